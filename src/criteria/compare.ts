@@ -1,0 +1,29 @@
+import type { Attribute } from '../model/model.ts'
+import type { Json } from '../protocol/json.ts'
+import type { StorageClass } from '../model/attribute-type.ts'
+
+/** The order of two values of one attribute, as every database keeps it. Null is smaller than any value. */
+export function compareValues(a: Json, b: Json, attribute: Attribute): number {
+  if (a === null || b === null) return a === b ? 0 : a === null ? -1 : 1
+  return compareStored(a, b, attribute.type.storedAs)
+}
+
+function compareStored(a: Json, b: Json, storedAs: StorageClass): number {
+  if (a === b) return 0
+  if (storedAs === 'text') return compareCodePoints(a as string, b as string)
+  if (storedAs === 'bigint') return BigInt(a as string) < BigInt(b as string) ? -1 : 1
+  return (a as string | number | boolean) < (b as string | number | boolean) ? -1 : 1
+}
+
+/** JavaScript compares UTF-16 units, in which a character above U+FFFF comes before some below it. Databases do not. */
+export function compareCodePoints(a: string, b: string): number {
+  const length = Math.min(a.length, b.length)
+  for (let index = 0; index < length; index++) {
+    const left = a.charCodeAt(index)
+    const right = b.charCodeAt(index)
+    if (left !== right) return isSurrogate(left) === isSurrogate(right) ? left - right : isSurrogate(left) ? 1 : -1
+  }
+  return a.length - b.length
+}
+
+const isSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdfff

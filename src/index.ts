@@ -1,0 +1,78 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ModelDefinitions } from './model/definition.ts'
+import type { Records } from './model/records-of.ts'
+import type { Config } from './service/config.ts'
+import { type OpenService, openService } from './service/open-service.ts'
+import { fetchHandler } from './transport/http/fetch.ts'
+import { type HttpServer, listen } from './transport/http/listen.ts'
+import { handler } from './transport/http/serve.ts'
+
+export { ConfigError } from './model/config-error.ts'
+export type { AttributeDefinition, AttributeDefinitions, ModelDefinition, ModelDefinitions } from './model/definition.ts'
+export type { CreateInput, RecordOf, UpdateInput } from './model/record-of.ts'
+export type { Found, FindOptions, ModelRecords, Page, Records } from './model/records-of.ts'
+export type { Where } from './model/where-of.ts'
+export type { Change, Position, RecordId } from './protocol/change.ts'
+export { type ErrorCode, type InvalidAttributes, ServiceError } from './protocol/errors.ts'
+export type { Json, JsonObject } from './protocol/json.ts'
+export type { Config, CorsOptions, RouteOptions } from './service/config.ts'
+export type { ChangeBatch, ChangeLog } from './storage/change-log.ts'
+export type { Limits } from './support/limits.ts'
+export type { HttpServer } from './transport/http/listen.ts'
+
+/** The port when neither the configuration nor the caller says one. */
+export const defaultPort = 1337
+
+/** Who asks. No rules can be declared yet, so it makes no difference; the absence of an identity is nobody, not the system. */
+export type Requester = Readonly<Record<string, unknown>> | undefined
+
+/** A running service: its records for code in this process, and its handlers for whoever carries requests to it. */
+export interface Service<M extends ModelDefinitions = ModelDefinitions>
+  extends Pick<OpenService, 'handle' | 'models' | 'routes' | 'changes' | 'limits' | 'database'>,
+    AsyncDisposable {
+  /** Records on behalf of the system itself. */
+  readonly system: { readonly records: Records<M> }
+  /** Records on behalf of somebody. */
+  as(requester: Requester): { readonly records: Records<M> }
+  /** For `node:http`, and as the last middleware of a framework. */
+  readonly handler: (request: IncomingMessage, response: ServerResponse) => void
+  /** For runtimes that speak in Request and Response. */
+  readonly fetch: (request: Request) => Promise<Response>
+  /** Serves over HTTP; 0 takes any free port. Rejects with the code of the system's error when it cannot. */
+  listen(port?: number, host?: string): Promise<HttpServer>
+  /** Stops what listens, lets writes under way finish, and closes the database. */
+  close(): Promise<void>
+}
+
+/** A configuration as it is, with the types of its models. */
+export const defineConfig = <const M extends ModelDefinitions>(config: Config<M>): Config<M> => config
+
+/**
+ * Opens the database, brings its schema up to date as far as `migrate` allows, and serves. Throws a ConfigError that
+ * names everything that is wrong with the configuration.
+ */
+export async function createService<const M extends ModelDefinitions>(config: Config<M>): Promise<Service<M>> {
+  const service = await openService(config)
+  const { limits } = service
+  const options = { report: config.report, cors: config.cors }
+  const servers: HttpServer[] = []
+  const records = { records: Object.fromEntries(service.records) as unknown as Records<M> }
+  const close = async () => {
+    await Promise.all(servers.splice(0).map((server) => server.stop()))
+    await service[Symbol.asyncDispose]()
+  }
+  return {
+    ...service,
+    system: records,
+    as: () => records,
+    handler: handler(service, limits, options),
+    fetch: fetchHandler(service, limits, options),
+    async listen(port = config.port ?? defaultPort, host = config.host) {
+      const server = await listen(service, { ...options, limits, port, host })
+      servers.push(server)
+      return server
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}

@@ -1,0 +1,14 @@
+import type { AttributeType } from '../attribute-type.ts'
+import { isStorableText } from '../storable-text.ts'
+
+export const text: AttributeType = {
+  name: 'text',
+  noun: 'a text',
+  storedAs: 'text',
+  ordered: true,
+  parse(raw) {
+    if (typeof raw === 'string') return isStorableText(raw) ? raw : undefined
+    if (typeof raw === 'number') return Number.isFinite(raw) ? String(raw) : undefined
+    return typeof raw === 'boolean' ? String(raw) : undefined
+  },
+}

@@ -1,0 +1,68 @@
+import type { Attribute, Model, Models } from '../model/model.ts'
+import type { ValidationContext } from '../model/validate.ts'
+import type { Json, JsonObject } from '../protocol/json.ts'
+import type { Records, Store } from '../storage/store.ts'
+import type { Limits } from '../support/limits.ts'
+import type { Maybe } from '../support/maybe.ts'
+
+/** Whether a route is one of the REST routes, or a GET that carries everything in its address. */
+export const styles = ['rest', 'shortcut'] as const
+export type Style = (typeof styles)[number]
+
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** Segments that begin with a colon stand for `:model`, `:record`, `:association`, `:child`. */
+  readonly path: string
+  readonly style: Style
+}
+
+/** What a request is about. */
+export interface Target {
+  readonly model: Model
+}
+
+/** What somebody gave, by where they gave it: in the path, in the query string, in the body. */
+export interface Parameters {
+  readonly style: Style
+  readonly record?: string | number | undefined
+  readonly query: JsonObject
+  readonly body: JsonObject
+}
+
+/** What operations know besides the request. Made once. */
+export interface Context extends ValidationContext {
+  readonly models: Models
+  readonly limits: Limits
+  /** What becomes of names in a body that the model does not know. */
+  readonly unknownAttributes: 'refuse' | 'ignore'
+  /** The attributes, of all models, that hold the key of this one. */
+  readonly pointingTo: ReadonlyMap<Model, readonly Pointer[]>
+  /** To-one attributes that the database does not check itself. */
+  readonly unenforced: ReadonlySet<Attribute>
+}
+
+export interface Pointer {
+  readonly model: Model
+  readonly attribute: Attribute
+}
+
+/** What was done. What there is to tell of it is in the log of changes, written in the same transaction. */
+export interface Outcome {
+  readonly kind: 'list' | 'record' | 'created'
+  readonly records: Records
+}
+
+/**
+ * One thing that can be asked of a model. `parse` is pure: it resolves every name, or throws, before anything happens.
+ * To add an operation: a file here and a line in `operations.ts`.
+ */
+export interface Operation<Input = unknown> {
+  readonly name: string
+  readonly effect: 'reads' | 'writes'
+  readonly routes: readonly Route[]
+  parse(parameters: Parameters, target: Target, context: Context): Input
+  run(input: Input, target: Target, store: Store, context: Context, origin: string | undefined): Maybe<Outcome>
+}
+
+export const parameter = ({ query, body }: Parameters, name: string): Json | undefined =>
+  Object.hasOwn(body, name) ? body[name] : Object.hasOwn(query, name) ? query[name] : undefined

@@ -1,0 +1,151 @@
+import { ServiceError } from './errors.ts'
+import type { Json, JsonObject } from './json.ts'
+
+export interface QueryStringLimits {
+  readonly maxParameters: number
+  readonly maxParameterDepth: number
+}
+
+/**
+ * What a query string or a form says: `a=1`, `a[b]=1`, `a[]=x`, `a[0]=x`; a name given several times is a list.
+ * Every value is text. Names that mean something to JavaScript itself are refused, wherever they stand.
+ */
+export function parseQueryString(text: string, limits: QueryStringLimits): JsonObject {
+  const values: Record<string, Json> = {}
+  if (text === '') return values
+  const escaped = text.includes('%') || text.includes('+')
+  let branches: Map<string, Branch> | undefined
+  let count = 0
+  for (let start = 0, end = 0; start <= text.length; start = end + 1) {
+    end = text.indexOf('&', start)
+    if (end === -1) end = text.length
+    if (++count > limits.maxParameters) throw tooMany(limits)
+
+    const pair = text.slice(start, end)
+    const equals = endOfName(pair)
+    const name = decode(pair.slice(0, equals), escaped)
+    if (name === '') continue
+    const value = decode(pair.slice(equals + 1), escaped)
+    if (name.includes('[')) {
+      branches ??= new Map()
+      addToBranch(branches, name, value, limits)
+    } else {
+      refuseReserved(name)
+      const before = Object.hasOwn(values, name) ? values[name] : undefined
+      values[name] = before === undefined ? value : together(before as Leaf, value)
+    }
+  }
+  for (const [name, branch] of branches ?? []) {
+    if (Object.hasOwn(values, name)) throw conflict(name)
+    values[name] = toJson(branch)
+  }
+  return values
+}
+
+/** The first '=' that is not inside brackets: `age[>=]=3` has one that is. */
+function endOfName(pair: string): number {
+  let equals = pair.indexOf('=')
+  while (equals !== -1 && pair.lastIndexOf('[', equals) > pair.lastIndexOf(']', equals)) {
+    const close = pair.indexOf(']', equals)
+    if (close === -1) break
+    equals = pair.indexOf('=', close)
+  }
+  return equals === -1 ? pair.length : equals
+}
+
+function decode(text: string, escaped: boolean): string {
+  if (!escaped) return text
+  const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text
+  if (!spaced.includes('%')) return spaced
+  try {
+    return decodeURIComponent(spaced)
+  } catch {
+    throw new ServiceError('E_BAD_REQUEST', `${shown(text)} is not valid percent-encoded UTF-8`)
+  }
+}
+
+/** Text, or the texts of a name that was given several times. */
+type Leaf = string | readonly string[]
+const together = (before: Leaf, value: string): Leaf =>
+  typeof before === 'string' ? [before, value] : [...before, value]
+
+/** What the brackets after a name hold: named members, or a list whose places are numbered or in order of appearance. */
+interface Branch {
+  readonly kind: 'named' | 'numbered' | 'appended'
+  readonly members: Map<string, Leaf | Branch>
+}
+
+const place = /^(?:0|[1-9]\d*)$/
+const hasBracket = (segment: string): boolean => segment.includes('[') || segment.includes(']')
+const kindOf = (segment: string): Branch['kind'] =>
+  segment === '' ? 'appended' : place.test(segment) ? 'numbered' : 'named'
+
+function addToBranch(branches: Map<string, Branch>, name: string, value: string, limits: QueryStringLimits): void {
+  const open = name.indexOf('[')
+  const base = name.slice(0, open)
+  // One more than may be is enough to see that there are too many.
+  const segments = name.slice(open + 1, -1).split('][', limits.maxParameterDepth + 1)
+  if (base === '' || base.includes(']') || !name.endsWith(']') || segments.some(hasBracket)) {
+    throw new ServiceError('E_BAD_REQUEST', `The brackets of the parameter ${shown(name)} do not match`)
+  }
+  refuseReserved(base)
+  if (segments.length > limits.maxParameterDepth) {
+    throw new ServiceError(
+      'E_BAD_REQUEST',
+      `${shown(name)} has more than ${limits.maxParameterDepth} levels of brackets`,
+      {
+        limit: 'maxParameterDepth',
+      },
+    )
+  }
+
+  let members: Map<string, Leaf | Branch> = branches as Map<string, Leaf | Branch>
+  let key = base
+  for (const segment of segments) {
+    refuseReserved(segment)
+    const kind = kindOf(segment)
+    if (kind === 'numbered' && Number(segment) >= limits.maxParameters) throw tooMany(limits)
+    const found = members.get(key)
+    if (found !== undefined && (!isBranch(found) || found.kind !== kind)) throw conflict(name)
+    const branch: Branch = found ?? { kind, members: new Map() }
+    if (!found) members.set(key, branch)
+    members = branch.members
+    key = kind === 'appended' ? String(members.size) : segment
+  }
+  const before = members.get(key)
+  if (before !== undefined && isBranch(before)) throw conflict(name)
+  members.set(key, before === undefined ? value : together(before, value))
+}
+
+const isBranch = (node: Leaf | Branch): node is Branch => typeof node === 'object' && !Array.isArray(node)
+
+/** Places that nobody filled are left out: a list never has holes. */
+function toJson(node: Leaf | Branch): Json {
+  if (!isBranch(node)) return node
+  if (node.kind === 'named')
+    return Object.fromEntries([...node.members].map(([name, member]) => [name, toJson(member)]))
+  const places = [...node.members]
+  if (node.kind === 'numbered') places.sort(([a], [b]) => Number(a) - Number(b))
+  return places.map(([, member]) => toJson(member))
+}
+
+function refuseReserved(name: string): void {
+  if (name === '__proto__' || name === 'constructor' || name === 'prototype') {
+    throw new ServiceError('E_BAD_REQUEST', `${name} cannot be the name of a parameter`)
+  }
+}
+
+const conflict = (name: string): ServiceError =>
+  new ServiceError('E_BAD_REQUEST', `The parameter ${shown(name)} is given in ways that exclude each other`)
+
+const tooMany = ({ maxParameters }: QueryStringLimits): ServiceError =>
+  new ServiceError(
+    'E_BAD_REQUEST',
+    `There are more than ${maxParameters} parameters, or a place in a list beyond that`,
+    {
+      limit: 'maxParameters',
+    },
+  )
+
+/** Enough of a client's text to find the mistake, never all of it. */
+const shown = (text: string): string => JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text)

@@ -1,0 +1,32 @@
+import type { EncodedJson, Json } from './json.ts'
+
+export const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+export type Method = (typeof methods)[number]
+export const isMethod = (word: string): word is Method => (methods as readonly string[]).includes(word)
+
+/** What somebody asks for, whichever transport carried it. */
+export interface ServiceRequest {
+  readonly method: string
+  /** As it was sent, percent-encoded, without the query string. */
+  readonly path: string
+  /** As it was sent, without the question mark; '' when there is none. */
+  readonly query: string
+  /** Parsed by the transport; undefined when the request carried none. */
+  readonly body?: Json | undefined
+  /** Names in lower case. A header sent several times is joined as Node joins it. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  /** Names who asks, for the change log; set by transports whose peers want to be left out of their own events. */
+  readonly origin?: string | undefined
+}
+
+export interface ServiceResponse {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  /** Undefined: the answer has no body. */
+  readonly body?: Json | EncodedJson | undefined
+}
+
+/** All that a transport knows of the service. It answers at once where it can, and never throws for what was asked. */
+export interface Service {
+  handle(request: ServiceRequest): ServiceResponse | Promise<ServiceResponse>
+}

@@ -1,0 +1,68 @@
+import { ConfigError } from '../model/config-error.ts'
+import { migrateModes } from '../storage/schema.ts'
+import { defaultLimits, type Limits, limitTable } from '../support/limits.ts'
+import type { Config } from './config.ts'
+
+type Check = (value: unknown) => string | undefined
+
+const isBoolean: Check = (value) => (typeof value === 'boolean' ? undefined : 'is true or false')
+const isFunction: Check = (value) => (typeof value === 'function' ? undefined : 'is a function')
+const isObject: Check = (value) => (typeof value === 'object' && value !== null ? undefined : 'is an object')
+const isText: Check = (value) => (typeof value === 'string' && value !== '' ? undefined : 'is a text')
+const isPath: Check = (value) =>
+  typeof value === 'string' && /^\/?[\w\-.~]+(\/[\w\-.~]+)*\/?$/.test(value) ? undefined : 'is a path, such as "/api"'
+const isPort: Check = (value) =>
+  Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 65_535 ? undefined : 'is a port number from 0 to 65535'
+const isOneOf =
+  (...words: readonly string[]): Check =>
+  (value) =>
+    words.includes(value as string) ? undefined : `is one of ${words.map((word) => `"${word}"`).join(', ')}`
+
+const checks: Readonly<Record<keyof Config, Check>> = {
+  models: isObject,
+  attributes: isObject,
+  database: isText,
+  migrate: isOneOf(...migrateModes),
+  unknownAttributes: isOneOf('refuse', 'ignore'),
+  limits: isObject,
+  port: isPort,
+  host: isText,
+  cors: isObject,
+  welcome: isBoolean,
+  report: isFunction,
+  clock: isObject,
+  uuid: isFunction,
+  prefix: isPath,
+  restPrefix: isPath,
+  pluralize: isBoolean,
+  rest: isBoolean,
+  shortcuts: isBoolean,
+  shortcutWrites: isBoolean,
+}
+
+/** Throws a ConfigError with everything that is wrong beside the models themselves, which are checked on their own. */
+export function checkConfig(config: Config): void {
+  if (typeof config !== 'object' || config === null) throw new ConfigError(['the configuration is not an object'])
+  const problems: string[] = []
+  for (const [name, value] of Object.entries(config)) {
+    if (!Object.hasOwn(checks, name)) problems.push(`there is no setting "${name}"`)
+    else if (value !== undefined) {
+      const problem = checks[name as keyof Config](value)
+      if (problem) problems.push(`${name} ${problem}`)
+    }
+  }
+  if (config.models === undefined) problems.push('models are missing')
+  if (config.rest === false && config.shortcuts === false) problems.push('rest and shortcuts are both off: nothing would be served')
+  problems.push(...limitProblems(config.limits ?? {}))
+  if (problems.length > 0) throw new ConfigError(problems)
+}
+
+function limitProblems(limits: Partial<Limits>): readonly string[] {
+  const problems = Object.entries(limits).flatMap(([name, value]) => {
+    if (!Object.hasOwn(limitTable, name)) return [`there is no limit "${name}"`]
+    return Number.isInteger(value) && value >= 0 ? [] : [`limits.${name} is a whole number, 0 or more`]
+  })
+  const all = { ...defaultLimits, ...limits }
+  if (all.defaultLimit > all.maxLimit) problems.push('limits.defaultLimit is larger than limits.maxLimit')
+  return problems
+}

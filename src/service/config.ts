@@ -1,0 +1,52 @@
+import type { AttributeDefinitions, ModelDefinitions } from '../model/definition.ts'
+import type { MigrateMode } from '../storage/schema.ts'
+import type { Clock } from '../support/clock.ts'
+import type { Limits } from '../support/limits.ts'
+
+/** Which routes there are, and where. */
+export interface RouteOptions {
+  /** In front of every route: `/api`. */
+  readonly prefix?: string
+  /** In front of the REST routes only, behind `prefix`: `/v2`. */
+  readonly restPrefix?: string
+  /** `/pets` instead of `/pet`. */
+  readonly pluralize?: boolean
+  /** The REST routes; true. */
+  readonly rest?: boolean
+  /** The GET shortcuts; true. */
+  readonly shortcuts?: boolean
+  /** Shortcuts that write; true. They are refused in any case when a browser says the request comes from another site. */
+  readonly shortcutWrites?: boolean
+}
+
+export interface CorsOptions {
+  readonly origins: readonly string[] | '*'
+  readonly credentials?: boolean
+  readonly maxAge?: number
+}
+
+/** All that a service is told. Only `models` must be given. */
+export interface Config<M extends ModelDefinitions = ModelDefinitions> extends RouteOptions {
+  readonly models: M
+  /** Attributes that every model has, beside or instead of `id`, `createdAt` and `updatedAt`; `false` removes one. */
+  readonly attributes?: AttributeDefinitions
+  /** `sqlite:data/app.db`, `sqlite::memory:`, `postgres://user@host/name`; `sqlite:data/app.db` when nothing is said. */
+  readonly database?: string
+  /** At start: `add` what is missing (the default), touch nothing (`safe`), or `drop` every table and make it anew. */
+  readonly migrate?: MigrateMode
+  /** Names in a body that no attribute has: refused (the default) or ignored, as the ancestor does. */
+  readonly unknownAttributes?: 'refuse' | 'ignore'
+  readonly limits?: Partial<Limits>
+  readonly port?: number
+  readonly host?: string
+  readonly cors?: CorsOptions
+  /** A page at `/` that shows what is served; true. */
+  readonly welcome?: boolean
+  /** Told of errors that are nobody's fault but ours; they are written to the console when nothing is given. */
+  readonly report?: (error: unknown) => void
+  /** For tests: time, and keys that are generated. */
+  readonly clock?: Clock
+  readonly uuid?: () => string
+}
+
+export type { Clock, Limits, MigrateMode }

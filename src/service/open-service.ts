@@ -1,0 +1,92 @@
+import { defineModels } from '../model/define.ts'
+import type { ModelDefinitions } from '../model/definition.ts'
+import type { Model, Models } from '../model/model.ts'
+import { createUuids } from '../model/uuid-v7.ts'
+import type { Context, Pointer } from '../operation/operation.ts'
+import type { ServiceRequest, ServiceResponse } from '../protocol/request.ts'
+import type { ChangeLog } from '../storage/change-log.ts'
+import { openStore } from '../storage/stores.ts'
+import type { Store } from '../storage/store.ts'
+import { systemClock } from '../support/clock.ts'
+import { defaultLimits, type Limits } from '../support/limits.ts'
+import { Lru } from '../support/lru.ts'
+import type { Maybe } from '../support/maybe.ts'
+import { checkConfig } from './check-config.ts'
+import type { Config } from './config.ts'
+import { handle, keptPlans, type Pipeline } from './handle.ts'
+import { type LooseRecords, recordsOf } from './records.ts'
+import { buildRoutes, type RouteLine } from './routes.ts'
+import { welcomePage } from './welcome.ts'
+
+/** A service without its transports. */
+export interface OpenService extends AsyncDisposable {
+  handle(request: ServiceRequest): Maybe<ServiceResponse>
+  /** Records by model, on behalf of the system itself. */
+  readonly records: ReadonlyMap<string, LooseRecords>
+  readonly models: Models
+  readonly routes: readonly RouteLine[]
+  readonly changes: ChangeLog
+  readonly limits: Limits
+  /** What the database is, and what was done to it at start, for people. */
+  readonly database: { readonly description: string; readonly steps: readonly string[] }
+}
+
+/** How often the log of changes is looked through for what may go. */
+const trimEveryMs = 60_000
+
+/** Throws a ConfigError with all that is wrong; rejects when the database cannot be opened. */
+export async function openService(config: Config): Promise<OpenService> {
+  checkConfig(config)
+  const limits: Limits = { ...defaultLimits, ...config.limits }
+  const report = config.report ?? ((error: unknown) => console.error(error))
+  const models = defineModels(config.models as ModelDefinitions, config.attributes)
+  const routes = await buildRoutes(models, config)
+  const { store, steps, unenforced } = await openStore({
+    url: config.database ?? 'sqlite:data/app.db',
+    models,
+    migrate: config.migrate ?? 'add',
+    limits,
+    report,
+  })
+  const clock = config.clock ?? systemClock
+  const context: Context = {
+    models,
+    limits,
+    maxValueBytes: limits.maxValueBytes,
+    clock,
+    uuid: config.uuid ?? createUuids(clock),
+    unknownAttributes: config.unknownAttributes ?? 'refuse',
+    pointingTo: pointersOf(models),
+    unenforced: new Set(unenforced),
+  }
+  const welcome = config.welcome === false ? undefined : welcomePage(routes)
+  const pipeline: Pipeline = { routes, store, context, welcome, report, plans: new Lru(keptPlans) }
+  const trimming = trimRegularly(store, limits, report)
+  return {
+    handle: (request) => handle(pipeline, request),
+    records: new Map(servedModels(models).map((model) => [model.name, recordsOf(pipeline, model)])),
+    models,
+    routes: routes.list,
+    changes: store.changes,
+    limits,
+    database: { description: store.description, steps },
+    async [Symbol.asyncDispose]() {
+      clearInterval(trimming)
+      await store[Symbol.asyncDispose]()
+    },
+  }
+}
+
+const servedModels = (models: Models): readonly Model[] => [...models.values()].filter((model) => !model.isJunction)
+
+function pointersOf(models: Models): ReadonlyMap<Model, readonly Pointer[]> {
+  const pointers = [...models.values()].flatMap((model) =>
+    [...model.attributes.values()].filter(({ references }) => references).map((attribute): Pointer => ({ model, attribute })),
+  )
+  return Map.groupBy(pointers, ({ attribute }) => attribute.references as Model)
+}
+
+function trimRegularly(store: Store, limits: Limits, report: (error: unknown) => void): NodeJS.Timeout {
+  const trim = () => store.changes.trim({ ageMs: limits.logKeepMs, rows: limits.logKeepRows }).catch(report)
+  return setInterval(trim, trimEveryMs).unref()
+}

@@ -1,0 +1,75 @@
+import type { Model } from '../model/model.ts'
+import { ServiceError } from '../protocol/errors.ts'
+import type { ServedRoute, RouteNode, Routes } from './routes.ts'
+
+/** Which operation a request asks for, and of what. */
+export interface Match extends ServedRoute {
+  readonly model: Model
+  readonly record: string | undefined
+}
+
+export interface Place {
+  readonly node: RouteNode
+  readonly model: Model
+  readonly record: string | undefined
+}
+
+/** What stands at an address, whatever the method. Letter case of words and models, and one slash at the end, do not matter. */
+export function locate(routes: Routes, path: string): Place {
+  let node = routes.root
+  let model: Model | undefined
+  let record: string | undefined
+  const end = path.length > 1 && path.endsWith('/') ? path.length - 1 : path.length
+  for (let from = 1; from <= end; ) {
+    const slash = path.indexOf('/', from)
+    const to = slash === -1 || slash > end ? end : slash
+    const segment = path.slice(from, to)
+    from = to + 1
+    const literal = node.literals.size > 0 ? (node.literals.get(segment) ?? node.literals.get(segment.toLowerCase())) : undefined
+    if (literal) {
+      node = literal
+      continue
+    }
+    const { parameter } = node
+    if (!parameter || segment === '') throw nothingHere()
+    if (parameter.name === 'model') {
+      model = routes.models.get(segment) ?? routes.models.get(segment.toLowerCase())
+      if (!model) throw nothingHere()
+    } else record = segment.includes('%') ? decode(segment) : segment
+    node = parameter.node
+  }
+  if (!model || node.routes.size === 0) throw nothingHere()
+  return { node, model, record }
+}
+
+/** The operation for a method. HEAD asks for what GET would answer, and so only where nothing is changed by it. */
+export function route(routes: Routes, method: string, path: string): Match {
+  const { node, model, record } = locate(routes, path)
+  const found = node.routes.get(method === 'HEAD' ? 'GET' : method)
+  if (!found || (method === 'HEAD' && found.operation.effect === 'writes')) {
+    const allow = allowedAt(node).join(', ')
+    throw new ServiceError('E_METHOD_NOT_ALLOWED', `This address answers to ${allow}`, { headers: { Allow: allow } })
+  }
+  if (!found.served) throw new ServiceError('E_FORBIDDEN', 'Writing by GET is turned off here')
+  const { operation, style, served } = found
+  return { operation, style, served, model, record }
+}
+
+export function allowedAt(node: RouteNode): readonly string[] {
+  const methods: string[] = []
+  for (const [method, { operation }] of node.routes) {
+    methods.push(method)
+    if (method === 'GET' && operation.effect === 'reads') methods.push('HEAD')
+  }
+  return [...methods, 'OPTIONS']
+}
+
+const nothingHere = (): ServiceError => new ServiceError('E_NO_SUCH_ROUTE', 'There is nothing at this address')
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    throw new ServiceError('E_BAD_REQUEST', 'The address is not percent-encoded UTF-8')
+  }
+}

@@ -1,0 +1,26 @@
+import type { Change, Position } from '../protocol/change.ts'
+import type { Maybe } from '../support/maybe.ts'
+
+export interface ChangeBatch {
+  /** Whole operations, in the order of the log. */
+  readonly changes: readonly Change[]
+  /** Where the next read goes on, also when there was nothing to read. */
+  readonly position: Position
+}
+
+/** What happened, in the order of the commits. Everything live reads it. */
+export interface ChangeLog {
+  /** The place behind all that is committed now. */
+  head(): Maybe<Position>
+  /**
+   * The changes after a place: about `limit` of them, never part of an operation. 'reset': the place is gone, or
+   * belongs to another history, and the reader must start from a fresh snapshot.
+   */
+  read(after: Position, limit: number): Maybe<ChangeBatch | 'reset'>
+  /** Calls back soon after there may be something new. A hint: it may come for nothing, and is no replacement for a read. */
+  onWake(listener: () => void): Disposable
+  /** Lets go of changes that are older than this, and of the oldest past the number of rows. */
+  trim(keep: { readonly ageMs: number; readonly rows: number }): Promise<void>
+  /** What it cannot promise, for people; undefined when it holds every change anybody makes. */
+  readonly caveat: string | undefined
+}

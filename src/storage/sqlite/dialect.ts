@@ -1,0 +1,173 @@
+import type { Attribute } from '../../model/model.ts'
+import type { Json } from '../../protocol/json.ts'
+import { parseLike } from '../../sql/like.ts'
+import { raw, sql } from '../../sql/sql.ts'
+import type { SchemaDialect } from '../sql-schema.ts'
+import { prefixEnd } from '../prefix-end.ts'
+import { canonicalTimestamp } from './timestamp.ts'
+
+const columnTypes = {
+  text: 'text',
+  integer: 'integer',
+  bigint: 'integer',
+  real: 'real',
+  boolean: 'integer',
+  json: 'text',
+  timestamp: 'text',
+  uuid: 'text',
+  binary: 'blob',
+} as const
+
+/** In a column that was declared for us, times are as that program wrote them and must be brought into our form. */
+const isForeignTime = (attribute: Attribute): boolean =>
+  attribute.type.storedAs === 'timestamp' && attribute.columnType !== undefined
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
+
+export const sqliteDialect: SchemaDialect = {
+  name: 'sqlite',
+  placeholder: '?',
+  identifier: (name) => `"${name.replaceAll('"', '""')}"`,
+  columnType: (attribute) => attribute.columnType ?? columnTypes[attribute.type.storedAs],
+  countedKey: 'integer primary key autoincrement',
+  inlineForeignKeys: true,
+  jsonCheck: (column) => `check (json_valid(${column}))`,
+
+  literal(attribute, value) {
+    const encoded = this.encode(attribute, value)
+    if (encoded instanceof Uint8Array) return `x'${Buffer.from(encoded).toString('hex')}'`
+    return typeof encoded === 'string' ? quoted(encoded) : String(encoded)
+  },
+
+  encode(attribute, value) {
+    switch (attribute.type.storedAs) {
+      case 'boolean':
+        return value === true ? 1 : 0
+      case 'json':
+        return JSON.stringify(value)
+      case 'bigint':
+        return BigInt(value as string)
+      case 'binary':
+        return Buffer.from(value as string, 'base64')
+      default:
+        return value
+    }
+  },
+
+  decode(attribute, value) {
+    if (value === null) return null
+    switch (attribute.type.storedAs) {
+      case 'text':
+      case 'uuid':
+        return typeof value === 'string' ? value : bytesOr(value, 'utf8')
+      case 'integer':
+      case 'real':
+        return typeof value === 'bigint' || typeof value === 'number' ? finite(Number(value)) : bytesOr(value, 'utf8')
+      case 'bigint':
+        return bytesOr(value, 'utf8')
+      case 'boolean':
+        return Boolean(Number(value))
+      case 'json':
+        return parsed(bytesOr(value, 'utf8'))
+      case 'timestamp':
+        return canonicalTimestamp(value)
+      case 'binary':
+        return bytesOr(value, 'base64')
+    }
+  },
+
+  decodeImage(attribute, value) {
+    if (value === null) return null
+    switch (attribute.type.storedAs) {
+      case 'binary':
+        return typeof value === 'string' ? Buffer.from(value, 'hex').toString('base64') : value
+      case 'json':
+        return value // it was valid and was embedded, or it is the text as it stands
+      default:
+        return typeof value === 'object' ? JSON.stringify(value) : this.decode(attribute, value)
+    }
+  },
+
+  encoderSource(attribute) {
+    switch (attribute.type.storedAs) {
+      case 'text':
+      case 'uuid':
+        return "typeof v === 'string' ? quote(v) : other(v)"
+      case 'integer':
+        return "typeof v === 'number' || typeof v === 'bigint' ? v : other(v)"
+      case 'bigint':
+        return "typeof v === 'string' ? '\"' + v + '\"' : other(v)"
+      case 'real':
+        return "Number.isFinite(v) ? v : other(v)"
+      case 'boolean':
+        return "v === 1 ? 'true' : v === 0 ? 'false' : other(v)"
+      case 'json':
+        return "typeof v === 'string' ? v : other(v)"
+      case 'timestamp':
+        return "typeof v === 'string' && v.length === 24 && v[10] === 'T' && v[19] === '.' && v[23] === 'Z' ? '\"' + v + '\"' : other(v)"
+      default:
+        return undefined
+    }
+  },
+
+  selected(attribute, column, sound) {
+    if (attribute.type.storedAs === 'bigint') return `cast(${column} as text)`
+    if (attribute.type.storedAs !== 'json' || sound) return column
+    return `case when json_valid(${column}) then ${column} when ${column} is not null then json_quote(${column}) end`
+  },
+
+  compared: (attribute, column) =>
+    isForeignTime(attribute) ? `strftime('%Y-%m-%dT%H:%M:%fZ', ${column})` : column,
+
+  operand(attribute, value) {
+    return sql`${this.encode(attribute, value)}`
+  },
+
+  isOneOf(attribute, column, values) {
+    const encoded = values.map((value) => this.encode(attribute, value))
+    // JSON has no integers of 64 bits that survive every reader: as text they take the column's affinity all the same.
+    const list = JSON.stringify(encoded.map((value) => (typeof value === 'bigint' ? String(value) : value)))
+    return sql`${raw(this.compared(attribute, column))} in (select value from json_each(${list}))`
+  },
+
+  contains: (column, text) => sql`instr(${raw(column)}, ${text}) > 0`,
+
+  /** A range, which an index serves whatever the text is; a pattern is only served when the planner knows it. */
+  startsWith(column, text) {
+    if (text === '') return raw(`${column} is not null`)
+    const end = prefixEnd(text)
+    const from = sql`${raw(column)} >= ${text}`
+    return end === undefined ? from : sql`(${from} and ${raw(column)} < ${end})`
+  },
+
+  endsWith: (column, text) => sql`${raw(column)} glob ${`*${escapeGlob(text)}`}`,
+
+  /** GLOB, because SQLite's LIKE does not tell upper from lower case. */
+  like(column, pattern) {
+    const glob = parseLike(pattern).map((piece) => (piece.kind === 'any' ? '*' : piece.kind === 'one' ? '?' : escapeGlob(piece.text)))
+    return sql`${raw(column)} glob ${glob.join('')}`
+  },
+
+  // SQLite takes null for smaller than anything, which is the order we promise.
+  order(attribute, column, direction) {
+    return `${this.compared(attribute, column)}${direction === 'desc' ? ' desc' : ''}`
+  },
+
+  page: (limit, skip) => (skip === 0 ? sql` limit ${limit}` : sql` limit ${limit} offset ${skip}`),
+  insertDefaults: () => 'default values',
+}
+
+const escapeGlob = (text: string): string => text.replace(/[*?[]/g, '[$&]')
+
+const finite = (number: number): Json => (Number.isFinite(number) ? number : null)
+
+const bytesOr = (value: unknown, encoding: 'utf8' | 'base64'): string =>
+  value instanceof Uint8Array ? Buffer.from(value).toString(encoding) : String(value)
+
+function parsed(text: string): Json {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

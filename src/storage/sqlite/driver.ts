@@ -1,0 +1,104 @@
+import { statSync } from 'node:fs'
+import type { Limits } from '../../support/limits.ts'
+import type { Maybe } from '../../support/maybe.ts'
+import type { Driver, Query, Row, Weight } from '../driver.ts'
+import type { Wake } from '../wake.ts'
+import { Background } from './background.ts'
+import { Connection } from './connection.ts'
+import { sqliteError } from './errors.ts'
+import { type OperationMarker, operationMarker } from './operation-marker.ts'
+import { Writer } from './writer.ts'
+
+/** The log that SQLite writes ahead is folded into the file from another thread when it has grown past this. */
+const checkpointBytes = 4 * 1024 * 1024
+/** If that thread does not come round to it, the writer does it itself: at four kilobytes a page, past 64 MB. */
+const checkpointPages = 16_384
+/** How many commits pass between two looks at its size. */
+const commitsPerLook = 64
+
+/** One writer, one reader that sees only what is committed, and a thread for the long and the background. */
+export class SqliteDriver implements Driver {
+  readonly #path: string
+  readonly #writing: Connection
+  /** In memory there is one connection only. */
+  readonly #reading: Connection
+  readonly #writer: Writer
+  readonly #background: Background | undefined
+  #marker: OperationMarker | undefined
+  #commits = 0
+
+  constructor(path: string, limits: Limits, wake: Wake) {
+    this.#path = path
+    const inMemory = path === ':memory:'
+    this.#writing = new Connection(path, { readOnly: false })
+    if (!inMemory) {
+      this.#writing.exec(`pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = ${checkpointPages}`)
+    }
+    this.#reading = inMemory ? this.#writing : new Connection(path, { readOnly: true })
+    this.#background = inMemory ? undefined : new Background(path, limits.statementTimeoutMs)
+    this.#writer = new Writer(this.#writing, limits, () => this.#marker, () => {
+      wake.call()
+      if (++this.#commits % commitsPerLook === 0) this.#checkpoint()
+    })
+  }
+
+  /** For setting up, before anything is served. */
+  get setup(): Connection {
+    return this.#writing
+  }
+
+  /** From now on the rows of the log that one operation writes get a common number. */
+  markOperations(): void {
+    this.#marker = operationMarker(this.#writing)
+  }
+
+  read(text: string, values: readonly unknown[], weight: Weight): Maybe<readonly Row[]> {
+    if (weight === 'long' && this.#background) return this.#background.run(text, values)
+    // In memory an open transaction would show what is not committed.
+    if (this.#reading.inTransaction) return this.#writer.run((query) => query(text, values), { single: true, origin: undefined })
+    try {
+      return this.#reading.read(text, values)
+    } catch (error) {
+      throw sqliteError(error)
+    }
+  }
+
+  write(text: string, values: readonly unknown[], origin: string | undefined): Promise<readonly Row[]> {
+    return this.#writer.run((query) => query(text, values), { single: true, origin })
+  }
+
+  transaction<T>(work: (query: Query) => Maybe<T>, origin: string | undefined): Promise<T> {
+    return this.#writer.run((query) => work(faults(query)), { single: false, origin })
+  }
+
+  #checkpoint(): void {
+    if (!this.#background || walBytes(this.#path) < checkpointBytes) return
+    this.#background.run('pragma wal_checkpoint(passive)', []).catch(() => {}) // the writer does it when this does not
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#writer.close()
+    await this.#background?.close()
+    if (this.#reading !== this.#writing) this.#reading[Symbol.dispose]()
+    this.#writing[Symbol.dispose]()
+  }
+}
+
+/** What fails inside a transaction is told in the words of every database. */
+const faults =
+  (query: Query): Query =>
+  (text, values) => {
+    try {
+      return query(text, values)
+    } catch (error) {
+      throw sqliteError(error)
+    }
+  }
+
+function walBytes(path: string): number {
+  try {
+    return statSync(`${path}-wal`).size
+  } catch {
+    return 0
+  }
+}

@@ -1,0 +1,76 @@
+import { DatabaseError, type Fault } from '../driver.ts'
+
+/** SQLite's result codes, https://sqlite.org/rescode.html; the low byte is the primary code. */
+const busy = 5
+const locked = 6
+const codes = {
+  unique: 2067,
+  primaryKey: 1555,
+  rowid: 2579,
+  foreignKey: 787,
+  restricted: 1811,
+  notNull: 1299,
+  check: 275,
+} as const
+const primary: Readonly<Record<number, Fault['kind']>> = {
+  [busy]: 'busy',
+  [locked]: 'busy',
+  7: 'refused', // no memory
+  8: 'refused', // read only
+  9: 'timeout', // interrupted
+  10: 'lost', // input or output failed
+  11: 'lost', // malformed
+  13: 'refused', // disk full
+  14: 'lost', // cannot open
+  18: 'value', // too big
+  20: 'value', // not of the type of a row id
+  23: 'refused', // not authorized
+  26: 'lost', // not a database
+}
+
+interface SqliteFailure {
+  readonly errcode: number
+  readonly message: string
+}
+
+const isFailure = (error: unknown): error is SqliteFailure =>
+  error instanceof Error && typeof (error as Partial<SqliteFailure>).errcode === 'number'
+
+/** What node:sqlite threw, as a fault that is the same for all databases. */
+export function sqliteError(error: unknown): DatabaseError {
+  if (error instanceof DatabaseError) return error
+  return new DatabaseError(isFailure(error) ? faultOf(error) : { kind: 'unknown' }, error)
+}
+
+function faultOf({ errcode, message }: SqliteFailure): Fault {
+  switch (errcode) {
+    case codes.unique:
+    case codes.primaryKey:
+    case codes.rowid:
+      return uniqueFault(message)
+    case codes.foreignKey:
+      return { kind: 'foreignKey' }
+    case codes.restricted:
+      return message.startsWith('FOREIGN KEY') ? { kind: 'foreignKey' } : { kind: 'value' }
+    case codes.notNull:
+      return { kind: 'notNull', column: message.slice(message.lastIndexOf('.') + 1) }
+    case codes.check:
+      return { kind: 'value' }
+    default:
+      return { kind: primary[errcode & 0xff] ?? 'unknown' } as Fault
+  }
+}
+
+/** `UNIQUE constraint failed: pet.name, pet.owner` */
+function uniqueFault(message: string): Fault {
+  const names = message.slice(message.indexOf(': ') + 2).split(', ')
+  const table = names[0]?.slice(0, names[0].lastIndexOf('.')) ?? ''
+  return { kind: 'unique', table, columns: names.map((name) => name.slice(name.lastIndexOf('.') + 1)) }
+}
+
+export const isBusy = (error: unknown): boolean =>
+  isFailure(error) && ((error.errcode & 0xff) === busy || (error.errcode & 0xff) === locked)
+
+/** An integer beyond 2^53 was read as a number. The same statement can be read again as big integers. */
+export const isOutOfRange = (error: unknown): boolean =>
+  error instanceof Error && (error as { code?: unknown }).code === 'ERR_OUT_OF_RANGE'

@@ -1,0 +1,17 @@
+import type { Json } from '../../protocol/json.ts'
+
+/** Date, time, fraction and zone, in the forms that programs leave in SQLite. */
+const form = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?)(\.\d+)?)?\s*(Z|[+-]\d\d:?\d\d)?$/i
+
+/** A time as some program stored it, in the form of the API; a value that is no time stays what it is. */
+export function canonicalTimestamp(value: unknown): Json {
+  if (typeof value === 'number' || typeof value === 'bigint') return iso(Number(value)) ?? Number(value)
+  const text = String(value)
+  const found = form.exec(text)
+  if (!found) return text
+  const [, date, time = '00:00:00', fraction = '', zone = 'Z'] = found
+  const seconds = time.length === 5 ? `${time}:00` : time
+  return iso(Date.parse(`${date}T${seconds}${fraction.slice(0, 4)}${zone.toUpperCase()}`)) ?? text
+}
+
+const iso = (ms: number): string | undefined => (Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : undefined)

@@ -1,0 +1,35 @@
+/**
+ * The bytes of a body as they come. One chunk stays itself; several are copied into one growing buffer, so that a
+ * body sent byte by byte takes no more memory than the same body sent at once.
+ */
+export class Gathered {
+  #buffer: Uint8Array | undefined
+  #length = 0
+  #owned = false
+
+  get length(): number {
+    return this.#length
+  }
+
+  add(chunk: Uint8Array): void {
+    const length = this.#length + chunk.length
+    if (this.#buffer === undefined) {
+      this.#buffer = chunk
+    } else {
+      if (!this.#owned || length > this.#buffer.length) this.#grow(length * 2)
+      this.#buffer.set(chunk, this.#length)
+    }
+    this.#length = length
+  }
+
+  bytes(): Uint8Array {
+    return this.#buffer?.subarray(0, this.#length) ?? new Uint8Array(0)
+  }
+
+  #grow(size: number): void {
+    const grown = new Uint8Array(size)
+    if (this.#buffer) grown.set(this.#buffer.subarray(0, this.#length))
+    this.#buffer = grown
+    this.#owned = true
+  }
+}

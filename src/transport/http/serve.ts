@@ -1,0 +1,85 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { ServiceError } from '../../protocol/errors.ts'
+import type { Json } from '../../protocol/json.ts'
+import type { Service, ServiceResponse } from '../../protocol/request.ts'
+import type { Limits } from '../../support/limits.ts'
+import { isPromise, type Maybe } from '../../support/maybe.ts'
+import { acceptJson } from './body/json.ts'
+import { createFront, exchange, type Front, type HttpOptions } from './exchange.ts'
+import { failure } from './fail.ts'
+import { bodyCounts, bodyTooLarge, parseBody } from './parse-body.ts'
+import { readBody } from './read-body.ts'
+import { write, writeEarly } from './write.ts'
+
+export type HttpHandler = (req: IncomingMessage, res: ServerResponse) => void
+
+/**
+ * The service as a listener for `node:http`, or as the last middleware of a framework: `req.url` may have been
+ * rewritten to leave out a mount point, and a `req.body` that was already parsed is used. Nothing that a client sends
+ * makes it throw.
+ */
+export function handler(service: Service, limits: Limits, options: HttpOptions = {}): HttpHandler {
+  const front = createFront(service, limits, options)
+  return (req, res) => {
+    if (mayHaveBody(req)) receive(front, req, res)
+    else send(front, req, res, exchange(front, req.method as string, req.url as string, req.headers))
+  }
+}
+
+/** Some frameworks read the body themselves, and leave here what it means. */
+type Received = IncomingMessage & { readonly body?: unknown }
+
+const mayHaveBody = (req: Received): boolean =>
+  (req.headers['content-length'] ?? '0') !== '0' ||
+  req.headers['transfer-encoding'] !== undefined ||
+  req.body !== undefined
+
+function receive(front: Front, req: Received, res: ServerResponse): void {
+  const { limits } = front
+  const answer = (body: unknown): void => {
+    const method = req.method as string
+    const parse = bodyCounts(method) ? () => accept(req, body, limits) : undefined
+    send(front, req, res, exchange(front, method, req.url as string, req.headers, parse))
+  }
+  if (req.body !== undefined || req.readableEnded) answer(req.body)
+  else readBody(req, limits.maxBodyBytes, (bytes) => (bytes ? answer(bytes) : refuseBody(front, req, res)))
+}
+
+function refuseBody(front: Front, req: IncomingMessage, res: ServerResponse): void {
+  const refusal = failure(bodyTooLarge(front.limits), front.report)
+  writeEarly(req, res, front.cors?.allow(refusal, req.headers) ?? refusal)
+}
+
+/** The meaning of a body that came as bytes, or that somebody else has made text or a value of. */
+function accept(req: IncomingMessage, body: unknown, limits: Limits): Json | undefined {
+  if (body === undefined || body === null) return undefined
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body
+  if (!(bytes instanceof Uint8Array)) return acceptJson(body as Json, limits)
+  refuseSeveralTypes(req.rawHeaders)
+  return parseBody(bytes, req.headers, limits)
+}
+
+/** Node keeps the first of several Content-Type headers; what stands before us may have judged the last. */
+function refuseSeveralTypes(rawHeaders: readonly string[]): void {
+  let found = false
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] as string
+    if (name.length !== 12 || name.toLowerCase() !== 'content-type') continue
+    if (found) throw new ServiceError('E_UNSUPPORTED_MEDIA_TYPE', 'There is more than one Content-Type header')
+    found = true
+  }
+}
+
+function send(front: Front, req: IncomingMessage, res: ServerResponse, answer: Maybe<ServiceResponse>): void {
+  if (isPromise(answer)) void answer.then((response) => sendNow(front, req, res, response))
+  else sendNow(front, req, res, answer)
+}
+
+function sendNow(front: Front, req: IncomingMessage, res: ServerResponse, response: ServiceResponse): void {
+  try {
+    write(res, response, req.method)
+  } catch (error) {
+    // An answer that cannot be written is a mistake of the service, which the client learns only the status of.
+    write(res, failure(error, front.report), req.method)
+  }
+}
