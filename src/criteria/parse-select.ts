@@ -1,10 +1,10 @@
-import type { Model } from '../model/model.ts'
+import type { Association, Model } from '../model/model.ts'
 import { ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
 import { allOf, type Selection } from './criteria.ts'
 import { attributeNamed } from './parse-where.ts'
 
-/** `select=name,age` or `omit=bio`; as a list too. The primary key is always there, and `select` wins over `omit`. */
+/** `select=name,age` or `omit=bio`; as a list too. `omit` may name associations as well. The primary key is always there, and `select` wins over `omit`. */
 export function parseSelect(select: Json | undefined, omit: Json | undefined, model: Model): Selection {
   if (select !== undefined) {
     const chosen = names(select, 'select')
@@ -13,11 +13,18 @@ export function parseSelect(select: Json | undefined, omit: Json | undefined, mo
     return allOf(model).filter((attribute) => attribute.isPrimaryKey || wanted.has(attribute))
   }
   if (omit !== undefined) {
-    const unwanted = new Set(names(omit, 'omit').map((name) => attributeNamed(model, name)))
+    const given = names(omit, 'omit').filter((name) => model.attributes.has(name) || !model.associations.has(name))
+    const unwanted = new Set(given.map((name) => attributeNamed(model, name)))
     if (unwanted.has(model.primaryKey)) throw bad('The primary key cannot be omitted')
     return allOf(model).filter((attribute) => !unwanted.has(attribute))
   }
   return allOf(model)
+}
+
+/** The associations that need not be embedded, because they are named in `omit`. */
+export function omittedAssociations(omit: Json | undefined, model: Model): ReadonlySet<Association> {
+  if (omit === undefined) return new Set()
+  return new Set(names(omit, 'omit').flatMap((name) => model.associations.get(name) ?? []))
 }
 
 function names(raw: Json, parameter: string): readonly string[] {

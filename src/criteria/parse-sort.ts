@@ -14,16 +14,28 @@ const bad = (message: string): ServiceError => new ServiceError('E_BAD_CRITERIA'
 export function parseSort(raw: Json | undefined, model: Model, limits: Limits): readonly Sort[] {
   if (raw === undefined) return byKey(model)
   const sorts = terms(raw).map(([name, direction]): Sort => {
-    const attribute = attributeNamed(model, name)
-    if (!attribute.type.ordered) throw bad(`"${name}" holds ${attribute.type.noun}, which has no order`)
-    return { attribute, direction: parseDirection(direction, name) }
+    const sort = named(name, model)
+    const { type } = sort.attribute
+    if (!type.ordered) throw bad(`"${name}" holds ${type.noun}, which has no order`)
+    return { ...sort, direction: parseDirection(direction, name) }
   })
   if (sorts.length > limits.maxSortKeys) {
     throw new ServiceError('E_BAD_CRITERIA', `"sort" takes at most ${limits.maxSortKeys} attributes`, { limit: 'maxSortKeys' })
   }
-  const names = new Set(sorts.map((sort) => sort.attribute.name))
+  const names = new Set(sorts.map(nameOf))
   if (names.size < sorts.length) throw bad('"sort" names an attribute twice')
-  return [...sorts, ...byKey(model).filter((sort) => !names.has(sort.attribute.name))]
+  return [...sorts, ...byKey(model).filter((sort) => !names.has(nameOf(sort)))]
+}
+
+/** As a client writes it. */
+export const nameOf = ({ attribute, through }: Sort): string => (through ? `${through.name}.${attribute.name}` : attribute.name)
+
+/** `name`, or `owner.name` for the attribute of the one a record points to. */
+function named(name: string, model: Model): Omit<Sort, 'direction'> {
+  const dot = name.indexOf('.')
+  const through = dot === -1 ? undefined : model.associations.get(name.slice(0, dot))
+  if (through?.kind !== 'belongsTo') return { attribute: attributeNamed(model, name) }
+  return { attribute: attributeNamed(through.target, name.slice(dot + 1)), through }
 }
 
 type Term = readonly [name: string, direction: Json]

@@ -1,4 +1,4 @@
-import type { Attribute, Model } from '../model/model.ts'
+import type { Association, Attribute, Model } from '../model/model.ts'
 import { ServiceError } from '../protocol/errors.ts'
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts'
 import type { Limits } from '../support/limits.ts'
@@ -17,38 +17,44 @@ export function parseWhere(raw: Json, model: Model, limits: Limits): Condition {
   if (typeof raw === 'string' || typeof raw === 'number') return compare(model.primaryKey, equals, raw, limits)
   if (Array.isArray(raw)) return compare(model.primaryKey, isIn, raw, limits)
   if (!isJsonObject(raw)) throw bad('"where" takes an object')
-  return new WhereParser(model, limits).object(raw, 1)
+  return new WhereParser(limits).object(raw, model, 1)
 }
 
 class WhereParser {
-  readonly #model: Model
   readonly #limits: Limits
   #comparisons = 0
 
-  constructor(model: Model, limits: Limits) {
-    this.#model = model
+  constructor(limits: Limits) {
     this.#limits = limits
   }
 
-  object(raw: JsonObject, depth: number): Condition {
+  object(raw: JsonObject, model: Model, depth: number): Condition {
     if (depth > this.#limits.maxDepth) {
       throw bad(`"where" is nested deeper than ${this.#limits.maxDepth} levels`, { limit: 'maxDepth' })
     }
     const conditions: Condition[] = []
-    for (const name of Object.keys(raw)) conditions.push(this.#member(name, raw[name] as Json, depth))
+    for (const name of Object.keys(raw)) conditions.push(this.#member(name, raw[name] as Json, model, depth))
     return conditions.length === 1 ? (conditions[0] as Condition) : { kind: 'and', conditions }
   }
 
-  #member(name: string, raw: Json, depth: number): Condition {
+  #member(name: string, raw: Json, model: Model, depth: number): Condition {
     if (name === 'and' || name === 'or') {
       if (!Array.isArray(raw) || !raw.every(isJsonObject)) throw bad(`"${name}" takes a list of conditions`)
-      return { kind: name, conditions: raw.map((item) => this.object(item as JsonObject, depth + 1)) }
+      return { kind: name, conditions: raw.map((item) => this.object(item as JsonObject, model, depth + 1)) }
     }
     if (name === 'not') {
       if (!isJsonObject(raw)) throw bad('"not" takes a condition')
-      return { kind: 'not', condition: this.object(raw, depth + 1) }
+      return { kind: 'not', condition: this.object(raw, model, depth + 1) }
     }
-    return this.#comparison(attributeNamed(this.#model, name), raw)
+    const association = model.associations.get(name)
+    if (association && isJsonObject(raw) && !(association.kind === 'belongsTo' && compares(raw))) {
+      return this.#related(association, raw, depth)
+    }
+    return this.#comparison(attributeNamed(model, name), raw)
+  }
+
+  #related(association: Association, raw: JsonObject, depth: number): Condition {
+    return { kind: 'related', association, condition: this.object(raw, association.target, depth + 1) }
   }
 
   #comparison(attribute: Attribute, raw: Json): Condition {
@@ -72,6 +78,12 @@ class WhereParser {
     }
     return compare(attribute, modifier, raw, this.#limits)
   }
+}
+
+/** `{ owner: { '!=': 3 } }` compares the key; `{ owner: { city: 'Oslo' } }` asks about the owner. */
+function compares(raw: JsonObject): boolean {
+  const names = Object.keys(raw)
+  return names.length > 0 && names.every((name) => modifierNamed(name) && !isJsonObject(raw[name]))
 }
 
 const compare = (attribute: Attribute, modifier: Modifier, raw: Json, limits: Limits): Comparison => ({

@@ -39,9 +39,7 @@ type CheckedAssociation<A, M extends ModelDefinitions, SharedNames> = A extends
 
 type Known<Name extends string, Names extends string, Message extends string> = Name extends Names
   ? unknown
-  : string extends Name // only known when the program runs
-    ? unknown
-    : Mistake<Message, Names>
+  : Mistake<Message, Names>
 
 type UnknownWord<Words, Known> = `there is no word ${Exclude<Words, Known> & string}`
 

@@ -145,7 +145,7 @@ function reportDoubleColumns(model: string, attributes: Attributes, report: Repo
     const column = columnName ?? name
     const problem = databaseNameProblem(column)
     const owner = owners.get(folded(column))
-    if (problem) report(`${model}.${name}`, `column "${column}": ${problem}`)
+    if (problem) report(`${model}.${name}`, `column ${JSON.stringify(column)}: ${problem}`)
     else if (owner !== undefined)
       report(`${model}.${name}`, `its column "${column}" is the column of "${owner}" already`)
     else owners.set(folded(column), name)

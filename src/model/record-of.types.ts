@@ -7,7 +7,7 @@ import { z } from 'zod'
 import type { Json, JsonObject } from '../protocol/json.ts'
 import type { None, Registry } from './attributes-of.ts'
 import type { CheckedModels } from './checked-models.ts'
-import type { AttributeDefinitions, ModelDefinition, ModelDefinitions } from './definition.ts'
+import type { AttributeDefinition, AttributeDefinitions, ModelDefinition, ModelDefinitions } from './definition.ts'
 import type { CreateInput, RecordOf, UpdateInput } from './record-of.ts'
 import type { FindOptions, Found, Page, Records } from './records-of.ts'
 import type { KeyOf } from './value-of.ts'
@@ -130,7 +130,7 @@ export type InputChecks = [
     >
   >,
   Expect<Equal<CreateInput<Clinic, 'doctor'>, { code: string }>>,
-  Expect<Equal<UpdateInput<Clinic, 'doctor'>, {}>>,
+  Expect<Equal<keyof UpdateInput<Clinic, 'doctor'>, never>>,
   Expect<Equal<CreateInput<Clinic, 'tag'>, { id?: string; label?: string | null; pets?: readonly number[] }>>,
 ]
 
@@ -144,6 +144,9 @@ const keys = declare({
     chosen: { attributes: { id: { type: 'number' } } },
     made: { attributes: { id: { type: 'string', defaultsTo: () => 'x' } } },
     uuid: { attributes: { id: { type: 'ref', columnType: 'UUID' } } },
+    inColumn: { attributes: { id: { type: 'string', columnType: 'uuid' } } },
+    untyped: { attributes: { id: { autoIncrement: true }, createdAt: { autoCreatedAt: true }, updatedAt: false } },
+    named: { primaryKey: 'id' },
     plain: {},
     pointer: { attributes: { to: { model: 'flagged' }, or: { model: 'counted' } } },
   },
@@ -163,6 +166,9 @@ export type KeyChecks = [
   Expect<Equal<CreateInput<Keys, 'chosen'>, { id: number }>>,
   Expect<Equal<CreateInput<Keys, 'made'>, { id?: string }>>,
   Expect<Equal<CreateInput<Keys, 'uuid'>, { id?: string }>>,
+  Expect<Equal<CreateInput<Keys, 'inColumn'>, { id?: string }>>,
+  Expect<Equal<RecordOf<Keys, 'untyped'>, { id: number; createdAt: string }>>,
+  Expect<Equal<RecordOf<Keys, 'named'>, RecordOf<Keys, 'plain'>>>,
   Expect<Equal<CreateInput<Keys, 'flagged'>, { code: 'a' | 'b' }>>,
   Expect<Equal<CreateInput<Keys, 'both'>, { code: string; id?: string | null }>>,
   Expect<Equal<UpdateInput<Keys, 'both'>, { id?: string | null }>>,
@@ -309,6 +315,11 @@ export const wrongConditions: readonly PetWhere[] = [
   { or: { name: 'Rex' } },
 ]
 
+export const bigIsNoText: Where<Odd, 'odd'> = {
+  // @ts-expect-error it has an order, but no parts
+  long: { '>': '0', startsWith: '0' },
+}
+
 export const uuidIsNoText: Where<Clinic, 'tag'> = {
   // @ts-expect-error it has an order, but no parts
   id: { '>': '0', startsWith: '0' },
@@ -438,7 +449,7 @@ declare({
       },
     },
     // @ts-expect-error no such word
-    other: { tabelName: 'others' },
+    other: { tabelName: 'others', attributes: {} },
   },
 })
 declare({
@@ -450,9 +461,16 @@ declare({
 
 declare const loaded: ModelDefinitions
 declare const definition: ModelDefinition
+declare const attribute: AttributeDefinition
+declare const modelName: string
 const loose = declare({ models: loaded })
 const half = declare({
-  models: { known: { attributes: { name: { type: 'string' }, to: { model: 'file' } } }, file: definition },
+  models: {
+    known: {
+      attributes: { name: { type: 'string' }, to: { model: 'file' }, extra: attribute, from: { model: modelName } },
+    },
+    file: definition,
+  },
 })
 declare const looseRecords: Records<typeof loose>
 declare const halfRecords: Records<typeof half>
@@ -468,7 +486,9 @@ export async function looseCalls(model: string) {
   const created = await looseRecords.pet?.create({ name: 'x', tags: [1, 2] })
   const updated = await looseRecords.pet?.update(1, { name: null })
   const file = await halfRecords.file.create({ name: 'x', size: 3 })
-  const known = await halfRecords.known.find({ where: { to: 1, name: { contains: 'x' } } })
+  const known = await halfRecords.known.find({
+    where: { to: 1, name: { contains: 'x' }, extra: { contains: 'x' }, from: { startsWith: 'x' } },
+  })
   return { found, selected, one, created, updated, file, known }
 }
 type Loose = Awaited<ReturnType<typeof looseCalls>>
@@ -479,10 +499,15 @@ export type LooseChecks = [
   Expect<Equal<KeyOf<ModelDefinitions, string>, number | string>>,
   Expect<Equal<Loose['found'], Page<{ [name: string]: Json }> | undefined>>,
   Expect<Equal<NonNullable<Loose['selected']>['data'][number]['name'], Json>>,
-  Expect<Equal<Loose['one'], { [name: string]: Json } | undefined>>,
+  Expect<Equal<NonNullable<Loose['one']>['size'], Json>>,
   Expect<Equal<Loose['file'], { [name: string]: Json }>>,
   Expect<
-    Equal<RecordOf<typeof half, 'known'>, Both<{ id: number; name: string | null; to: number | string | null }, Times>>
+    Equal<
+      RecordOf<typeof half, 'known'>,
+      Both<
+        { id: number; name: string | null; to: number | string | null; extra: Json; from: number | string | null },
+        Times
+      >
+    >
   >,
 ]
-export const anyIsSome: Records<ModelDefinitions> = records

@@ -9,7 +9,7 @@ import type { AttributeType } from './attribute-type.ts'
 import type { Attribute, Model } from './model.ts'
 import { stampOf } from './stamp.ts'
 import type { StandardSchema } from './standard-schema.ts'
-import { isLarger } from './value-size.ts'
+import { accept, missing, Refused, type Step, stepsOf } from './step.ts'
 
 export type Purpose = 'create' | 'update'
 
@@ -47,7 +47,7 @@ export function validate(
   }
   let taken = 0
   for (const step of stepsOf(model)) {
-    const raw = valueOf(values, step.name)
+    const raw = given(values, step.name)
     if (raw === undefined) {
       if (purpose === 'create') complete(work, step)
       else if (step.attribute.autoUpdatedAt) assign(work, step.attribute, stamp(work, step.attribute))
@@ -74,75 +74,17 @@ interface Work {
   stamp: Json
 }
 
-/** All that can be known of an attribute before its values come. */
-interface Step {
-  readonly name: string
-  readonly attribute: Attribute
-  readonly isSized: boolean
-  readonly refusesEmpty: boolean
-  readonly ofWrongType: Refused
-  readonly whenAbsent: 'counted' | 'stamp' | 'uuid' | 'call' | 'constant' | 'refused'
-  readonly constant: Assignment
-}
-
-class Refused {
-  readonly violations: readonly Violation[]
-
-  constructor(violations: readonly Violation[]) {
-    this.violations = violations
-  }
-}
-
-const missing = new Refused([{ rule: 'required', message: 'is required' }])
-const empty = new Refused([{ rule: 'required', message: 'must not be empty' }])
-const notNull = new Refused([{ rule: 'allowNull', message: 'must not be null' }])
-
-/** Models never change, so what is derived from one is kept as long as the model is. */
-const knownSteps = new WeakMap<Model, readonly Step[]>()
-
-function stepsOf(model: Model): readonly Step[] {
-  let steps = knownSteps.get(model)
-  if (steps === undefined) {
-    steps = [...model.attributes.values()].map(stepFor)
-    knownSteps.set(model, steps)
-  }
-  return steps
-}
-
-function stepFor(attribute: Attribute): Step {
-  const { name, type, defaultsTo } = attribute
-  const isTextual = type.storedAs === 'text' || type.storedAs === 'json'
-  const only = isTextual ? ', without NUL and without halves of surrogate pairs' : ''
-  const constant = typeof defaultsTo === 'function' ? undefined : defaultsTo
-  return {
-    name,
-    attribute,
-    isSized: isTextual || type.storedAs === 'binary',
-    // An empty key could not be written into an address.
-    refusesEmpty: attribute.required || attribute.isPrimaryKey,
-    ofWrongType: new Refused([{ rule: 'type', message: `must be ${type.noun}${only}` }]),
-    whenAbsent: whenAbsent(attribute),
-    constant: { attribute, value: constant ?? null },
-  }
-}
-
-function whenAbsent(attribute: Attribute): Step['whenAbsent'] {
-  if (attribute.autoIncrement) return 'counted'
-  if (attribute.autoCreatedAt || attribute.autoUpdatedAt) return 'stamp'
-  if (attribute.generated) return 'uuid'
-  if (typeof attribute.defaultsTo === 'function') return 'call'
-  return attribute.required ? 'refused' : 'constant'
-}
-
-const valueOf = (values: Values, name: string): Json | undefined => {
+/** Only the object's own: some attribute may be called `toString`. */
+function given(values: Values, name: string): Json | undefined {
   if (values instanceof Map) return values.get(name)
-  return Object.hasOwn(values, name) ? (values as JsonObject)[name] : undefined
+  const value = (values as JsonObject)[name]
+  return value === undefined || Object.hasOwn(values, name) ? value : undefined
 }
 
 function countOf(values: Values): number {
   if (values instanceof Map) return values.size
   let count = 0
-  for (const name in values) if ((values as JsonObject)[name] !== undefined) count++
+  for (const name of Object.keys(values)) if ((values as JsonObject)[name] !== undefined) count++
   return count
 }
 
@@ -197,26 +139,6 @@ function takeDefault(work: Work, step: Step, makeDefault: () => Json): void {
   if (value instanceof Refused) blame(value.violations)
   else if (attribute.schema === undefined || value === null) assign(work, attribute, value)
   else ask(work, attribute, value, blame)
-}
-
-/** The value in its one form, if it is of the type and keeps the rules. */
-function accept(step: Step, raw: Json, maxBytes: number): Json | Refused {
-  const { attribute } = step
-  if (raw === null) return attribute.nullable ? null : attribute.required ? empty : notNull
-  if (raw === '' && step.refusesEmpty) return empty
-  const value = attribute.type.parse(raw)
-  if (value === undefined) return step.ofWrongType
-  if (step.isSized && isLarger(value, maxBytes)) {
-    return new Refused([{ rule: 'maxValueBytes', message: `must have at most ${maxBytes} bytes` }])
-  }
-  let violations: Violation[] | undefined
-  for (const rule of attribute.rules) {
-    const message = rule.check(value)
-    if (message === undefined) continue
-    violations ??= []
-    violations.push({ rule: rule.name, message })
-  }
-  return violations === undefined ? value : new Refused(violations)
 }
 
 /** The schema's say. What it makes of the value takes the value's place, now or when it answers. */

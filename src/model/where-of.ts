@@ -1,4 +1,4 @@
-import type { JsonObject } from '../protocol/json.ts'
+import type { Json, JsonObject } from '../protocol/json.ts'
 import type { AttributesOf, ModelName } from './attributes-of.ts'
 import type { ModelDefinitions } from './definition.ts'
 import type { Simplify } from './record-of.ts'
@@ -24,7 +24,9 @@ type Comparisons<M extends ModelDefinitions, A> = {
 
 type Comparison<Value, Type> = Type extends Unordered
   ? null | NotNull
-  : Value | null | readonly Value[] | ModifiersOf<Value, Type>
+  : Type extends 'unknown'
+    ? Json
+    : Value | null | readonly Value[] | ModifiersOf<Value, Type>
 type ModifiersOf<Value, Type> = Type extends 'boolean'
   ? EqualityModifiers<Value>
   : Type extends 'text'

@@ -1,14 +1,17 @@
+import type { Populate } from '../criteria/criteria.ts'
 import type { Assignment } from '../model/assignment.ts'
 import { validate } from '../model/validate.ts'
-import type { Json } from '../protocol/json.ts'
 import type { Records } from '../storage/store.ts'
 import { chain, type Maybe } from '../support/maybe.ts'
-import { checkTargets, unchecked } from './check-targets.ts'
+import { unchecked } from './check-targets.ts'
+import { embed } from './embed.ts'
+import { readPopulate } from './find-input.ts'
+import { insertWith } from './insert-with.ts'
 import type { Operation } from './operation.ts'
-import { readValues } from './values.ts'
+import { type RecordValues, readValues } from './record-values.ts'
 
-/** A new record. */
-export const create: Operation<ReadonlyMap<string, Json>> = {
+/** A new record, and its members where some are given. */
+export const create: Operation<RecordValues & { readonly populate: readonly Populate[] }> = {
   name: 'create',
   effect: 'writes',
   routes: [
@@ -16,17 +19,18 @@ export const create: Operation<ReadonlyMap<string, Json>> = {
     { method: 'GET', path: '/:model/create', style: 'shortcut' },
   ],
 
-  parse: (parameters, { model }, context) => readValues(parameters, model, context, { withKey: true }),
+  parse: (parameters, { model }, context) => ({
+    ...readValues(parameters, model, context, { withKey: true }),
+    populate: readPopulate({ ...parameters, body: {} }, model, context.limits, 1),
+  }),
 
-  run(values, { model }, store, context, origin) {
-    const insert = (assignments: readonly Assignment[]): Maybe<Records> => {
-      const targets = unchecked(assignments, context)
-      if (targets.length === 0) return store.insert(model, assignments, { origin })
-      return store.transaction(
-        (transaction) => chain(checkTargets(targets, model, transaction), () => transaction.insert(model, assignments)),
-        { origin },
-      )
-    }
-    return chain(chain(validate(model, values, 'create', context), insert), (records) => ({ kind: 'created', records }))
+  run({ values, members, populate }, { model }, store, context, asking) {
+    const write = (assignments: readonly Assignment[]): Maybe<Records> =>
+      members.length === 0 && unchecked(assignments, context).length === 0
+        ? store.insert(model, assignments, asking)
+        : store.transaction((transaction) => insertWith(assignments, members, model, transaction, context), asking)
+    return chain(chain(validate(model, values, 'create', context), write), (stored) =>
+      chain(embed(stored, populate, store), (records) => ({ kind: 'created', records, stored })),
+    )
   },
 }

@@ -1,4 +1,4 @@
-import type { Attribute, Model, Models } from '../model/model.ts'
+import type { Association, Attribute, Model, Models } from '../model/model.ts'
 import type { ValidationContext } from '../model/validate.ts'
 import type { Json, JsonObject } from '../protocol/json.ts'
 import type { Records, Store } from '../storage/store.ts'
@@ -19,14 +19,29 @@ export interface Route {
 /** What a request is about. */
 export interface Target {
   readonly model: Model
+  /** Given by the routes that have it in their path. */
+  readonly association?: Association | undefined
+}
+
+/** Who asks, and on what condition. */
+export interface Asking {
+  /** For the log of changes. */
+  readonly origin?: string | undefined
+  /** A write happens only if the record is in one of these versions; '*': if it is there at all. */
+  readonly versions?: readonly string[] | '*' | undefined
 }
 
 /** What somebody gave, by where they gave it: in the path, in the query string, in the body. */
 export interface Parameters {
   readonly style: Style
   readonly record?: string | number | undefined
+  readonly child?: string | number | undefined
   readonly query: JsonObject
   readonly body: JsonObject
+  /** The body, when it was a list. */
+  readonly list?: readonly Json[] | undefined
+  /** Whether associations are embedded when nothing is said of them. */
+  readonly populates: boolean
 }
 
 /** What operations know besides the request. Made once. */
@@ -39,6 +54,8 @@ export interface Context extends ValidationContext {
   readonly pointingTo: ReadonlyMap<Model, readonly Pointer[]>
   /** To-one attributes that the database does not check itself. */
   readonly unenforced: ReadonlySet<Attribute>
+  /** What cursors are sealed with. */
+  readonly secret: string
 }
 
 export interface Pointer {
@@ -50,6 +67,12 @@ export interface Pointer {
 export interface Outcome {
   readonly kind: 'list' | 'record' | 'created'
   readonly records: Records
+  /** The record as it is stored, whole and with nothing embedded: what its version is taken from. */
+  readonly stored?: Records | undefined
+  /** How many there are on all pages. */
+  readonly total?: number | undefined
+  /** Where the next page begins. */
+  readonly next?: string | undefined
 }
 
 /**
@@ -61,7 +84,7 @@ export interface Operation<Input = unknown> {
   readonly effect: 'reads' | 'writes'
   readonly routes: readonly Route[]
   parse(parameters: Parameters, target: Target, context: Context): Input
-  run(input: Input, target: Target, store: Store, context: Context, origin: string | undefined): Maybe<Outcome>
+  run(input: Input, target: Target, store: Store, context: Context, asking: Asking): Maybe<Outcome>
 }
 
 export const parameter = ({ query, body }: Parameters, name: string): Json | undefined =>

@@ -1,19 +1,23 @@
-import { hasKey, oneByKey } from '../criteria/criteria.ts'
+import { hasKey, oneByKey, type Populate } from '../criteria/criteria.ts'
 import type { Assignment } from '../model/assignment.ts'
 import type { Model } from '../model/model.ts'
 import { validate } from '../model/validate.ts'
 import { noSuchRecord } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
-import type { Reads, Records } from '../storage/store.ts'
-import { chain, type Maybe } from '../support/maybe.ts'
+import type { Reads, Records, Transaction } from '../storage/store.ts'
+import { chain, each, type Maybe } from '../support/maybe.ts'
 import { checkTargets, unchecked } from './check-targets.ts'
-import type { Operation } from './operation.ts'
+import { embed } from './embed.ts'
+import { readPopulate } from './find-input.ts'
+import { replaceMembers } from './membership.ts'
+import type { Asking, Context, Operation } from './operation.ts'
 import { requiredKey } from './record-key.ts'
-import { readValues } from './values.ts'
+import { type RecordValues, readValues } from './record-values.ts'
+import { requireVersion } from './version.ts'
 
-interface UpdateInput {
+interface UpdateInput extends RecordValues {
   readonly id: Json
-  readonly values: ReadonlyMap<string, Json>
+  readonly populate: readonly Populate[]
 }
 
 /** Some attributes of one record. The others stay, whether it was asked by PUT or by PATCH. */
@@ -32,34 +36,42 @@ export const update: Operation<UpdateInput> = {
 
   parse: (parameters, { model }, context) => ({
     id: requiredKey(parameters, model),
-    values: readValues(parameters, model, context, { withKey: false }),
+    ...readValues(parameters, model, context, { withKey: false }),
+    populate: readPopulate({ ...parameters, body: {} }, model, context.limits, 1),
   }),
 
-  run({ id, values }, { model }, store, context, origin) {
-    const where = hasKey(model, id)
-    const write = (assignments: readonly Assignment[]): Maybe<Records> => {
-      const targets = unchecked(assignments, context)
-      if (targets.length === 0) return store.update(model, where, assignments, { origin })
-      return store.transaction(
-        (transaction) => chain(checkTargets(targets, model, transaction), () => transaction.update(model, where, assignments)),
-        { origin },
-      )
-    }
-    return chain(chain(validOrMissing(id, values, model, store, context), write), (records) => {
-      if (records.length === 0) throw noSuchRecord(model.name)
-      return { kind: 'record', records }
+  run(input, { model }, store, context, asking) {
+    const write = (assignments: readonly Assignment[]): Maybe<Records> =>
+      asking.versions === undefined && input.members.length === 0 && unchecked(assignments, context).length === 0
+        ? store.update(model, hasKey(model, input.id), assignments, asking)
+        : store.transaction((transaction) => updateWith(input, assignments, model, transaction, context, asking), asking)
+    return chain(chain(validOrMissing(input, model, store, context), write), (stored) => {
+      if (stored.length === 0) throw noSuchRecord(model.name)
+      return chain(embed(stored, input.populate, store), (records) => ({ kind: 'record', records, stored }))
     })
   },
 }
 
-/** That there is no such record is said before what is wrong with the values. */
-function validOrMissing(
-  id: Json,
-  values: ReadonlyMap<string, Json>,
+function updateWith(
+  { id, members }: UpdateInput,
+  assignments: readonly Assignment[],
   model: Model,
-  reads: Reads,
-  context: Parameters<typeof validate>[3],
-): Maybe<readonly Assignment[]> {
+  transaction: Transaction,
+  context: Context,
+  asking: Asking,
+): Maybe<Records> {
+  return chain(requireVersion(model, id, asking, transaction), () =>
+    chain(checkTargets(unchecked(assignments, context), model, transaction), () =>
+      chain(transaction.update(model, hasKey(model, id), assignments), (stored) => {
+        if (stored.length === 0) return stored
+        return chain(each(members, (item) => replaceMembers(item, id, transaction, context)), () => stored)
+      }),
+    ),
+  )
+}
+
+/** That there is no such record is said before what is wrong with the values. */
+function validOrMissing({ id, values }: UpdateInput, model: Model, reads: Reads, context: Context): Maybe<readonly Assignment[]> {
   const refuse = (error: unknown): Maybe<never> =>
     chain(reads.find(model, oneByKey(model, id)), (found) => {
       throw found.length === 0 ? noSuchRecord(model.name) : error

@@ -9,6 +9,8 @@ export interface ServiceRequest {
   readonly method: string
   /** As it was sent, percent-encoded, without the query string. */
   readonly path: string
+  /** What a server around us took off the front of the path; links that are answered begin with it. */
+  readonly base?: string | undefined
   /** As it was sent, without the question mark; '' when there is none. */
   readonly query: string
   /** Parsed by the transport; undefined when the request carried none. */

@@ -1,7 +1,10 @@
 import { ConfigError } from '../model/config-error.ts'
+import { defineModels } from '../model/define.ts'
+import type { ModelDefinitions } from '../model/definition.ts'
+import type { Models } from '../model/model.ts'
 import { migrateModes } from '../storage/schema.ts'
 import { defaultLimits, type Limits, limitTable } from '../support/limits.ts'
-import type { Config } from './config.ts'
+import type { AnyConfig, Config } from './config.ts'
 
 type Check = (value: unknown) => string | undefined
 
@@ -29,6 +32,7 @@ const checks: Readonly<Record<keyof Config, Check>> = {
   host: isText,
   cors: isObject,
   welcome: isBoolean,
+  seed: isFunction,
   report: isFunction,
   clock: isObject,
   uuid: isFunction,
@@ -38,11 +42,25 @@ const checks: Readonly<Record<keyof Config, Check>> = {
   rest: isBoolean,
   shortcuts: isBoolean,
   shortcutWrites: isBoolean,
+  populate: isBoolean,
+  jsonp: isBoolean,
 }
 
-/** Throws a ConfigError with everything that is wrong beside the models themselves, which are checked on their own. */
-export function checkConfig(config: Config): void {
+/** The models that a configuration declares. Throws one ConfigError with everything that is wrong in it and in them. */
+export function modelsOf(config: AnyConfig): Models {
   if (typeof config !== 'object' || config === null) throw new ConfigError(['the configuration is not an object'])
+  const problems = [...settingProblems(config)]
+  try {
+    const models = typeof config.models === 'object' ? defineModels(config.models as ModelDefinitions, config.attributes) : undefined
+    if (models && problems.length === 0) return models
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    problems.push(...error.problems)
+  }
+  throw new ConfigError(problems)
+}
+
+function settingProblems(config: AnyConfig): readonly string[] {
   const problems: string[] = []
   for (const [name, value] of Object.entries(config)) {
     if (!Object.hasOwn(checks, name)) problems.push(`there is no setting "${name}"`)
@@ -54,7 +72,7 @@ export function checkConfig(config: Config): void {
   if (config.models === undefined) problems.push('models are missing')
   if (config.rest === false && config.shortcuts === false) problems.push('rest and shortcuts are both off: nothing would be served')
   problems.push(...limitProblems(config.limits ?? {}))
-  if (problems.length > 0) throw new ConfigError(problems)
+  return problems
 }
 
 function limitProblems(limits: Partial<Limits>): readonly string[] {

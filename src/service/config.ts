@@ -2,6 +2,7 @@ import type { AttributeDefinitions, ModelDefinitions } from '../model/definition
 import type { MigrateMode } from '../storage/schema.ts'
 import type { Clock } from '../support/clock.ts'
 import type { Limits } from '../support/limits.ts'
+import type { Progress, Seeding } from './seed.ts'
 
 /** Which routes there are, and where. */
 export interface RouteOptions {
@@ -19,6 +20,14 @@ export interface RouteOptions {
   readonly shortcutWrites?: boolean
 }
 
+/** How answers look when the request does not say. */
+export interface AnswerOptions {
+  /** Associations are embedded, a page of each; true. */
+  readonly populate?: boolean
+  /** `?callback=f` gets a script that calls `f`; true. */
+  readonly jsonp?: boolean
+}
+
 export interface CorsOptions {
   readonly origins: readonly string[] | '*'
   readonly credentials?: boolean
@@ -26,7 +35,7 @@ export interface CorsOptions {
 }
 
 /** All that a service is told. Only `models` must be given. */
-export interface Config<M extends ModelDefinitions = ModelDefinitions> extends RouteOptions {
+export interface Config<M extends ModelDefinitions = ModelDefinitions> extends RouteOptions, AnswerOptions {
   readonly models: M
   /** Attributes that every model has, beside or instead of `id`, `createdAt` and `updatedAt`; `false` removes one. */
   readonly attributes?: AttributeDefinitions
@@ -42,6 +51,11 @@ export interface Config<M extends ModelDefinitions = ModelDefinitions> extends R
   readonly cors?: CorsOptions
   /** A page at `/` that shows what is served; true. */
   readonly welcome?: boolean
+  /**
+   * Fills a new database, once: `keelson start` and `keelson dev` call it before they serve, when no model has a record
+   * yet. If it was interrupted it is called again at the next start, so it must pass over what is there already.
+   */
+  seed?(service: Seeding<M>, progress: Progress): Promise<void>
   /** Told of errors that are nobody's fault but ours; they are written to the console when nothing is given. */
   readonly report?: (error: unknown) => void
   /** For tests: time, and keys that are generated. */
@@ -49,4 +63,7 @@ export interface Config<M extends ModelDefinitions = ModelDefinitions> extends R
   readonly uuid?: () => string
 }
 
-export type { Clock, Limits, MigrateMode }
+/** A configuration of whatever models. */
+export type AnyConfig = Omit<Config, 'seed'> & { seed?(service: never, progress: Progress): Promise<void> }
+
+export type { Clock, Limits, MigrateMode, Progress, Seeding }

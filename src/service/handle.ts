@@ -1,9 +1,12 @@
-import type { Context, Outcome } from '../operation/operation.ts'
+import type { Asking, Context, Outcome } from '../operation/operation.ts'
 import { ServiceError } from '../protocol/errors.ts'
 import type { ServiceRequest, ServiceResponse } from '../protocol/request.ts'
 import type { Store } from '../storage/store.ts'
-import { Lru } from '../support/lru.ts'
+import type { Lru } from '../support/lru.ts'
 import { chain, type Maybe } from '../support/maybe.ts'
+import { isFromAnotherSite, isReadAhead } from './another-site.ts'
+import { readVersions } from './entity-tag.ts'
+import { asScript, callbackOf } from './jsonp.ts'
 import { readParameters } from './parameters.ts'
 import { fail, respond } from './respond.ts'
 import { allowedAt, locate, type Match, route } from './route.ts'
@@ -16,12 +19,16 @@ export interface Pipeline {
   readonly store: Store
   readonly context: Context
   readonly welcome: WelcomePage | undefined
+  /** Whether answers come as scripts to those who name a function. */
+  readonly jsonp: boolean
+  /** Whether answers embed associations when nothing is said of them. */
+  readonly populates: boolean
   readonly report: (error: unknown) => void
   /** What an address was found to mean, for those that say it all: most lists are asked for again and again. */
   readonly plans: Lru<string, Plan>
 }
 
-interface Plan {
+export interface Plan {
   readonly match: Match
   readonly input: unknown
 }
@@ -33,9 +40,21 @@ const longestKeptQuery = 2000
 
 /** A request from asking to answer. Never throws, and waits for nothing that is there already. */
 export function handle(pipeline: Pipeline, request: ServiceRequest): Maybe<ServiceResponse> {
+  const failed = (error: unknown) => fail(error, pipeline.report)
   try {
+    const callback = pipeline.jsonp ? callbackOf(request) : undefined
+    if (callback !== undefined) return chain(scripted(pipeline, request), (response) => asScript(response, callback))
     const response = answer(pipeline, request)
-    return response instanceof Promise ? response.catch((error) => fail(error, pipeline.report)) : response
+    return response instanceof Promise ? response.catch(failed) : response
+  } catch (error) {
+    return failed(error)
+  }
+}
+
+/** A script cannot see a status, and is told of what went wrong like of anything else. */
+async function scripted(pipeline: Pipeline, request: ServiceRequest): Promise<ServiceResponse> {
+  try {
+    return await answer(pipeline, request)
   } catch (error) {
     return fail(error, pipeline.report)
   }
@@ -45,35 +64,39 @@ function answer(pipeline: Pipeline, request: ServiceRequest): Maybe<ServiceRespo
   if (request.method === 'OPTIONS') return options(pipeline.routes, request)
   if (request.path === '/' && pipeline.welcome) return pipeline.welcome(request)
   const { match, input } = plan(pipeline, request)
-  const wroteByGet = match.style === 'shortcut' && match.operation.effect === 'writes'
-  if (wroteByGet) refuseStrangers(request)
-  return chain(perform(pipeline, match, input, request.origin), (outcome) => respond(outcome, wroteByGet))
+  if (match.operation.effect === 'writes') refuseStrangers(request, match)
+  const asking = match.operation.effect === 'writes' ? askingOf(request) : reading
+  return chain(perform(pipeline, match, input, asking), (outcome) => respond(outcome, request, match))
 }
 
-function plan({ plans, routes, context }: Pipeline, request: ServiceRequest): Plan {
+const reading: Asking = Object.freeze({})
+
+const askingOf = ({ origin, headers }: ServiceRequest): Asking => ({ origin, versions: readVersions(headers['if-match']) })
+
+function plan({ plans, routes, context, populates }: Pipeline, request: ServiceRequest): Plan {
   const isKept = request.query !== '' && request.method === 'GET' && request.body === undefined && request.query.length <= longestKeptQuery
   const key = isKept ? `${request.path}?${request.query}` : ''
   const kept = isKept ? plans.get(key) : undefined
   if (kept) return kept
   const match = route(routes, request.method, request.path)
-  const parameters = readParameters(request, match, context.limits)
+  const parameters = readParameters(request, match, context.limits, populates)
   const made = { match, input: match.operation.parse(parameters, match, context) }
   if (isKept && match.operation.name === 'find') plans.set(key, made)
   return made
 }
 
-export const perform = (pipeline: Pipeline, { operation, model }: Match, input: unknown, origin: string | undefined): Maybe<Outcome> =>
-  operation.run(input, { model }, pipeline.store, pipeline.context, origin)
+export const perform = (pipeline: Pipeline, match: Match, input: unknown, asking: Asking): Maybe<Outcome> =>
+  match.operation.run(input, match, pipeline.store, pipeline.context, asking)
 
 function options(routes: Routes, { path }: ServiceRequest): ServiceResponse {
   const allow = path === '*' || path === '/' ? 'GET, HEAD, OPTIONS' : allowedAt(locate(routes, path).node).join(', ')
   return { status: 204, headers: { Allow: allow } }
 }
 
-/** A link or an image on somebody's page must not write, and neither must a browser that only reads ahead. */
-function refuseStrangers({ headers }: ServiceRequest): void {
-  const purpose = `${headers['sec-purpose'] ?? ''} ${headers['purpose'] ?? ''}`
-  if (headers['sec-fetch-site'] === 'cross-site' || purpose.includes('prefetch')) {
+/** A link, an image or a script on somebody's page must not write, and neither must a browser that only reads ahead. */
+function refuseStrangers(request: ServiceRequest, { style }: Match): void {
+  if (style !== 'shortcut') return
+  if (isFromAnotherSite(request) || isReadAhead(request)) {
     throw new ServiceError('E_FORBIDDEN', 'Writing by GET is not for other sites, nor for reading ahead')
   }
 }

@@ -1,5 +1,3 @@
-import { defineModels } from '../model/define.ts'
-import type { ModelDefinitions } from '../model/definition.ts'
 import type { Model, Models } from '../model/model.ts'
 import { createUuids } from '../model/uuid-v7.ts'
 import type { Context, Pointer } from '../operation/operation.ts'
@@ -11,11 +9,12 @@ import { systemClock } from '../support/clock.ts'
 import { defaultLimits, type Limits } from '../support/limits.ts'
 import { Lru } from '../support/lru.ts'
 import type { Maybe } from '../support/maybe.ts'
-import { checkConfig } from './check-config.ts'
-import type { Config } from './config.ts'
+import { modelsOf } from './check-config.ts'
+import type { AnyConfig } from './config.ts'
 import { handle, keptPlans, type Pipeline } from './handle.ts'
 import { type LooseRecords, recordsOf } from './records.ts'
 import { buildRoutes, type RouteLine } from './routes.ts'
+import { type Progress, seedOnce } from './seed.ts'
 import { welcomePage } from './welcome.ts'
 
 /** A service without its transports. */
@@ -29,19 +28,20 @@ export interface OpenService extends AsyncDisposable {
   readonly limits: Limits
   /** What the database is, and what was done to it at start, for people. */
   readonly database: { readonly description: string; readonly steps: readonly string[] }
+  /** Runs the configuration's seed if it is still owed; resolves with whether it ran. To be called before serving. */
+  seed(progress?: Progress): Promise<boolean>
 }
 
 /** How often the log of changes is looked through for what may go. */
 const trimEveryMs = 60_000
 
 /** Throws a ConfigError with all that is wrong; rejects when the database cannot be opened. */
-export async function openService(config: Config): Promise<OpenService> {
-  checkConfig(config)
+export async function openService(config: AnyConfig): Promise<OpenService> {
+  const models = modelsOf(config)
   const limits: Limits = { ...defaultLimits, ...config.limits }
   const report = config.report ?? ((error: unknown) => console.error(error))
-  const models = defineModels(config.models as ModelDefinitions, config.attributes)
   const routes = await buildRoutes(models, config)
-  const { store, steps, unenforced } = await openStore({
+  const { store, steps, unenforced, notes } = await openStore({
     url: config.database ?? 'sqlite:data/app.db',
     models,
     migrate: config.migrate ?? 'add',
@@ -58,18 +58,37 @@ export async function openService(config: Config): Promise<OpenService> {
     unknownAttributes: config.unknownAttributes ?? 'refuse',
     pointingTo: pointersOf(models),
     unenforced: new Set(unenforced),
+    secret: store.secret,
   }
   const welcome = config.welcome === false ? undefined : welcomePage(routes)
-  const pipeline: Pipeline = { routes, store, context, welcome, report, plans: new Lru(keptPlans) }
+  const pipeline: Pipeline = {
+    routes,
+    store,
+    context,
+    welcome,
+    jsonp: config.jsonp !== false,
+    populates: config.populate !== false,
+    report,
+    plans: new Lru(keptPlans),
+  }
   const trimming = trimRegularly(store, limits, report)
+  const served = servedModels(models)
+  const records = new Map(served.map((model) => [model.name, recordsOf(pipeline, model)]))
   return {
     handle: (request) => handle(pipeline, request),
-    records: new Map(servedModels(models).map((model) => [model.name, recordsOf(pipeline, model)])),
+    records,
     models,
     routes: routes.list,
     changes: store.changes,
     limits,
     database: { description: store.description, steps },
+    async seed(progress = () => {}) {
+      // Where nothing may be touched, there is nobody to remember whether it was done.
+      if (!config.seed || config.migrate === 'safe') return false
+      const seeding = { system: { records: Object.fromEntries(records) } } as never
+      const run = async () => config.seed?.(seeding, progress)
+      return seedOnce(run, { store, notes, models: served, isNew: config.migrate === 'drop' })
+    },
     async [Symbol.asyncDispose]() {
       clearInterval(trimming)
       await store[Symbol.asyncDispose]()

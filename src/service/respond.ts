@@ -1,17 +1,27 @@
 import type { Outcome } from '../operation/operation.ts'
 import { problem, ServiceError } from '../protocol/errors.ts'
-import type { ServiceResponse } from '../protocol/request.ts'
+import type { ServiceRequest, ServiceResponse } from '../protocol/request.ts'
+import { encodeList } from '../storage/store.ts'
+import { entityTag, isKnown } from './entity-tag.ts'
+import type { Match } from './route.ts'
 
-const none: Readonly<Record<string, string>> = Object.freeze({})
-/** A GET that wrote must never be answered from a cache. */
-const noStore: Readonly<Record<string, string>> = Object.freeze({ 'Cache-Control': 'no-store' })
+/** What was done, as an answer. */
+export function respond(outcome: Outcome, request: ServiceRequest, { style, operation }: Match): ServiceResponse {
+  const { kind, records, stored, total, next } = outcome
+  const encoded = kind === 'list' ? encodeList(records) : records.encodeAt(0)
+  const headers: Record<string, string> = { ETag: entityTag(encoded, stored, stored !== records) }
+  if (total !== undefined) headers['X-Total-Count'] = String(total)
+  if (next !== undefined) headers['Link'] = `<${nextPage(request, next)}>; rel="next"`
+  if (operation.effect === 'reads') {
+    if (isKnown(headers['ETag'] as string, request.headers['if-none-match'])) return { status: 304, headers }
+  } else if (style === 'shortcut') headers['Cache-Control'] = 'no-store' // a GET that wrote must never be answered from a cache
+  return { status: kind === 'created' ? 201 : 200, headers, body: { encoded } }
+}
 
-export function respond({ kind, records }: Outcome, wroteByGet: boolean): ServiceResponse {
-  return {
-    status: kind === 'created' ? 201 : 200,
-    headers: wroteByGet ? noStore : none,
-    body: kind === 'list' ? records.encode() : records.encodeFirst(),
-  }
+/** The same question, from where this page ends. */
+function nextPage({ base = '', path, query }: ServiceRequest, cursor: string): string {
+  const kept = query.split('&').filter((pair) => pair !== '' && !/^(?:cursor|skip)=/.test(pair))
+  return `${base}${path}?${[...kept, `cursor=${cursor}`].join('&').replaceAll('>', '%3E').replaceAll('<', '%3C')}`
 }
 
 /** An error as an answer. One that was not meant for whoever asked is reported instead, and says nothing of itself. */

@@ -1,17 +1,20 @@
-import type { Model } from '../model/model.ts'
+import type { Association, Model } from '../model/model.ts'
 import { ServiceError } from '../protocol/errors.ts'
 import type { ServedRoute, RouteNode, Routes } from './routes.ts'
 
 /** Which operation a request asks for, and of what. */
-export interface Match extends ServedRoute {
-  readonly model: Model
-  readonly record: string | undefined
+export interface Match extends ServedRoute, Named {}
+
+export interface Place extends Named {
+  readonly node: RouteNode
 }
 
-export interface Place {
-  readonly node: RouteNode
+/** What the segments of an address name. */
+interface Named {
   readonly model: Model
   readonly record: string | undefined
+  readonly association: Association | undefined
+  readonly child: string | undefined
 }
 
 /** What stands at an address, whatever the method. Letter case of words and models, and one slash at the end, do not matter. */
@@ -19,6 +22,8 @@ export function locate(routes: Routes, path: string): Place {
   let node = routes.root
   let model: Model | undefined
   let record: string | undefined
+  let association: Association | undefined
+  let child: string | undefined
   const end = path.length > 1 && path.endsWith('/') ? path.length - 1 : path.length
   for (let from = 1; from <= end; ) {
     const slash = path.indexOf('/', from)
@@ -35,16 +40,20 @@ export function locate(routes: Routes, path: string): Place {
     if (parameter.name === 'model') {
       model = routes.models.get(segment) ?? routes.models.get(segment.toLowerCase())
       if (!model) throw nothingHere()
-    } else record = segment.includes('%') ? decode(segment) : segment
+    } else if (parameter.name === 'association') {
+      association = model?.associations.get(decode(segment))
+      if (!association) throw nothingHere()
+    } else if (parameter.name === 'child') child = decode(segment)
+    else record = decode(segment)
     node = parameter.node
   }
   if (!model || node.routes.size === 0) throw nothingHere()
-  return { node, model, record }
+  return { node, model, record, association, child }
 }
 
 /** The operation for a method. HEAD asks for what GET would answer, and so only where nothing is changed by it. */
 export function route(routes: Routes, method: string, path: string): Match {
-  const { node, model, record } = locate(routes, path)
+  const { node, ...named } = locate(routes, path)
   const found = node.routes.get(method === 'HEAD' ? 'GET' : method)
   if (!found || (method === 'HEAD' && found.operation.effect === 'writes')) {
     const allow = allowedAt(node).join(', ')
@@ -52,7 +61,7 @@ export function route(routes: Routes, method: string, path: string): Match {
   }
   if (!found.served) throw new ServiceError('E_FORBIDDEN', 'Writing by GET is turned off here')
   const { operation, style, served } = found
-  return { operation, style, served, model, record }
+  return { operation, style, served, ...named }
 }
 
 export function allowedAt(node: RouteNode): readonly string[] {
@@ -67,6 +76,7 @@ export function allowedAt(node: RouteNode): readonly string[] {
 const nothingHere = (): ServiceError => new ServiceError('E_NO_SUCH_ROUTE', 'There is nothing at this address')
 
 function decode(segment: string): string {
+  if (!segment.includes('%')) return segment
   try {
     return decodeURIComponent(segment)
   } catch {

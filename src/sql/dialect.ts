@@ -32,6 +32,18 @@ export interface Dialect {
   compared(attribute: Attribute, column: string): string
   /** A bound operand that is compared with the column. */
   operand(attribute: Attribute, value: Json): Sql
+  /** As `operand`, for a value that this database gave in a row. */
+  bound(attribute: Attribute, value: unknown): Sql
+  /**
+   * A relation `keelson_p` of the keys, in their order: `keelson_key`, and `keelson_n` counted from 1. One bound
+   * parameter, however many they are.
+   */
+  keys(attribute: Attribute, keys: readonly Json[]): Sql
+  /**
+   * Joins to `keelson_p` the rows of a table whose keys `ids` selects for one of its keys: a seek for each, never a
+   * window over all.
+   */
+  seek(table: string, primaryKey: string, ids: Sql): Sql
   /** True when the column holds one of the values. One bound parameter, however many they are. */
   isOneOf(attribute: Attribute, column: string, values: readonly Json[]): Sql
   contains(column: string, text: string): Sql
@@ -43,6 +55,10 @@ export interface Dialect {
   order(attribute: Attribute, column: string, direction: Direction): string
   /** `limit` and `skip`. */
   page(limit: number, skip: number): Sql
+  /** Behind a select in a transaction: nobody else may change the row until it ends. */
+  readonly lock: string
+  /** Behind an insert: a row whose key is there already is left as it is. */
+  readonly ifMissing: string
   /** An insert that gives no value at all. */
   insertDefaults(model: Model): string
 }

@@ -12,6 +12,8 @@ export interface ChangeBatch {
 export interface ChangeLog {
   /** The place behind all that is committed now. */
   head(): Maybe<Position>
+  /** The place before the oldest change that is still there. */
+  tail(): Maybe<Position>
   /**
    * The changes after a place: about `limit` of them, never part of an operation. 'reset': the place is gone, or
    * belongs to another history, and the reader must start from a fresh snapshot.

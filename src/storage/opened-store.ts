@@ -1,4 +1,5 @@
 import type { Attribute } from '../model/model.ts'
+import type { Notes } from './notes.ts'
 import type { Store } from './store.ts'
 
 export interface OpenedStore {
@@ -7,4 +8,5 @@ export interface OpenedStore {
   readonly steps: readonly string[]
   /** To-one attributes that the database does not check itself. */
   readonly unenforced: readonly Attribute[]
+  readonly notes: Notes
 }

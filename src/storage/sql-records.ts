@@ -1,44 +1,90 @@
 import type { Selection } from '../criteria/criteria.ts'
-import type { RecordId } from '../protocol/change.ts'
-import type { EncodedJson, JsonObject } from '../protocol/json.ts'
+import type { Attribute } from '../model/model.ts'
+import type { Json, JsonObject } from '../protocol/json.ts'
+import type { Dialect } from '../sql/dialect.ts'
 import type { Row } from './driver.ts'
-import type { Encoder } from './encoder.ts'
-import type { Records } from './store.ts'
+import { compileEncoder, type Encoder } from './encoder.ts'
+import type { Embedded, Records } from './store.ts'
+
+/** The encoders of one database, kept by selection and by what is embedded in place of attributes. */
+export class Encoders {
+  readonly dialect: Dialect
+  readonly #plain = new WeakMap<Selection, Encoder>()
+  readonly #embedding = new WeakMap<Selection, Map<string, Encoder>>()
+
+  constructor(dialect: Dialect) {
+    this.dialect = dialect
+  }
+
+  of(selection: Selection): Encoder {
+    let encoder = this.#plain.get(selection)
+    if (!encoder) this.#plain.set(selection, (encoder = compileEncoder(selection, this.dialect, new Set())))
+    return encoder
+  }
+
+  without(selection: Selection, names: readonly string[]): Encoder {
+    let encoders = this.#embedding.get(selection)
+    if (!encoders) this.#embedding.set(selection, (encoders = new Map()))
+    const key = names.join()
+    let encoder = encoders.get(key)
+    if (!encoder) encoders.set(key, (encoder = compileEncoder(selection, this.dialect, new Set(names))))
+    return encoder
+  }
+}
 
 /** Rows of a database, untouched until somebody asks for text or for objects. */
 export class SqlRecords implements Records {
   readonly #rows: readonly Row[]
   readonly #selection: Selection
+  readonly #encoders: Encoders
   readonly #encoder: Encoder
+  readonly #members: readonly Embedded[]
+  readonly next: readonly unknown[] | undefined
 
-  constructor(rows: readonly Row[], selection: Selection, encoder: Encoder) {
+  constructor(
+    rows: readonly Row[],
+    selection: Selection,
+    encoders: Encoders,
+    next?: readonly unknown[] | undefined,
+    members: readonly Embedded[] = none,
+  ) {
     this.#rows = rows
     this.#selection = selection
-    this.#encoder = encoder
+    this.#encoders = encoders
+    this.next = next
+    this.#members = members
+    this.#encoder = members.length === 0 ? encoders.of(selection) : encoders.without(selection, members.map(({ name }) => name))
   }
 
   get length(): number {
     return this.#rows.length
   }
 
-  ids(): readonly RecordId[] {
-    const key = this.#selection.find((attribute) => attribute.isPrimaryKey)?.name as string
-    return this.decode().map((record) => record[key] as RecordId)
+  values(attribute: Attribute): readonly Json[] {
+    const index = this.#selection.indexOf(attribute)
+    const { dialect } = this.#encoders
+    return this.#rows.map((row) => (row[index] === null ? null : dialect.decode(attribute, row[index])))
   }
 
-  encode(): EncodedJson {
-    const rows = this.#rows
-    if (rows.length === 0) return { encoded: '[]' }
-    let text = `[${this.#encoder.encode(rows[0] as Row)}`
-    for (let index = 1; index < rows.length; index++) text += `,${this.#encoder.encode(rows[index] as Row)}`
-    return { encoded: `${text}]` }
-  }
-
-  encodeFirst(): EncodedJson {
-    return { encoded: this.#encoder.encode(this.#rows[0] as Row) }
+  encodeAt(index: number): string {
+    let text = this.#encoder.encodeOpen(this.#rows[index] as Row)
+    for (const member of this.#members) {
+      text += `${text.length === 1 ? '' : ','}${JSON.stringify(member.name)}:${member.encode(index)}`
+    }
+    return `${text}}`
   }
 
   decode(): readonly JsonObject[] {
-    return this.#rows.map((row) => this.#encoder.decode(row))
+    return this.#rows.map((row, index) => {
+      const record = this.#encoder.decode(row)
+      if (this.#members.length === 0) return record
+      return { ...record, ...Object.fromEntries(this.#members.map((member) => [member.name, member.decode(index)])) }
+    })
+  }
+
+  embed(members: readonly Embedded[]): Records {
+    return new SqlRecords(this.#rows, this.#selection, this.#encoders, this.next, [...this.#members.filter(({ name }) => members.every((member) => member.name !== name)), ...members])
   }
 }
+
+const none: readonly Embedded[] = []

@@ -123,7 +123,7 @@ class SchemaPlanner {
   indexes(model: Model): readonly SchemaStep[] {
     return [...model.attributes.values()].flatMap((attribute) => [
       ...(attribute.unique && !attribute.isPrimaryKey ? this.#index(model, [attribute], true) : []),
-      ...(attribute.references ? this.#foreignKeyIndex(model, attribute) : []),
+      ...(attribute.references && !attribute.unique ? this.#foreignKeyIndex(model, attribute) : []),
     ])
   }
 

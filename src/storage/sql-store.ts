@@ -1,241 +1,200 @@
 import { allOf, type Comparison, type Condition, type Criteria, type Selection } from '../criteria/criteria.ts'
 import { equals } from '../criteria/modifiers/equals.ts'
-import { orderBy, toSql } from '../criteria/to-sql.ts'
 import type { Assignment } from '../model/assignment.ts'
-import type { Attribute, Model } from '../model/model.ts'
+import type { Association, Attribute, Model } from '../model/model.ts'
 import type { Json } from '../protocol/json.ts'
 import type { Dialect } from '../sql/dialect.ts'
-import { join, raw, type Sql, sql, textOf } from '../sql/sql.ts'
+import { type Sql, textOf } from '../sql/sql.ts'
 import { chain, type Maybe } from '../support/maybe.ts'
 import type { ChangeLog } from './change-log.ts'
-import type { Driver, Query, Row, Weight } from './driver.ts'
-import { compileEncoder, type Encoder } from './encoder.ts'
+import type { Driver, Row, Weight } from './driver.ts'
 import { explain } from './explain.ts'
-import { SqlRecords } from './sql-records.ts'
-import type { Records, Store, Transaction, WriteContext } from './store.ts'
-
-interface Statement {
-  readonly text: string
-  readonly values: readonly unknown[]
-  readonly weight: Weight
-}
+import { Encoders, SqlRecords } from './sql-records.ts'
+import { type Columns, SqlStatements } from './sql-statements.ts'
+import type { Grouped, Reads, Records, Store, Transaction, WriteContext } from './store.ts'
 
 export interface SqlStoreParts {
   readonly driver: Driver
   readonly dialect: Dialect
   readonly changes: ChangeLog
   readonly description: string
+  readonly secret: string
   /** The database itself keeps anything out of the attribute's column that is not of its form. */
   readonly sound: (attribute: Attribute) => boolean
+  /** A counted key met one that somebody chose; true: the counter was moved on, and the same again may succeed. */
+  readonly recount?: (model: Model) => Promise<boolean>
 }
+
+interface Statement {
+  readonly text: string
+  readonly values: readonly unknown[]
+  readonly weight: Weight
+  readonly columns?: Columns
+}
+
+type Run = (statement: Statement) => Maybe<readonly Row[]>
 
 /** Everything about keeping records that is the same on every SQL database. */
 export class SqlStore implements Store {
   readonly #driver: Driver
   readonly #dialect: Dialect
-  readonly #encoders = new WeakMap<Selection, Encoder>()
+  readonly #statements: SqlStatements
+  readonly #encoders: Encoders
   /** Statements by criteria: a plan that is kept is compiled once. */
   readonly #compiled = new WeakMap<Criteria, Statement>()
   /** The commonest shape of all, by what it selects. */
-  readonly #lookups = new WeakMap<Selection, Map<Model, string>>()
-  readonly #listOf = new WeakMap<Selection, string>()
-  readonly #sound: (attribute: Attribute) => boolean
+  readonly #lookups = new WeakMap<Selection, string>()
+  readonly #recount: SqlStoreParts['recount']
+  readonly #reads: Reads
   readonly changes: ChangeLog
   readonly description: string
+  readonly secret: string
 
   constructor(parts: SqlStoreParts) {
     this.#driver = parts.driver
     this.#dialect = parts.dialect
-    this.#sound = parts.sound
+    this.#statements = new SqlStatements(parts.dialect, parts.sound)
+    this.#encoders = new Encoders(parts.dialect)
+    this.#recount = parts.recount
+    this.#reads = this.#readsThrough(({ text, values, weight }) => this.#driver.read(text, values, weight))
     this.changes = parts.changes
     this.description = parts.description
+    this.secret = parts.secret
   }
 
   find(model: Model, criteria: Criteria): Maybe<Records> {
-    const { text, values, weight } = this.#findStatement(model, criteria)
-    return this.#answer(this.#guard(model, [], () => this.#driver.read(text, values, weight)), criteria.select)
+    return this.#reads.find(model, criteria)
   }
 
   count(model: Model, where: Condition): Maybe<number> {
-    const { text, values } = this.#countStatement(model, where)
-    return chain(this.#guard(model, [], () => this.#driver.read(text, values, 'long')), numberOf)
+    return this.#reads.count(model, where)
   }
 
-  insert(model: Model, assignments: readonly Assignment[], context?: WriteContext): Promise<Records> {
-    return this.#write(model, assignments, this.#insertStatement(model, assignments), context)
+  related(association: Association, keys: readonly Json[], criteria: Criteria): Maybe<Grouped> {
+    return this.#reads.related(association, keys, criteria)
+  }
+
+  async insert(model: Model, assignments: readonly Assignment[], context?: WriteContext): Promise<Records> {
+    const statement = this.#statements.insert(model, assignments, false)
+    try {
+      return await this.#write(model, statement, context)
+    } catch (error) {
+      const told = await explain(error, model, assignments, this)
+      const isCounted = model.primaryKey.autoIncrement && assignments.every(({ attribute }) => attribute !== model.primaryKey)
+      if (isCounted && told !== error && (await this.#recount?.(model))) return this.#write(model, statement, context)
+      throw told
+    }
   }
 
   update(model: Model, where: Condition, assignments: readonly Assignment[], context?: WriteContext): Promise<Records> {
-    return this.#write(model, assignments, this.#updateStatement(model, where, assignments), context)
+    return this.#explained(model, assignments, this.#write(model, this.#statements.update(model, where, assignments), context))
   }
 
   delete(model: Model, where: Condition, context?: WriteContext): Promise<Records> {
-    return this.#write(model, [], this.#deleteStatement(model, where), context)
+    return this.#explained(model, [], this.#write(model, this.#statements.delete(model, where), context))
   }
 
-  async #write(
-    model: Model,
-    assignments: readonly Assignment[],
-    statement: Sql,
-    context: WriteContext | undefined,
-  ): Promise<Records> {
-    const select = allOf(model)
+  async #write(model: Model, statement: Sql, context: WriteContext | undefined): Promise<Records> {
     const text = textOf(statement, this.#dialect.placeholder)
-    try {
-      const rows = await this.#driver.write(text, statement.values, context?.origin)
-      return new SqlRecords(rows, select, this.#encoder(select))
-    } catch (error) {
-      throw await explain(error, model, assignments, this)
-    }
+    return this.#records(await this.#driver.write(text, statement.values, context?.origin), allOf(model))
   }
 
   transaction<T>(work: (transaction: Transaction) => Maybe<T>, context?: WriteContext): Promise<T> {
-    return this.#driver.transaction((query) => work(this.#bind(query)), context?.origin)
+    return this.#driver.transaction((query) => {
+      const run: Run = ({ text, values }) => query(text, values)
+      const write = (model: Model, assignments: readonly Assignment[], statement: Sql): Maybe<Records> =>
+        this.#guard(model, assignments, () => chain(run(this.#plain(statement)), (rows) => this.#records(rows, allOf(model))))
+      const statements = this.#statements
+      return work({
+        ...this.#readsThrough(run),
+        insert: (model, values) => write(model, values, statements.insert(model, values, false)),
+        insertMissing: (model, values) => write(model, values, statements.insert(model, values, true)),
+        update: (model, where, values) => write(model, values, statements.update(model, where, values)),
+        delete: (model, where) => write(model, [], statements.delete(model, where)),
+      })
+    }, context?.origin)
   }
 
-  #bind(query: Query): Transaction {
-    const run = (statement: Sql) => query(textOf(statement, this.#dialect.placeholder), statement.values)
-    const write = (model: Model, assignments: readonly Assignment[], statement: Sql): Maybe<Records> =>
-      this.#answer(this.#guard(model, assignments, () => run(statement)), allOf(model))
+  #readsThrough(run: Run): Reads {
+    const guarded = (model: Model, statement: Statement) => this.#guard(model, [], () => run(statement))
     return {
       find: (model, criteria) => {
-        const { text, values } = this.#findStatement(model, criteria)
-        return this.#answer(query(text, values), criteria.select)
+        const statement = this.#findStatement(model, criteria)
+        return chain(guarded(model, statement), (rows) => this.#page(rows, criteria, statement.columns))
       },
       count: (model, where) => {
-        const { text, values } = this.#countStatement(model, where)
-        return chain(query(text, values), numberOf)
+        const statement = this.#plain(this.#statements.count(model, where))
+        return chain(guarded(model, { ...statement, weight: 'long' }), (rows) => Number(rows[0]?.[0]))
       },
-      insert: (model, assignments) => write(model, assignments, this.#insertStatement(model, assignments)),
-      update: (model, where, assignments) => write(model, assignments, this.#updateStatement(model, where, assignments)),
-      delete: (model, where) => write(model, [], this.#deleteStatement(model, where)),
+      related: (association, keys, criteria) => {
+        if (keys.length === 0) return { records: this.#records([], criteria.select), ends: [] }
+        const statement = this.#plain(this.#statements.related(association, keys, criteria))
+        return chain(guarded(association.target, statement), (rows) => this.#grouped(rows, keys.length, criteria))
+      },
     }
   }
 
-  /** What the database complains of, in the words of the model. */
-  #guard<T>(model: Model, assignments: readonly Assignment[], run: () => Maybe<T>): Maybe<T> {
-    const fail = async (error: unknown): Promise<never> => {
-      throw await explain(error, model, assignments, this)
-    }
-    try {
-      const result = run()
-      return result instanceof Promise ? result.catch(fail) : result
-    } catch (error) {
-      return fail(error)
-    }
+  #page(rows: readonly Row[], { select, limit }: Criteria, columns: Columns | undefined): Records {
+    if (!columns || rows.length <= limit) return this.#records(rows, select)
+    const last = rows[limit - 1]
+    return new SqlRecords(rows.slice(0, limit), select, this.#encoders, last && columns.sortedAt.map((at) => last[at]))
   }
 
-  #answer(rows: Maybe<readonly Row[]>, select: Selection): Maybe<Records> {
-    return chain(rows, (rows) => new SqlRecords(rows, select, this.#encoder(select)))
+  /** The number of its key stands behind the attributes of each row. */
+  #grouped(rows: readonly Row[], groups: number, { select }: Criteria): Grouped {
+    const ends: number[] = []
+    for (let index = 0; index < rows.length; index++) {
+      const group = Number(rows[index]?.[select.length])
+      while (ends.length < group - 1) ends.push(index)
+    }
+    while (ends.length < groups) ends.push(rows.length)
+    return { records: this.#records(rows, select), ends }
   }
 
-  #encoder(selection: Selection): Encoder {
-    let encoder = this.#encoders.get(selection)
-    if (!encoder) {
-      encoder = compileEncoder(selection, this.#dialect)
-      this.#encoders.set(selection, encoder)
-    }
-    return encoder
+  #records(rows: readonly Row[], select: Selection): Records {
+    return new SqlRecords(rows, select, this.#encoders)
   }
 
   #findStatement(model: Model, criteria: Criteria): Statement {
-    const { where } = criteria
-    if (isLookup(criteria, where)) {
-      return { text: this.#lookup(model, criteria.select), values: [this.#encode(where)], weight: 'short' }
-    }
+    if (isLookup(criteria)) return this.#lookup(model, criteria)
     let statement = this.#compiled.get(criteria)
     if (!statement) {
-      const page = this.#dialect.page(criteria.limit, criteria.skip)
-      const order = criteria.sort.length === 0 ? '' : ` order by ${orderBy(criteria.sort, this.#dialect)}`
-      const text = sql`${raw(this.#selectFrom(model, criteria.select))}${this.#where(where)}${raw(order)}${page}`
-      statement = {
-        text: textOf(text, this.#dialect.placeholder),
-        values: text.values,
-        weight: weightOf(criteria),
-      }
+      const columns = this.#statements.columns(model, criteria)
+      statement = { ...this.#plain(this.#statements.find(model, criteria, columns)), weight: weightOf(criteria), columns }
       this.#compiled.set(criteria, statement)
     }
     return statement
   }
 
-  #lookup(model: Model, select: Selection): string {
-    let byModel = this.#lookups.get(select)
-    if (!byModel) this.#lookups.set(select, (byModel = new Map()))
-    let text = byModel.get(model)
+  #lookup(model: Model, { select, where, lock = false }: Lookup): Statement {
+    let text = lock ? undefined : this.#lookups.get(select)
     if (text === undefined) {
-      const { primaryKey } = model
-      const condition = equals.sql(this.#quote(primaryKey.column), '', primaryKey, this.#dialect)
-      text = `${this.#selectFrom(model, select)} where ${textOf(condition, this.#dialect.placeholder)}`
-      byModel.set(model, text)
+      text = textOf(this.#statements.lookup(model, select, where, lock), this.#dialect.placeholder)
+      if (!lock) this.#lookups.set(select, text)
     }
-    return text
+    return { text, values: [this.#dialect.encode(where.attribute, where.operand)], weight: 'short' }
   }
 
-  #encode({ attribute, operand }: Comparison): unknown {
-    return this.#dialect.encode(attribute, operand)
+  #plain(statement: Sql): Statement {
+    return { text: textOf(statement, this.#dialect.placeholder), values: statement.values, weight: 'short' }
   }
 
-  #countStatement(model: Model, where: Condition): { text: string; values: readonly unknown[] } {
-    const statement = sql`${raw(`select count(*) from ${this.#quote(model.table)}`)}${this.#where(where)}`
-    return { text: textOf(statement, this.#dialect.placeholder), values: statement.values }
-  }
-
-  #insertStatement(model: Model, assignments: readonly Assignment[]): Sql {
-    const head = `insert into ${this.#quote(model.table)}`
-    const returning = raw(` returning ${this.#list(allOf(model))}`)
-    if (assignments.length === 0) return sql`${raw(`${head} ${this.#dialect.insertDefaults(model)}`)}${returning}`
-    const columns = assignments.map(({ attribute }) => this.#quote(attribute.column)).join(', ')
-    const values = assignments.map((assignment) => this.#value(assignment))
-    return sql`${raw(`${head} (${columns}) values (`)}${join(values, ', ')})${returning}`
-  }
-
-  #updateStatement(model: Model, where: Condition, assignments: readonly Assignment[]): Sql {
-    const sets = assignments.map((assignment) => {
-      const column = raw(`${this.#quote(assignment.attribute.column)} = `)
-      return sql`${column}${this.#value(assignment)}`
-    })
-    // An update of nothing still answers the row, and its triggers still say so.
-    if (sets.length === 0) {
-      const key = this.#quote(model.primaryKey.column)
-      sets.push(raw(`${key} = ${key}`))
+  /** What the database complains of, in the words of the model. */
+  #guard<T>(model: Model, assignments: readonly Assignment[], run: () => Maybe<T>): Maybe<T> {
+    try {
+      const result = run()
+      return result instanceof Promise ? this.#explained(model, assignments, result) : result
+    } catch (error) {
+      return this.#explained(model, assignments, Promise.reject(error))
     }
-    const head = raw(`update ${this.#quote(model.table)} set `)
-    return sql`${head}${join(sets, ', ')}${this.#where(where)}${raw(` returning ${this.#list(allOf(model))}`)}`
   }
 
-  #deleteStatement(model: Model, where: Condition): Sql {
-    const head = raw(`delete from ${this.#quote(model.table)}`)
-    return sql`${head}${this.#where(where)}${raw(` returning ${this.#list(allOf(model))}`)}`
-  }
-
-  #value({ attribute, value }: Assignment): Sql {
-    return sql`${value === null ? null : this.#dialect.encode(attribute, value)}`
-  }
-
-  #where(condition: Condition): Sql {
-    if (condition.kind === 'and' && condition.conditions.length === 0) return raw('')
-    return sql` where ${toSql(condition, this.#dialect)}`
-  }
-
-  #selectFrom(model: Model, select: Selection): string {
-    return `select ${this.#list(select)} from ${this.#quote(model.table)}`
-  }
-
-  #list(select: Selection): string {
-    let list = this.#listOf.get(select)
-    if (list === undefined) {
-      list = select.map((attribute) => this.#selected(attribute)).join(', ')
-      this.#listOf.set(select, list)
+  async #explained<T>(model: Model, assignments: readonly Assignment[], result: Promise<T>): Promise<T> {
+    try {
+      return await result
+    } catch (error) {
+      throw await explain(error, model, assignments, this)
     }
-    return list
-  }
-
-  #selected(attribute: Attribute): string {
-    return this.#dialect.selected(attribute, this.#quote(attribute.column), this.#sound(attribute))
-  }
-
-  #quote(name: string): string {
-    return this.#dialect.identifier(name)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -243,31 +202,36 @@ export class SqlStore implements Store {
   }
 }
 
-const isLookup = (criteria: Criteria, where: Condition): where is Comparison & { operand: Exclude<Json, null> } =>
-  where.kind === 'compare' &&
-  where.attribute.isPrimaryKey &&
-  where.modifier === equals &&
-  where.operand !== null &&
-  criteria.sort.length === 0 &&
-  criteria.skip === 0
+type Lookup = Criteria & { readonly where: Comparison }
+
+/** A selection belongs to one model, so it also says which. */
+function isLookup(criteria: Criteria): criteria is Lookup {
+  const { where, sort, skip } = criteria
+  return (
+    where.kind === 'compare' &&
+    where.attribute.isPrimaryKey &&
+    where.modifier === equals &&
+    where.operand !== null &&
+    sort.length === 0 &&
+    skip === 0
+  )
+}
 
 /** Skipping further than this is a walk over the table, whatever its indexes. */
 const longSkip = 1000
 
 const weightOf = ({ where, skip }: Criteria): Weight => (skip > longSkip || searches(where) ? 'long' : 'short')
 
-/** Asks for text that no index can find. */
+/** Asks for what no index finds. */
 function searches(condition: Condition): boolean {
   switch (condition.kind) {
     case 'and':
     case 'or':
       return condition.conditions.some(searches)
     case 'not':
+    case 'related':
       return searches(condition.condition)
     case 'compare':
       return ['contains', 'endsWith', 'like'].includes(condition.modifier.name)
   }
 }
-
-const numberOf = (rows: readonly Row[]): number => Number(rows[0]?.[0])
-

@@ -1,30 +1,61 @@
 import type { Condition, Criteria } from '../criteria/criteria.ts'
 import type { Assignment } from '../model/assignment.ts'
-import type { Model } from '../model/model.ts'
-import type { RecordId } from '../protocol/change.ts'
-import type { EncodedJson, JsonObject } from '../protocol/json.ts'
+import type { Association, Attribute, Model } from '../model/model.ts'
+import type { Json, JsonObject } from '../protocol/json.ts'
 import type { Maybe } from '../support/maybe.ts'
 import type { ChangeLog } from './change-log.ts'
 
 /** Rows as the driver gave them: encoded to JSON text for the wire, decoded to objects only for code that asks. */
 export interface Records {
   readonly length: number
-  ids(): readonly RecordId[]
-  /** All of them, as the text of a JSON array. */
-  encode(): EncodedJson
-  /** The first, as the text of a JSON object. There must be one. */
-  encodeFirst(): EncodedJson
+  /** One attribute of each. */
+  values(attribute: Attribute): readonly Json[]
+  /** One of them, as the text of a JSON object. */
+  encodeAt(index: number): string
   decode(): readonly JsonObject[]
+  /** The same records with more members; one that has the name of an attribute, or of an earlier member, stands in its place. */
+  embed(members: readonly Embedded[]): Records
+  /** By what the last of a page is sorted, in the database's own values, when there are more behind it. */
+  readonly next: readonly unknown[] | undefined
+}
+
+/** What records get in addition: the same member of each. */
+export interface Embedded {
+  readonly name: string
+  encode(index: number): string
+  decode(index: number): Json
+}
+
+/** All of them, as the text of a JSON array. */
+export function encodeList(records: Records, from = 0, to = records.length): string {
+  if (from === to) return '[]'
+  let text = `[${records.encodeAt(from)}`
+  for (let index = from + 1; index < to; index++) text += `,${records.encodeAt(index)}`
+  return `${text}]`
+}
+
+/** Records in groups, one group a key, in the order of the keys. */
+export interface Grouped {
+  readonly records: Records
+  /** Where each group ends. */
+  readonly ends: readonly number[]
 }
 
 export interface Reads {
   find(model: Model, criteria: Criteria): Maybe<Records>
   count(model: Model, where: Condition): Maybe<number>
+  /**
+   * The records of an association, a page for each key, in one statement. The keys are those of the records that have
+   * the association; for a to-one association the values of its foreign key. None is given twice.
+   */
+  related(association: Association, keys: readonly Json[], criteria: Criteria): Maybe<Grouped>
 }
 
 export interface Writes {
   /** Answers the new row. Throws E_INVALID_ATTRIBUTES for a value that is taken, or an association to nobody. */
   insert(model: Model, assignments: readonly Assignment[]): Maybe<Records>
+  /** As `insert`, but a row whose key is there already is left as it is, and nothing is answered. */
+  insertMissing(model: Model, assignments: readonly Assignment[]): Maybe<Records>
   /** Answers the rows as they are now. */
   update(model: Model, where: Condition, assignments: readonly Assignment[]): Maybe<Records>
   /** Answers the rows as they were. */
@@ -53,6 +84,8 @@ export interface Store extends Reads, AsyncDisposable {
    */
   transaction<T>(work: (transaction: Transaction) => Maybe<T>, context?: WriteContext): Promise<T>
   readonly changes: ChangeLog
+  /** Known to every process that serves this database and to nobody else: cursors are sealed with it. */
+  readonly secret: string
   /** For people: `SQLite 3.53 (data/app.db)`. */
   readonly description: string
 }

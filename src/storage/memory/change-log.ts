@@ -35,6 +35,10 @@ export class MemoryChangeLog implements ChangeLog {
     return this.#position(this.#last)
   }
 
+  tail(): Position {
+    return this.#position(this.#floor)
+  }
+
   read(after: Position, limit: number): ChangeBatch | 'reset' {
     const [nonce, text] = after.split('.')
     const seq = Number(text)

@@ -1,4 +1,5 @@
 import type { Models } from '../../model/model.ts'
+import { memoryNotes } from '../notes.ts'
 import type { OpenedStore } from '../opened-store.ts'
 import { MemoryStore } from './store.ts'
 
@@ -7,4 +8,5 @@ export const openMemory = async ({ models }: { readonly models: Models }): Promi
   store: new MemoryStore(models),
   steps: [],
   unenforced: [],
+  notes: memoryNotes(),
 })

@@ -1,36 +1,45 @@
 import type { Selection } from '../../criteria/criteria.ts'
-import type { RecordId } from '../../protocol/change.ts'
-import type { EncodedJson, Json, JsonObject } from '../../protocol/json.ts'
-import type { Records } from '../store.ts'
+import type { Attribute } from '../../model/model.ts'
+import type { Json, JsonObject } from '../../protocol/json.ts'
+import type { Embedded, Records } from '../store.ts'
 
 /** Rows that are objects already. */
 export class MemoryRecords implements Records {
   readonly #rows: readonly JsonObject[]
+  readonly #selection: Selection
+  readonly #members: readonly Embedded[]
+  readonly next: readonly unknown[] | undefined
 
-  constructor(rows: readonly JsonObject[], select: Selection) {
-    this.#rows = rows.map((row) => Object.fromEntries(select.map(({ name }) => [name, row[name] as Json])))
-    this.#key = select.find((attribute) => attribute.isPrimaryKey)?.name ?? ''
+  constructor(rows: readonly JsonObject[], selection: Selection, next?: readonly unknown[], members: readonly Embedded[] = []) {
+    this.#rows = rows
+    this.#selection = selection
+    this.next = next
+    this.#members = members
   }
-
-  readonly #key: string
 
   get length(): number {
     return this.#rows.length
   }
 
-  ids(): readonly RecordId[] {
-    return this.#rows.map((row) => row[this.#key] as RecordId)
+  values({ name }: Attribute): readonly Json[] {
+    return this.#rows.map((row) => row[name] ?? null)
   }
 
-  encode(): EncodedJson {
-    return { encoded: JSON.stringify(this.#rows) }
-  }
-
-  encodeFirst(): EncodedJson {
-    return { encoded: JSON.stringify(this.#rows[0]) }
+  encodeAt(index: number): string {
+    return JSON.stringify(this.#decodeAt(index))
   }
 
   decode(): readonly JsonObject[] {
-    return structuredClone(this.#rows) as readonly JsonObject[]
+    return this.#rows.map((_, index) => structuredClone(this.#decodeAt(index)))
+  }
+
+  embed(members: readonly Embedded[]): Records {
+    return new MemoryRecords(this.#rows, this.#selection, this.next, [...this.#members.filter(({ name }) => members.every((member) => member.name !== name)), ...members])
+  }
+
+  #decodeAt(index: number): JsonObject {
+    const row = this.#rows[index] as JsonObject
+    const shown = this.#selection.map(({ name }) => [name, row[name] as Json])
+    return Object.fromEntries([...shown, ...this.#members.map((member) => [member.name, member.decode(index)])])
   }
 }

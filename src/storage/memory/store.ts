@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { allOf, type Condition, type Criteria } from '../../criteria/criteria.ts'
-import { compareRecords, matches } from '../../criteria/matches.ts'
+import { compareSorted, matches, type Neighbours, sortValue } from '../../criteria/matches.ts'
 import type { Assignment } from '../../model/assignment.ts'
-import type { Attribute, Model, Models } from '../../model/model.ts'
+import type { Association, Attribute, Model, Models } from '../../model/model.ts'
 import type { Change, RecordId } from '../../protocol/change.ts'
-import type { JsonObject } from '../../protocol/json.ts'
+import type { Json, JsonObject } from '../../protocol/json.ts'
 import { must } from '../../support/assert.ts'
 import type { Maybe } from '../../support/maybe.ts'
 import { DatabaseError } from '../driver.ts'
 import { explain } from '../explain.ts'
-import type { Records, Store, Transaction, WriteContext } from '../store.ts'
+import type { Grouped, Records, Store, Transaction, WriteContext } from '../store.ts'
 import { MemoryChangeLog } from './change-log.ts'
 import { MemoryRecords } from './records.ts'
 import { MemoryTable } from './table.ts'
@@ -19,16 +19,62 @@ export class MemoryStore implements Store {
   readonly #tables: ReadonlyMap<Model, MemoryTable>
   readonly changes = new MemoryChangeLog(randomUUID().slice(0, 8), Date.now)
   readonly description = 'memory'
+  readonly secret = randomUUID()
   #last: Promise<unknown> = Promise.resolve()
 
   constructor(models: Models) {
     this.#tables = new Map([...models.values()].map((model) => [model, new MemoryTable(model)]))
   }
 
-  find(model: Model, { where, sort, skip, limit, select }: Criteria): Records {
-    const rows = this.#matching(model, where)
-    if (sort.length > 0) rows.sort((a, b) => compareRecords(a, b, sort))
-    return new MemoryRecords(rows.slice(skip, skip + limit), select)
+  find(model: Model, criteria: Criteria): Records {
+    return this.#page(this.#matching(model, criteria.where), criteria)
+  }
+
+  related(association: Association, keys: readonly Json[], criteria: Criteria): Grouped {
+    const rows: JsonObject[] = []
+    const ends = keys.map((key) => {
+      const group = this.#members(association, key).filter((row) => matches(criteria.where, row, this.#neighbours))
+      rows.push(...this.#sorted(group, criteria).slice(criteria.skip, criteria.skip + criteria.limit))
+      return rows.length
+    })
+    return { records: new MemoryRecords(rows, criteria.select), ends }
+  }
+
+  #page(found: readonly JsonObject[], criteria: Criteria): Records {
+    const { after, sort, skip, limit, select } = criteria
+    const sorted = this.#sorted(found, criteria)
+    const by = (row: JsonObject) => sort.map((item) => sortValue(item, row, this.#neighbours))
+    const rows = after === undefined ? sorted : sorted.filter((row) => compareSorted(by(row), after as readonly Json[], sort) > 0)
+    const last = rows.length > skip + limit ? rows[skip + limit - 1] : undefined
+    return new MemoryRecords(rows.slice(skip, skip + limit), select, last && by(last))
+  }
+
+  #sorted(rows: readonly JsonObject[], { sort }: Criteria): readonly JsonObject[] {
+    const sorted = rows.map((row) => ({ row, by: sort.map((item) => sortValue(item, row, this.#neighbours)) }))
+    return sorted.sort((a, b) => compareSorted(a.by, b.by, sort)).map(({ row }) => row)
+  }
+
+  /** The records on the other side, given the key that leads there. */
+  #members(association: Association, key: Json): readonly JsonObject[] {
+    const { target } = association
+    const rows = [...this.#table(target).rows.values()]
+    switch (association.kind) {
+      case 'belongsTo':
+        return rows.filter((row) => row[target.primaryKey.name] === key)
+      case 'hasMany':
+        return rows.filter((row) => row[association.via.name] === key)
+      case 'manyToMany': {
+        const { junction, near, far } = association
+        const pairs = [...this.#table(junction).rows.values()].filter((pair) => pair[near.name] === key)
+        const members = new Set(pairs.map((pair) => pair[far.name]))
+        return rows.filter((row) => members.has(row[target.primaryKey.name]))
+      }
+    }
+  }
+
+  readonly #neighbours: Neighbours = (association, record) => {
+    const key = record[keyName(association)] ?? null
+    return key === null ? [] : this.#members(association, key)
   }
 
   count(model: Model, where: Condition): number {
@@ -81,17 +127,20 @@ export class MemoryStore implements Store {
       const id = key.length === 1 ? (key[0] as RecordId) : key
       entries.push({ model: model.name, verb, id, ...(before && { before }), ...(after && { after }), ...(origin !== undefined && { origin }) })
     }
+    const insert = (model: Model, assignments: readonly Assignment[]): readonly JsonObject[] => {
+      this.#refuseDangling(assignments)
+      const table = this.#table(model)
+      const row = table.insert(assignments)
+      note(table, 'created', undefined, row)
+      return [row]
+    }
     return {
       find: (model, criteria) => this.find(model, criteria),
       count: (model, where) => this.count(model, where),
-      insert: (model, assignments) =>
-        guarded(model, assignments, () => {
-          this.#refuseDangling(assignments)
-          const table = this.#table(model)
-          const row = table.insert(assignments)
-          note(table, 'created', undefined, row)
-          return [row]
-        }),
+      related: (association, keys, criteria) => this.related(association, keys, criteria),
+      insert: (model, assignments) => guarded(model, assignments, () => insert(model, assignments)),
+      insertMissing: (model, assignments) =>
+        guarded(model, assignments, () => (this.#table(model).holds(assignments) ? [] : insert(model, assignments))),
       update: (model, where, assignments) =>
         guarded(model, assignments, () => {
           this.#refuseDangling(assignments)
@@ -124,7 +173,7 @@ export class MemoryStore implements Store {
   }
 
   #matching(model: Model, where: Condition): JsonObject[] {
-    return [...this.#table(model).rows.values()].filter((row) => matches(where, row))
+    return [...this.#table(model).rows.values()].filter((row) => matches(where, row, this.#neighbours))
   }
 
   #table(model: Model): MemoryTable {
@@ -133,6 +182,18 @@ export class MemoryStore implements Store {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#last
+  }
+}
+
+/** The attribute of a record that leads to the other side. */
+function keyName(association: Association): string {
+  switch (association.kind) {
+    case 'belongsTo':
+      return association.foreignKey.name
+    case 'hasMany':
+      return association.via.references?.primaryKey.name as string
+    case 'manyToMany':
+      return association.near.references?.primaryKey.name as string
   }
 }
 

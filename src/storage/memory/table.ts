@@ -47,6 +47,11 @@ export class MemoryTable {
     return false
   }
 
+  /** A row with the key that these values give. */
+  holds(assignments: readonly Assignment[]): boolean {
+    return this.rows.has(this.keyOf(Object.fromEntries(assignments.map(({ attribute, value }) => [attribute.name, value]))))
+  }
+
   #count(): Json {
     this.counter++
     return this.model.primaryKey.type.storedAs === 'bigint' ? String(this.counter) : this.counter

@@ -82,7 +82,7 @@ export class Background {
     void worker.terminate()
   }
 
-  #drop(worker: Worker, error: DatabaseError): void {
+  #drop(worker: Worker, error: unknown): void {
     if (this.#worker !== worker) return
     this.#worker = undefined
     const pending = this.#pending

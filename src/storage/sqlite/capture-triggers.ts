@@ -4,7 +4,7 @@ import { type Capture, logTable } from '../capture.ts'
 import { sqliteDialect } from './dialect.ts'
 
 /** Changes when the text below does. */
-export const captureFormat = 'sqlite-1'
+export const captureFormat = 'sqlite-2'
 
 const { identifier } = sqliteDialect
 const text = (value: string): string => `'${value.replaceAll("'", "''")}'`
@@ -59,7 +59,7 @@ function imageOf(row: 'old' | 'new', columns: readonly string[], attributes: Rea
 
 function valueOf(row: 'old' | 'new', column: string, attribute: Attribute | undefined): string {
   const value = `${row}.${identifier(column)}`
-  if (attribute?.isPrimaryKey && attribute.autoIncrement) return value // a row id is an integer
+  if (attribute?.isPrimaryKey && attribute.autoIncrement && attribute.type.storedAs === 'integer') return value // a row id
   switch (attribute?.type.storedAs) {
     case 'json':
       return `case when typeof(${value}) = 'blob' then hex(${value}) when json_valid(${value}) then json(${value}) else ${value} end`

@@ -17,12 +17,12 @@ export const logSchema = [
     id text not null,
     before text,
     after text,
-    at integer not null default (cast(unixepoch('subsec') * 1000 as integer)),
+    at integer not null default (cast(round((julianday('now') - 2440587.5) * 86400000) as integer)),
     origin text
   )`,
   `create table if not exists ${metaTable} (name text primary key, value text not null) without rowid`,
   `create table if not exists ${captureTable} ("table" text primary key, model text not null, columns text not null, version text not null) without rowid`,
-  `insert or ignore into ${metaTable} values ('nonce', lower(hex(randomblob(8)))), ('floor', '0:0')`,
+  `insert or ignore into ${metaTable} values ('nonce', lower(hex(randomblob(8)))), ('floor', '0:0'), ('secret', lower(hex(randomblob(32))))`,
 ]
 
 /** How often we look whether another program has written, while somebody listens. */
@@ -58,6 +58,10 @@ export class SqliteChangeLog implements ChangeLog {
   async head(): Promise<Position> {
     const [row] = await this.#read(`select seq, at from ${logTable} order by seq desc limit 1`)
     return this.#position(row ? { seq: Number(row[0]), at: Number(row[1]) } : await this.#floor())
+  }
+
+  async tail(): Promise<Position> {
+    return this.#position(await this.#floor())
   }
 
   async read(after: Position, limit: number): Promise<ChangeBatch | 'reset'> {

@@ -70,7 +70,7 @@ export const sqliteDialect: SchemaDialect = {
       case 'json':
         return parsed(bytesOr(value, 'utf8'))
       case 'timestamp':
-        return canonicalTimestamp(value)
+        return canonicalTimestamp(value instanceof Uint8Array ? bytesOr(value, 'utf8') : value)
       case 'binary':
         return bytesOr(value, 'base64')
     }
@@ -94,9 +94,9 @@ export const sqliteDialect: SchemaDialect = {
       case 'uuid':
         return "typeof v === 'string' ? quote(v) : other(v)"
       case 'integer':
-        return "typeof v === 'number' || typeof v === 'bigint' ? v : other(v)"
+        return "Number.isFinite(v) || typeof v === 'bigint' ? v : other(v)"
       case 'bigint':
-        return "typeof v === 'string' ? '\"' + v + '\"' : other(v)"
+        return "typeof v === 'string' ? quote(v) : other(v)"
       case 'real':
         return "Number.isFinite(v) ? v : other(v)"
       case 'boolean':
@@ -113,7 +113,7 @@ export const sqliteDialect: SchemaDialect = {
   selected(attribute, column, sound) {
     if (attribute.type.storedAs === 'bigint') return `cast(${column} as text)`
     if (attribute.type.storedAs !== 'json' || sound) return column
-    return `case when json_valid(${column}) then ${column} when ${column} is not null then json_quote(${column}) end`
+    return `case when json_valid(${column}) then ${column} when typeof(${column}) = 'blob' then json_quote(hex(${column})) when ${column} is not null then json_quote(${column}) end`
   },
 
   compared: (attribute, column) =>
@@ -123,12 +123,17 @@ export const sqliteDialect: SchemaDialect = {
     return sql`${this.encode(attribute, value)}`
   },
 
+  bound: (_, value) => sql`${value}`,
+
   isOneOf(attribute, column, values) {
-    const encoded = values.map((value) => this.encode(attribute, value))
-    // JSON has no integers of 64 bits that survive every reader: as text they take the column's affinity all the same.
-    const list = JSON.stringify(encoded.map((value) => (typeof value === 'bigint' ? String(value) : value)))
-    return sql`${raw(this.compared(attribute, column))} in (select value from json_each(${list}))`
+    return sql`${raw(this.compared(attribute, column))} in (select value from json_each(${listOf(attribute, values)}))`
   },
+
+  // The columns of json_each have names that tables have too, so they are given others.
+  keys: (attribute, keys) =>
+    sql`(select key + 1 as keelson_n, value as keelson_key from json_each(${listOf(attribute, keys)})) keelson_p`,
+
+  seek: (table, primaryKey, ids) => sql` cross join ${raw(table)} on ${raw(`${table}.${primaryKey}`)} in (${ids})`,
 
   contains: (column, text) => sql`instr(${raw(column)}, ${text}) > 0`,
 
@@ -154,7 +159,15 @@ export const sqliteDialect: SchemaDialect = {
   },
 
   page: (limit, skip) => (skip === 0 ? sql` limit ${limit}` : sql` limit ${limit} offset ${skip}`),
+  lock: '', // there is only one writer
+  ifMissing: ' on conflict do nothing',
   insertDefaults: () => 'default values',
+}
+
+/** JSON has no integers of 64 bits that survive every reader: as text they take the column's affinity all the same. */
+function listOf(attribute: Attribute, values: readonly Json[]): string {
+  const encoded = values.map((value) => sqliteDialect.encode(attribute, value))
+  return JSON.stringify(encoded.map((value) => (typeof value === 'bigint' ? String(value) : value)))
 }
 
 const escapeGlob = (text: string): string => text.replace(/[*?[]/g, '[$&]')

@@ -5,7 +5,7 @@ import type { Driver, Query, Row, Weight } from '../driver.ts'
 import type { Wake } from '../wake.ts'
 import { Background } from './background.ts'
 import { Connection } from './connection.ts'
-import { sqliteError } from './errors.ts'
+import { isOutOfRange, sqliteError } from './errors.ts'
 import { type OperationMarker, operationMarker } from './operation-marker.ts'
 import { Writer } from './writer.ts'
 
@@ -91,7 +91,7 @@ const faults =
     try {
       return query(text, values)
     } catch (error) {
-      throw sqliteError(error)
+      throw isOutOfRange(error) ? error : sqliteError(error) // the writer begins again with big integers
     }
   }
 

@@ -23,6 +23,7 @@ const primary: Readonly<Record<number, Fault['kind']>> = {
   13: 'refused', // disk full
   14: 'lost', // cannot open
   18: 'value', // too big
+  19: 'value', // a constraint of another kind, as the types of a strict table
   20: 'value', // not of the type of a row id
   23: 'refused', // not authorized
   26: 'lost', // not a database
@@ -36,10 +37,11 @@ interface SqliteFailure {
 const isFailure = (error: unknown): error is SqliteFailure =>
   error instanceof Error && typeof (error as Partial<SqliteFailure>).errcode === 'number'
 
-/** What node:sqlite threw, as a fault that is the same for all databases. */
-export function sqliteError(error: unknown): DatabaseError {
-  if (error instanceof DatabaseError) return error
-  return new DatabaseError(isFailure(error) ? faultOf(error) : { kind: 'unknown' }, error)
+/** What node:sqlite threw, as a fault that is the same for all databases. What somebody else threw stays what it is. */
+export function sqliteError(error: unknown): unknown {
+  if (isFailure(error)) return new DatabaseError(faultOf(error), error)
+  const isClosed = error instanceof Error && (error as { code?: unknown }).code === 'ERR_INVALID_STATE'
+  return isClosed ? new DatabaseError({ kind: 'lost' }, error) : error
 }
 
 function faultOf({ errcode, message }: SqliteFailure): Fault {

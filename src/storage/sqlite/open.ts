@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import type { Attribute, Model, Models } from '../../model/model.ts'
 import type { Limits } from '../../support/limits.ts'
 import { type Capture, captureOf, captureTable, metaTable } from '../capture.ts'
+import { sqlNotes } from '../notes.ts'
 import type { OpenedStore } from '../opened-store.ts'
 import type { ExistingTable, MigrateMode } from '../schema.ts'
 import { planSchema } from '../sql-schema.ts'
@@ -35,12 +36,12 @@ export async function openSqlite({ path, models, migrate, limits }: SqliteOption
     const steps = migrate === 'safe' ? [] : setUp(connection, served, migrate)
     const tables = inspect(connection)
     driver.markOperations()
-    const [[nonce] = []] = connection.all(`select value from ${metaTable} where name = 'nonce'`, [])
-    const changes = new SqliteChangeLog(driver, models, nonce as string, wake)
+    const meta = new Map(connection.all(`select name, value from ${metaTable}`, []).map(([name, value]) => [name, value as string]))
+    const changes = new SqliteChangeLog(driver, models, meta.get('nonce') as string, wake)
     const [[version] = []] = connection.all('select sqlite_version()', [])
     const description = `SQLite ${version as string} (${path})`
-    const store = new SqlStore({ driver, dialect: sqliteDialect, changes, description, sound: soundIn(served, tables) })
-    return { store, steps, unenforced: unenforced(served, tables) }
+    const store = new SqlStore({ driver, dialect: sqliteDialect, changes, description, secret: meta.get('secret') as string, sound: soundIn(served, tables) })
+    return { store, steps, unenforced: unenforced(served, tables), notes: sqlNotes(driver, sqliteDialect) }
   } catch (error) {
     await driver[Symbol.asyncDispose]()
     throw sqliteError(error)

@@ -5,7 +5,6 @@
 export class Gathered {
   #buffer: Uint8Array | undefined
   #length = 0
-  #owned = false
 
   get length(): number {
     return this.#length
@@ -16,7 +15,7 @@ export class Gathered {
     if (this.#buffer === undefined) {
       this.#buffer = chunk
     } else {
-      if (!this.#owned || length > this.#buffer.length) this.#grow(length * 2)
+      if (length > this.#buffer.length) this.#grow(length * 2)
       this.#buffer.set(chunk, this.#length)
     }
     this.#length = length
@@ -30,6 +29,5 @@ export class Gathered {
     const grown = new Uint8Array(size)
     if (this.#buffer) grown.set(this.#buffer.subarray(0, this.#length))
     this.#buffer = grown
-    this.#owned = true
   }
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { ServiceError } from '../../protocol/errors.ts'
 import type { Json } from '../../protocol/json.ts'
 import type { Service, ServiceResponse } from '../../protocol/request.ts'
@@ -19,11 +20,17 @@ export type HttpHandler = (req: IncomingMessage, res: ServerResponse) => void
  * makes it throw.
  */
 export function handler(service: Service, limits: Limits, options: HttpOptions = {}): HttpHandler {
-  const front = createFront(service, limits, options)
+  const front: NodeFront = { ...createFront(service, limits, options), closing: new WeakSet() }
   return (req, res) => {
+    if (front.closing.has(req.socket)) return
     if (mayHaveBody(req)) receive(front, req, res)
-    else send(front, req, res, exchange(front, req.method as string, req.url as string, req.headers))
+    else send(front, res, exchange(front, req.method as string, req.url as string, req.headers))
   }
+}
+
+interface NodeFront extends Front {
+  /** Connections that end with an answer already given: what still comes on them is no request any more. */
+  readonly closing: WeakSet<Socket>
 }
 
 /** Some frameworks read the body themselves, and leave here what it means. */
@@ -34,19 +41,20 @@ const mayHaveBody = (req: Received): boolean =>
   req.headers['transfer-encoding'] !== undefined ||
   req.body !== undefined
 
-function receive(front: Front, req: Received, res: ServerResponse): void {
+function receive(front: NodeFront, req: Received, res: ServerResponse): void {
   const { limits } = front
   const answer = (body: unknown): void => {
     const method = req.method as string
     const parse = bodyCounts(method) ? () => accept(req, body, limits) : undefined
-    send(front, req, res, exchange(front, method, req.url as string, req.headers, parse))
+    send(front, res, exchange(front, method, req.url as string, req.headers, parse))
   }
   if (req.body !== undefined || req.readableEnded) answer(req.body)
   else readBody(req, limits.maxBodyBytes, (bytes) => (bytes ? answer(bytes) : refuseBody(front, req, res)))
 }
 
-function refuseBody(front: Front, req: IncomingMessage, res: ServerResponse): void {
+function refuseBody(front: NodeFront, req: IncomingMessage, res: ServerResponse): void {
   const refusal = failure(bodyTooLarge(front.limits), front.report)
+  front.closing.add(req.socket)
   writeEarly(req, res, front.cors?.allow(refusal, req.headers) ?? refusal)
 }
 
@@ -70,16 +78,16 @@ function refuseSeveralTypes(rawHeaders: readonly string[]): void {
   }
 }
 
-function send(front: Front, req: IncomingMessage, res: ServerResponse, answer: Maybe<ServiceResponse>): void {
-  if (isPromise(answer)) void answer.then((response) => sendNow(front, req, res, response))
-  else sendNow(front, req, res, answer)
+function send(front: Front, res: ServerResponse, answer: Maybe<ServiceResponse>): void {
+  if (isPromise(answer)) void answer.then((response) => sendNow(front, res, response))
+  else sendNow(front, res, answer)
 }
 
-function sendNow(front: Front, req: IncomingMessage, res: ServerResponse, response: ServiceResponse): void {
+function sendNow(front: Front, res: ServerResponse, response: ServiceResponse): void {
   try {
-    write(res, response, req.method)
+    write(res, response)
   } catch (error) {
     // An answer that cannot be written is a mistake of the service, which the client learns only the status of.
-    write(res, failure(error, front.report), req.method)
+    write(res, failure(error, front.report))
   }
 }

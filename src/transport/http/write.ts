@@ -19,13 +19,13 @@ export function headersOf(response: ServiceResponse, length: number): Record<str
 const always = { 'X-Content-Type-Options': 'nosniff' }
 
 /** Sends an answer whole. Throws, before anything is sent, for headers that HTTP does not allow. */
-export function write(res: ServerResponse, response: ServiceResponse, method: string | undefined): void {
+export function write(res: ServerResponse, response: ServiceResponse): void {
   // The client is gone, or whoever called us has answered in our place.
   if (res.destroyed || res.headersSent) return
   const text = response.body === undefined || isBodyless(response) ? '' : textOf(response.body)
   res.writeHead(response.status, headersOf(response, Buffer.byteLength(text)))
-  if (text === '' || method === 'HEAD') res.end()
-  else res.end(text)
+  // For HEAD, Node leaves out the text and keeps what the headers say of it.
+  res.end(text)
 }
 
 /** How long a client that we told to stop may go on sending before the connection is cut. */
@@ -39,8 +39,8 @@ export function writeEarly(req: IncomingMessage, res: ServerResponse, response: 
   if (res.destroyed || res.headersSent) return
   const text = response.body === undefined ? '' : textOf(response.body)
   res.writeHead(response.status, { ...headersOf(response, Buffer.byteLength(text)), Connection: 'close' })
-  if (req.method === 'HEAD') res.flushHeaders()
-  else res.write(text)
+  res.flushHeaders()
+  res.write(text)
   const end = (): unknown => res.end()
   const timer = setTimeout(end, lingerMs).unref()
   res.once('close', () => clearTimeout(timer))

@@ -1,0 +1,12 @@
+/** A configuration that cannot be had: not found, not readable as a program, or not what it should be. */
+export class LoadError extends Error {
+  readonly details: readonly string[]
+  readonly advice: string | undefined
+
+  constructor(message: string, options: { details?: readonly string[]; advice?: string; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'LoadError'
+    this.details = options.details ?? []
+    this.advice = options.advice
+  }
+}

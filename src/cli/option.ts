@@ -1,0 +1,36 @@
+/** One thing that can be said to a command. */
+export interface Option {
+  /** What stands for the value in the help; without it the option is a switch. */
+  readonly takes?: string
+  readonly short?: string
+  readonly text: string
+}
+
+/** Every option of every command, so that a name means the same everywhere. */
+export const optionTable = {
+  config: {
+    takes: 'FILE',
+    short: 'c',
+    text: 'The configuration; else the nearest keelson.config.ts, .js or .mjs, here or in a folder above',
+  },
+  port: { takes: 'NUMBER', short: 'p', text: 'The port, else PORT or what the configuration says; 0 takes any free one' },
+  host: { takes: 'ADDRESS', text: 'The address to listen on; 0.0.0.0 lets other machines connect' },
+  database: {
+    takes: 'URL',
+    short: 'd',
+    text: 'The database, else DATABASE_URL or what the configuration says: sqlite:data/app.db, postgres://host/name',
+  },
+  since: { takes: 'POSITION', text: 'Begin behind this position, as an earlier run printed it' },
+  model: { takes: 'NAME', short: 'm', text: 'Only what concerns this model' },
+  once: { text: 'Print what is there and end, instead of waiting for more' },
+  json: { text: 'One JSON object per line, for programs' },
+  verbose: { text: 'Say where in the code an error came from' },
+  help: { short: 'h', text: 'Show this' },
+} as const satisfies { readonly [name: string]: Option }
+
+export type OptionName = keyof typeof optionTable
+
+/** What was said. */
+export type Given = {
+  readonly [Name in OptionName]?: (typeof optionTable)[Name] extends { readonly takes: string } ? string : boolean
+}

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { list, record, refused } from '../expect.ts'
+import type { Scenario } from '../scenario.ts'
+
+/** Switches that move routes, or turn them off. */
+export const routeSettings: readonly Scenario[] = [
+  {
+    name: 'settings: prefix, restPrefix and pluralize',
+    settings: { prefix: '/api', restPrefix: '/v2', pluralize: true },
+    async run(api) {
+      const made = record(await api.request('POST', '/api/v2/readings', { body: { value: 1 } }), 201)
+      for (const path of ['/api/v2/readings', '/api/readings/find']) {
+        assert.deepEqual(list(await api.request('GET', path)), [made], path)
+      }
+      for (const path of [`/api/v2/readings/${made['id']}`, `/api/readings/find/${made['id']}`]) {
+        assert.deepEqual(record(await api.request('GET', path)), made, path)
+      }
+      record(await api.request('GET', `/api/readings/update/${made['id']}?value=2`))
+      const elsewhere = ['/readings', '/reading', '/api/readings', '/api/v2/reading', '/api/reading/find', '/api/v2/readings/x/y']
+      for (const path of elsewhere) refused(await api.request('GET', path), 'E_NO_SUCH_ROUTE')
+    },
+  },
+  {
+    name: 'settings: pluralize knows English',
+    settings: { pluralize: true },
+    async run(api) {
+      for (const path of ['/feedings', '/keepers', '/enclosures', '/orders', '/charts']) list(await api.request('GET', path))
+      refused(await api.request('GET', '/keeper'), 'E_NO_SUCH_ROUTE')
+    },
+  },
+  {
+    name: 'settings: without REST there are shortcuts',
+    settings: { rest: false },
+    async run(api) {
+      const made = record(await api.request('GET', '/specimen/create?label=a'), 201)
+      assert.deepEqual(list(await api.request('GET', '/specimen/find')), [made])
+      refused(await api.request('GET', '/specimen'), 'E_NO_SUCH_ROUTE')
+      refused(await api.request('GET', `/specimen/${made['id']}`), 'E_NO_SUCH_ROUTE')
+      refused(await api.request('POST', '/specimen', { body: { label: 'b' } }), 'E_NO_SUCH_ROUTE')
+    },
+  },
+  {
+    name: 'settings: without shortcuts their words are keys like any other',
+    settings: { shortcuts: false },
+    async run(api) {
+      record(await api.request('POST', '/enclosure', { body: { code: 'find', title: 'seek' } }), 201)
+      assert.equal(record(await api.request('GET', '/enclosure/find'))['title'], 'seek')
+      refused(await api.request('GET', '/specimen/create?label=a'), 'E_BAD_REQUEST')
+      refused(await api.request('GET', '/specimen/update/1?label=a'), 'E_NO_SUCH_ROUTE')
+      assert.equal(record(await api.request('DELETE', '/enclosure/find'))['code'], 'find')
+    },
+  },
+  {
+    name: 'settings: shortcuts that write can be turned off alone',
+    settings: { shortcutWrites: false },
+    async run(api) {
+      const made = record(await api.request('POST', '/specimen', { body: { label: 'a' } }), 201)
+      for (const path of ['create?label=b', `update/${made['id']}?label=b`, `destroy/${made['id']}`]) {
+        refused(await api.request('GET', `/specimen/${path}`), 'E_FORBIDDEN')
+      }
+      assert.deepEqual(list(await api.request('GET', '/specimen/find')), [made])
+    },
+  },
+  {
+    name: 'settings: names that no attribute has are ignored in bodies, if so wished, and nowhere else',
+    settings: { unknownAttributes: 'ignore' },
+    async run(api) {
+      const made = record(await api.request('POST', '/specimen', { body: { label: 'a', nosuch: 1 } }), 201)
+      assert.ok(!('nosuch' in made))
+      record(await api.request('PATCH', `/specimen/${made['id']}`, { body: { nosuch: 1 } }))
+      refused(await api.request('GET', '/specimen?nosuch=1'), 'E_BAD_CRITERIA')
+    },
+  },
+]

@@ -1,0 +1,280 @@
+import assert from 'node:assert/strict'
+import type { Json } from '../../protocol/json.ts'
+import { address, column, create, refused } from '../expect.ts'
+import type { Api, Scenario } from '../scenario.ts'
+
+const ann = { label: 'ann', legs: 4, weight: 2.5, alive: true, serial: '9', bornAt: '2026-01-01', token: '0190163d-8694-739b-aea5-966c26f8ad90' }
+const bob = { label: 'bob', legs: 2, weight: 10, alive: false, serial: '10', bornAt: '2025-06-01T12:00:00Z', notes: {} }
+const cy = { label: 'cy', legs: 2, weight: -1, alive: true, serial: '-9223372036854775808', token: 'ffffffff-ffff-ffff-ffff-ffffffffffff' }
+const nil = {}
+
+async function cast(api: Api): Promise<void> {
+  for (const values of [ann, bob, cy, nil]) await create(api, 'specimen', values)
+}
+
+const find = (api: Api, where: Json) => api.request('GET', address('/specimen', { where }))
+
+type Case = readonly [where: Json, labels: readonly (string | null)[]]
+
+const table = (name: string, cases: readonly Case[]): Scenario => ({
+  name: `where: ${name}`,
+  async run(api) {
+    await cast(api)
+    for (const [where, labels] of cases) {
+      assert.deepEqual(column(await find(api, where), 'label'), labels, JSON.stringify(where))
+    }
+  },
+})
+
+const refusals = (name: string, wheres: readonly (string | Json)[], more = {}): Scenario => ({
+  name: `where: ${name}`,
+  async run(api) {
+    for (const where of wheres) refused(await find(api, where), 'E_BAD_CRITERIA', more)
+  },
+})
+
+/** Conditions: each modifier under each of its names, lists, null, and how they are put together. */
+export const where: readonly Scenario[] = [
+  table('equality, and several attributes that must all hold', [
+    [{}, ['ann', 'bob', 'cy', null]],
+    [{ label: 'ann' }, ['ann']],
+    [{ label: 'Ann' }, []],
+    [{ legs: 2 }, ['bob', 'cy']],
+    [{ legs: 2, alive: true }, ['cy']],
+    [{ alive: false }, ['bob']],
+    [{ serial: '10' }, ['bob']],
+    [{ weight: 2.5 }, ['ann']],
+    [{ bornAt: '2025-06-01T14:00+02:00' }, ['bob']],
+    [{ token: 'FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF' }, ['cy']],
+  ]),
+  table('modifiers of order, under each of their names', [
+    [{ legs: { '<': 4 } }, ['bob', 'cy']],
+    [{ legs: { lessThan: 4 } }, ['bob', 'cy']],
+    [{ legs: { '<=': 4 } }, ['ann', 'bob', 'cy']],
+    [{ legs: { lessThanOrEqual: 2 } }, ['bob', 'cy']],
+    [{ legs: { '>': 2 } }, ['ann']],
+    [{ legs: { greaterThan: 2 } }, ['ann']],
+    [{ legs: { '>=': 2 } }, ['ann', 'bob', 'cy']],
+    [{ legs: { greaterThanOrEqual: 4 } }, ['ann']],
+    [{ weight: { '>': -2, '<': 3 } }, ['ann', 'cy']],
+    [{ label: { '>': 'ann', '<=': 'cy' } }, ['bob', 'cy']],
+    // As numbers and not as texts: '9' is not after '10'.
+    [{ serial: { '<': '10' } }, ['ann', 'cy']],
+    [{ serial: { '>=': '-9223372036854775808' } }, ['ann', 'bob', 'cy']],
+    [{ bornAt: { '<': '2026-01-01' } }, ['bob']],
+    [{ bornAt: { '>=': '2026-01-01T00:00:00+00:00' } }, ['ann']],
+    [{ token: { '>': '0190163d-8694-739b-aea5-966c26f8ad90' } }, ['cy']],
+  ]),
+  table('another value, under each of its names', [
+    [{ label: { '!=': 'ann' } }, ['bob', 'cy']],
+    [{ label: { '!': 'ann' } }, ['bob', 'cy']],
+    [{ label: { not: 'ann' } }, ['bob', 'cy']],
+    [{ legs: { '!=': 2 } }, ['ann']],
+    [{ alive: { '!=': true } }, ['bob']],
+    [{ serial: { '!': '9' } }, ['bob', 'cy']],
+  ]),
+  table('lists', [
+    [{ label: ['ann', 'cy', 'nobody'] }, ['ann', 'cy']],
+    [{ label: { in: ['cy', 'ann', 'ann'] } }, ['ann', 'cy']],
+    [{ legs: [2] }, ['bob', 'cy']],
+    [{ serial: ['10', '-9223372036854775808'] }, ['bob', 'cy']],
+    [{ weight: { in: [2.5, -1] } }, ['ann', 'cy']],
+    [{ alive: [true] }, ['ann', 'cy']],
+    [{ bornAt: ['2026-01-01'] }, ['ann']],
+    [{ label: { nin: ['ann'] } }, ['bob', 'cy']],
+    [{ label: { '!=': ['ann', 'bob'] } }, ['cy']],
+    [{ label: { '!': ['ann', 'bob'] } }, ['cy']],
+    [{ label: { not: ['ann', 'bob'] } }, ['cy']],
+    [{ serial: { nin: ['9'] } }, ['bob', 'cy']],
+  ]),
+  table('an empty list holds nothing, and nothing is outside of it', [
+    [{ label: [] }, []],
+    [{ label: { in: [] } }, []],
+    [{ not: { label: [] } }, ['ann', 'bob', 'cy', null]],
+    [{ label: { nin: [] } }, ['ann', 'bob', 'cy', null]],
+    [{ label: { '!=': [] } }, ['ann', 'bob', 'cy', null]],
+    [{ id: [] }, []],
+    [[], []],
+  ]),
+  table('null is asked for by its name, and is not among other values', [
+    [{ label: null }, [null]],
+    [{ label: { '!=': null } }, ['ann', 'bob', 'cy']],
+    [{ label: { '!': null } }, ['ann', 'bob', 'cy']],
+    [{ label: { not: null } }, ['ann', 'bob', 'cy']],
+    [{ bornAt: null }, ['cy', null]],
+    [{ notes: null }, ['ann', 'cy', null]],
+    [{ notes: { '!=': null } }, ['bob']],
+    [{ photo: null, token: null }, ['bob', null]],
+    [{ legs: { '<': 100 } }, ['ann', 'bob', 'cy']],
+    [{ label: { contains: '' } }, ['ann', 'bob', 'cy']],
+  ]),
+  table('and, or, not', [
+    [{ or: [{ label: 'ann' }, { legs: 2 }] }, ['ann', 'bob', 'cy']],
+    [{ or: [{ label: 'ann', legs: 2 }, { weight: { '>': 9 } }] }, ['bob']],
+    [{ legs: 2, or: [{ label: 'ann' }, { label: 'bob' }] }, ['bob']],
+    [{ and: [{ legs: 2 }, { alive: true }] }, ['cy']],
+    [{ and: [{ or: [{ label: 'ann' }, { label: 'bob' }] }, { or: [{ legs: 2 }, { legs: 3 }] }] }, ['bob']],
+    [{ not: { label: 'ann' } }, ['bob', 'cy', null]],
+    [{ not: { not: { label: 'ann' } } }, ['ann']],
+    [{ not: { or: [{ label: 'ann' }, { legs: 2 }] } }, [null]],
+    [{ legs: 2, not: { alive: true } }, ['bob']],
+    [{ or: [] }, []],
+    [{ and: [] }, ['ann', 'bob', 'cy', null]],
+    [{ or: [{}] }, ['ann', 'bob', 'cy', null]],
+    [{ and: [{}] }, ['ann', 'bob', 'cy', null]],
+    [{ not: {} }, []],
+    [{ not: { or: [] } }, ['ann', 'bob', 'cy', null]],
+    [{ or: [{ label: 'ann' }, { or: [] }] }, ['ann']],
+  ]),
+  table('a comparison with null is false, and its opposite true', [
+    [{ not: { legs: { '>': 2 } } }, ['bob', 'cy', null]],
+    [{ not: { legs: { '<=': 2 } } }, ['ann', null]],
+    [{ not: { legs: { '!=': 2 } } }, ['bob', 'cy', null]],
+    [{ not: { label: { in: ['ann', 'bob'] } } }, ['cy', null]],
+    [{ not: { label: { nin: ['ann', 'bob'] } } }, ['ann', 'bob', null]],
+    [{ not: { label: { startsWith: 'a' } } }, ['bob', 'cy', null]],
+    [{ not: { label: { contains: '' } } }, [null]],
+    [{ not: { label: { like: '%' } } }, [null]],
+    [{ not: { label: null } }, ['ann', 'bob', 'cy']],
+    [{ not: { and: [{ legs: 2 }, { alive: true }] } }, ['ann', 'bob', null]],
+    [{ not: { or: [{ legs: 2 }, { label: 'ann' }] } }, [null]],
+    [{ or: [{ not: { legs: 2 } }, { label: 'bob' }] }, ['ann', 'bob', null]],
+    [{ not: { not: { legs: { '>': 2 } } } }, ['ann']],
+  ]),
+  {
+    name: 'where: a key alone asks for its record, a list of keys for theirs',
+    async run(api) {
+      await cast(api)
+      const ids = column(await find(api, {}), 'id') as readonly number[]
+      const [a, b] = [ids[0] as number, ids[1] as number]
+      for (const where of [a, String(a), [a], { id: a }, { id: String(a) }, { id: [a] }]) {
+        assert.deepEqual(column(await find(api, where), 'id'), [a], JSON.stringify(where))
+      }
+      assert.deepEqual(column(await find(api, [b, a]), 'id'), [a, b])
+      assert.deepEqual(column(await find(api, { id: { '>': b } }), 'id'), ids.slice(2))
+      assert.deepEqual(column(await find(api, { id: { '!=': a } }), 'id'), ids.slice(1))
+    },
+  },
+  {
+    name: 'where: a to-one is compared by the key of the other record',
+    async run(api) {
+      const ann = (await create(api, 'keeper', { name: 'Ann' }))['id'] as number
+      await create(api, 'enclosure', { code: 'C 1' })
+      await create(api, 'animal', { name: 'Leo', keeper: ann })
+      await create(api, 'animal', { name: 'Tom', enclosure: 'C 1' })
+      const cases = [
+        [{ keeper: ann }, ['Leo']],
+        [{ keeper: String(ann) }, ['Leo']],
+        [{ keeper: null }, ['Tom']],
+        [{ keeper: { '!=': null } }, ['Leo']],
+        [{ keeper: { '!=': ann } }, []],
+        [{ not: { keeper: ann } }, ['Tom']],
+        [{ keeper: [ann, 999999] }, ['Leo']],
+        [{ enclosure: 'C 1' }, ['Tom']],
+        [{ enclosure: { startsWith: 'C' } }, ['Tom']],
+      ] as const
+      for (const [where, names] of cases) {
+        assert.deepEqual(column(await api.request('GET', address('/animal', { where })), 'name'), names, JSON.stringify(where))
+      }
+      refused(await api.request('GET', address('/animal', { where: { keeper: 'abc' } })), 'E_BAD_CRITERIA', { attribute: 'keeper' })
+    },
+  },
+  refusals('what is no condition is never ignored', [
+    'bad',
+    '',
+    'null',
+    'true',
+    'false',
+    'undefined',
+    "{'label':'ann'}",
+    '{"label":"ann"',
+    '[{"label":"ann"}]',
+    '[null]',
+    '[[1]]',
+    '{"id":[[1]]}',
+    '"abc"',
+    '1.5',
+  ]),
+  refusals('and, or and not take conditions', [
+    { or: {} },
+    { or: 'x' },
+    { or: [5] },
+    { or: [null] },
+    { or: [[]] },
+    { or: { 0: { label: 'a' }, length: 1 } },
+    { and: { label: 'a' } },
+    { and: null },
+    { not: [] },
+    { not: [{ label: 'a' }] },
+    { not: null },
+    { not: 'x' },
+  ]),
+  refusals('words that are none', [
+    { nor: [{ label: 'a' }] },
+    { $or: [{ label: 'a' }] },
+    { OR: [{ label: 'a' }] },
+    { '!': { label: 'a' } },
+    { label: 'a', limit: 1 },
+    { 'legs.x': 1 },
+    { Label: 'a' },
+    { 'label ': 'a' },
+    { where: { label: 'a' } },
+  ]),
+  refusals(
+    'modifiers that are none, and comparisons with nothing',
+    [
+      ...['gt', 'gte', 'lt', 'lte', 'between', 'regex', '$gt', 'eq', '==', '=', 'LIKE', 'toString', '__proto__', 'constructor', ''].map((word) => ({
+        legs: { [word]: 1 },
+      })),
+      { legs: {} },
+      { legs: { '>': {} } },
+      { legs: { '>': [1] } },
+      { legs: { '!=': {} } },
+      { legs: { '>': 1, nosuch: 2 } },
+    ],
+    { attribute: 'legs' },
+  ),
+  refusals('null has no order and is in no list', [
+    { legs: { '<': null } },
+    { legs: { '>=': null } },
+    { legs: { in: [1, null] } },
+    { legs: { nin: [null] } },
+    { legs: [null] },
+    { label: { contains: null } },
+    { label: { like: null } },
+  ]),
+  refusals('in and nin take lists', [{ legs: { in: 1 } }, { legs: { in: '1,2' } }, { legs: { nin: {} } }, { legs: { in: null } }, { legs: [[1]] }]),
+  refusals('what has no order is not compared by it', [
+    { alive: { '<': true } },
+    { alive: { '>=': 0 } },
+    { notes: { '>': 1 } },
+    { photo: { '<': 'AAEC' } },
+  ]),
+  refusals('JSON and bytes are null or not, and nothing else', [
+    { notes: {} },
+    { notes: 'x' },
+    { notes: 5 },
+    { notes: [1] },
+    { notes: { '!=': 5 } },
+    { notes: { contains: 'x' } },
+    { photo: 'AAEC' },
+    { photo: ['AAEC'] },
+    { photo: { nin: ['AAEC'] } },
+  ]),
+  refusals('what is no text is not searched', [
+    { legs: { contains: '1' } },
+    { weight: { startsWith: '1' } },
+    { alive: { endsWith: 'e' } },
+    { serial: { like: '%1' } },
+    { bornAt: { startsWith: '2026' } },
+    { token: { contains: 'a' } },
+  ]),
+  {
+    name: 'where: a to-many holds no value',
+    async run(api) {
+      for (const where of [{ animals: 1 }, { animals: null }, { teams: [] }]) {
+        refused(await api.request('GET', address('/keeper', { where })), 'E_BAD_CRITERIA')
+      }
+    },
+  },
+]

@@ -1,0 +1,402 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { type } from 'arktype'
+import * as v from 'valibot'
+import { z } from 'zod'
+import { ServiceError } from '../protocol/errors.ts'
+import type { Json, JsonObject } from '../protocol/json.ts'
+import type { Assignment } from './assignment.ts'
+import { defineModels } from './define.ts'
+import type { AttributeDefinition, AttributeDefinitions } from './definition.ts'
+import type { Model } from './model.ts'
+import type { StandardSchema } from './standard-schema.ts'
+import { type Purpose, type ValidationContext, type Values, validate } from './validate.ts'
+
+const now = '2026-11-21T00:35:03.411Z'
+const nowMs = 1795221303411
+const uuid = '019aa2e5-7c3b-7d4e-9f00-0123456789ab'
+const context: ValidationContext = { clock: { now: () => nowMs }, uuid: () => uuid, maxValueBytes: 100 }
+
+const pets = (attributes: AttributeDefinitions): Model => {
+  const pet = defineModels({ pet: { attributes }, owner: {} }).get('pet')
+  assert.ok(pet)
+  return pet
+}
+
+/** Without what every model has. */
+const bare = { createdAt: false, updatedAt: false } as const
+
+const plain = (assignments: readonly Assignment[]): JsonObject =>
+  Object.fromEntries(assignments.map(({ attribute, value }) => [attribute.name, value]))
+
+const run = async (model: Model, values: Values, purpose: Purpose = 'create'): Promise<JsonObject> =>
+  plain(await validate(model, values, purpose, context))
+
+/** What is wrong with `it`, as 'rule: message'. */
+async function complaints(definition: AttributeDefinition, values: JsonObject, purpose: Purpose = 'create') {
+  try {
+    await validate(pets({ ...bare, it: definition }), values, purpose, context)
+    return []
+  } catch (error) {
+    assert.ok(error instanceof ServiceError, String(error))
+    assert.equal(error.code, 'E_INVALID_ATTRIBUTES')
+    return error.details.invalidAttributes?.it?.map(({ rule, message }) => `${rule}: ${message}`)
+  }
+}
+
+describe('create', () => {
+  const model = pets({
+    name: { type: 'string', required: true },
+    kind: { type: 'string', isIn: ['cat', 'dog'], defaultsTo: 'cat' },
+    weight: { type: 'number' },
+    good: { type: 'boolean', defaultsTo: false },
+    owner: { model: 'owner' },
+    owners: { collection: 'owner' },
+  })
+
+  test('gives a value to each attribute but the key that the database counts up', async () => {
+    assert.deepEqual(await run(model, { name: 'Rex' }), {
+      name: 'Rex',
+      kind: 'cat',
+      weight: null,
+      good: false,
+      owner: null,
+      createdAt: now,
+      updatedAt: now,
+    })
+  })
+
+  test('answers in the same turn and in the order of the model', () => {
+    const assignments = validate(model, { weight: 1, owner: 1, name: 'Rex', id: 7 }, 'create', context)
+    assert.ok(Array.isArray(assignments))
+    assert.deepEqual(
+      assignments.map(({ attribute }) => attribute),
+      [...model.attributes.values()],
+    )
+  })
+
+  test('coerces what a form sends', async () => {
+    const record = await run(model, { name: 'Rex', weight: '12.50', good: '1', owner: '3', id: '7' })
+    assert.deepEqual(
+      { ...record, createdAt: 0, updatedAt: 0 },
+      {
+        id: 7,
+        name: 'Rex',
+        kind: 'cat',
+        weight: 12.5,
+        good: true,
+        owner: 3,
+        createdAt: 0,
+        updatedAt: 0,
+      },
+    )
+  })
+
+  test('takes a map as well', async () => {
+    const values: JsonObject = { name: 'Rex', weight: '3' }
+    assert.deepEqual(await run(model, new Map(Object.entries(values))), await run(model, values))
+  })
+
+  test('takes what is undefined for not given', async () => {
+    const values = { name: 'Rex', kind: undefined } as unknown as JsonObject
+    assert.equal((await run(model, values)).kind, 'cat')
+  })
+
+  test('does not take what an object inherits', async () => {
+    const inherited: AttributeDefinitions = Object.fromEntries([['toString', { type: 'string' }]])
+    assert.deepEqual(await run(pets({ ...bare, ...inherited }), {}), { toString: null })
+  })
+
+  test('keeps times that were given', async () => {
+    const record = await run(model, { name: 'Rex', createdAt: '2020-01-01', updatedAt: 0 })
+    assert.equal(record.createdAt, '2020-01-01T00:00:00.000Z')
+    assert.equal(record.updatedAt, '1970-01-01T00:00:00.000Z')
+  })
+
+  test('stamps in the form of the attribute, at one time', async () => {
+    let ticks = nowMs
+    const ticking = { ...context, clock: { now: () => ticks++ } }
+    const stamped = pets({
+      createdAt: { type: 'number', autoCreatedAt: true },
+      updatedAt: { type: 'string', autoUpdatedAt: true },
+      changedAt: { type: 'bigint', autoUpdatedAt: true },
+    })
+    assert.deepEqual(plain(await validate(stamped, {}, 'create', ticking)), {
+      createdAt: nowMs,
+      updatedAt: now,
+      changedAt: String(nowMs),
+    })
+  })
+
+  test('makes the key of a model whose key is a UUID, unless it is given', async () => {
+    const keyed = pets({ ...bare, id: { type: 'string', isUUID: true } })
+    assert.deepEqual(await run(keyed, {}), { id: uuid })
+    assert.deepEqual(await run(keyed, { id: 'AAAAAAAA-0000-7000-8000-000000000000' }), {
+      id: 'aaaaaaaa-0000-7000-8000-000000000000',
+    })
+  })
+
+  test('calls a default each time', async () => {
+    let count = 0
+    const counted = pets({ ...bare, it: { type: 'string', defaultsTo: () => ++count } })
+    assert.deepEqual(
+      [await run(counted, {}), await run(counted, {}), await run(counted, { it: 'x' })],
+      [{ it: '1' }, { it: '2' }, { it: 'x' }],
+    )
+  })
+
+  test('a default that is not what it should be is a mistake of the program', () => {
+    const wrong: readonly (readonly [AttributeDefinition, RegExp])[] = [
+      [{ type: 'number', defaultsTo: () => 'x' }, /`defaultsTo` of pet.it must be a number/],
+      [{ type: 'number', max: 1, defaultsTo: () => 2 }, /`defaultsTo` of pet.it must be at most 1/],
+      [{ type: 'number', defaultsTo: () => null }, /`defaultsTo` of pet.it must not be null/],
+      [{ type: 'number', defaultsTo: (() => undefined) as never }, /`defaultsTo` of pet.it must be a number/],
+      [
+        { type: 'json', defaultsTo: () => ({}), schema: z.array(z.any()) as never },
+        /`defaultsTo` of pet.it is not valid: Invalid input: expected array/,
+      ],
+    ]
+    for (const [definition, message] of wrong) {
+      assert.throws(
+        () => validate(pets({ ...bare, it: definition }), {}, 'create', context),
+        (error: Error) => !(error instanceof ServiceError) && message.test(error.message),
+      )
+    }
+  })
+
+  test('refuses to be handed what is no attribute', () => {
+    assert.throws(() => validate(model, { name: 'Rex', nmae: 1 }, 'create', context), /Bug in keelson/)
+    assert.throws(() => validate(model, new Map([['nmae', 1]]), 'update', context), /Bug in keelson/)
+  })
+})
+
+describe('update', () => {
+  const model = pets({
+    name: { type: 'string', required: true },
+    kind: { type: 'string', defaultsTo: 'cat' },
+    tag: { type: 'string', defaultsTo: () => 'x' },
+  })
+
+  const cases: readonly (readonly [title: string, values: JsonObject, assigned: JsonObject])[] = [
+    ['moves the time, also for nothing', {}, { updatedAt: now }],
+    ['changes what is named and nothing else', { kind: 'dog' }, { kind: 'dog', updatedAt: now }],
+    ['keeps a time that was given', { updatedAt: '2020-01-01' }, { updatedAt: '2020-01-01T00:00:00.000Z' }],
+    ['does not touch the time of creation', { name: 'Tom' }, { name: 'Tom', updatedAt: now }],
+  ]
+  for (const [title, values, assigned] of cases) {
+    test(title, async () => assert.deepEqual(await run(model, values, 'update'), assigned))
+  }
+
+  test('of a model without times may come to nothing', async () => {
+    assert.deepEqual(await run(pets({ ...bare, it: { type: 'string' } }), {}, 'update'), {})
+  })
+})
+
+describe('what is refused', () => {
+  const text: AttributeDefinition = { type: 'string' }
+  const required: AttributeDefinition = { type: 'string', required: true }
+  const withDefault: AttributeDefinition = { type: 'string', defaultsTo: 'x' }
+  const unstorable = 'type: must not hold NUL or half of a surrogate pair'
+  const cases: readonly (readonly [AttributeDefinition, Purpose, JsonObject, readonly string[]])[] = [
+    [required, 'create', {}, ['required: is required']],
+    [required, 'create', { it: null }, ['required: must not be empty']],
+    [required, 'create', { it: '' }, ['required: must not be empty']],
+    [required, 'create', { it: ' ' }, []],
+    [required, 'update', {}, []],
+    [required, 'update', { it: null }, ['required: must not be empty']],
+    [required, 'update', { it: '' }, ['required: must not be empty']],
+    [{ type: 'number', required: true }, 'create', { it: '' }, ['required: must not be empty']],
+    [{ type: 'number', required: true }, 'create', { it: 0 }, []],
+    [{ type: 'boolean', required: true }, 'create', { it: false }, []],
+    [{ type: 'json', required: true }, 'create', { it: [] }, []],
+    [{ model: 'owner', required: true }, 'create', { it: null }, ['required: must not be empty']],
+    [{ type: 'string', required: true, allowNull: true }, 'create', {}, ['required: is required']],
+    [{ type: 'string', required: true, allowNull: true }, 'create', { it: null }, []],
+    [{ type: 'string', required: true, allowNull: true }, 'update', { it: '' }, ['required: must not be empty']],
+    [text, 'create', { it: null }, []],
+    [text, 'create', { it: '' }, []],
+    [withDefault, 'create', { it: null }, ['allowNull: must not be null']],
+    [withDefault, 'update', { it: null }, ['allowNull: must not be null']],
+    [withDefault, 'create', { it: '' }, []],
+    [{ ...withDefault, allowNull: true }, 'create', { it: null }, []],
+    [{ autoUpdatedAt: true }, 'update', { it: null }, ['allowNull: must not be null']],
+    [text, 'create', { it: {} }, ['type: must be a text']],
+    [text, 'create', { it: 'a\0' }, [unstorable]],
+    [text, 'create', { it: '\ud83e' }, [unstorable]],
+    [{ type: 'json' }, 'create', { it: ['a\0'] }, [unstorable]],
+    [{ type: 'number' }, 'create', { it: '' }, ['type: must be a number']],
+    [{ type: 'number' }, 'update', { it: 'abc' }, ['type: must be a number']],
+    [{ type: 'number', isInteger: true }, 'create', { it: 1.5 }, ['type: must be a whole number']],
+    [{ type: 'boolean' }, 'create', { it: 'yes' }, ['type: must be true or false']],
+    [{ type: 'datetime' }, 'create', { it: '2026-02-30' }, ['type: must be a date and time in ISO 8601']],
+    [{ type: 'string', isUUID: true }, 'create', { it: 'x' }, ['type: must be a UUID']],
+    [{ model: 'owner' }, 'update', { it: { id: 1 } }, ['type: must be a whole number']],
+    [{ type: 'number', max: 1 }, 'create', { it: 'abc' }, ['type: must be a number']],
+    [{ type: 'number', max: 1 }, 'create', { it: '2' }, ['max: must be at most 1']],
+    [{ type: 'number', max: 1 }, 'create', { it: null }, []],
+    [
+      { type: 'string', maxLength: 2, isIn: ['a'] },
+      'create',
+      { it: 'abc' },
+      ['isIn: must be one of "a"', 'maxLength: must have at most 2 characters'],
+    ],
+    [text, 'create', { it: 'é'.repeat(50) }, []],
+    [text, 'create', { it: 'é'.repeat(51) }, ['maxValueBytes: must have at most 100 bytes']],
+    [{ type: 'json' }, 'create', { it: ['x'.repeat(96)] }, []],
+    [{ type: 'json' }, 'create', { it: ['x'.repeat(97)] }, ['maxValueBytes: must have at most 100 bytes']],
+    [
+      { type: 'ref', columnType: 'blob' },
+      'create',
+      { it: 'A'.repeat(104) },
+      ['maxValueBytes: must have at most 100 bytes'],
+    ],
+    [
+      { type: 'string', maxLength: 1 },
+      'create',
+      { it: 'x'.repeat(101) },
+      ['maxValueBytes: must have at most 100 bytes'],
+    ],
+  ]
+  for (const [definition, purpose, values, expected] of cases) {
+    test(`${purpose} ${JSON.stringify(definition)} with ${JSON.stringify(values).slice(0, 50)}`, async () =>
+      assert.deepEqual(await complaints(definition, values, purpose), expected))
+  }
+
+  test('an empty key, which no address could hold, and a key that is null', async () => {
+    const keyed = pets({ ...bare, id: { type: 'string', defaultsTo: () => 'x' } })
+    await assert.rejects(run(keyed, { id: '' }), /id must not be empty/)
+    await assert.rejects(run(pets(bare), { id: null }), /id must not be null/)
+  })
+
+  test('one error names everything', () => {
+    const model = pets({
+      name: { type: 'string', required: true, maxLength: 3 },
+      kind: { type: 'string', isIn: ['cat'], minLength: 9 },
+      weight: { type: 'number' },
+      email: { type: 'string', required: true },
+    })
+    assert.throws(
+      () => validate(model, { name: 'Rexx', kind: 'dog', weight: 'abc' }, 'create', context),
+      (error) => {
+        assert.ok(error instanceof ServiceError)
+        assert.equal(error.code, 'E_INVALID_ATTRIBUTES')
+        assert.equal(
+          error.message,
+          'name must have at most 3 characters; kind must be one of "cat"; kind must have at least 9 characters; ' +
+            'weight must be a number; email is required',
+        )
+        assert.deepEqual(error.details, {
+          model: 'pet',
+          invalidAttributes: {
+            name: [{ rule: 'maxLength', message: 'must have at most 3 characters' }],
+            kind: [
+              { rule: 'isIn', message: 'must be one of "cat"' },
+              { rule: 'minLength', message: 'must have at least 9 characters' },
+            ],
+            weight: [{ rule: 'type', message: 'must be a number' }],
+            email: [{ rule: 'required', message: 'is required' }],
+          },
+        })
+        return true
+      },
+    )
+  })
+})
+
+describe('a schema', () => {
+  const schemas: { readonly [library: string]: unknown } = {
+    zod: z.object({ size: z.number(), tags: z.array(z.string()).default([]) }),
+    valibot: v.object({ size: v.number(), tags: v.optional(v.array(v.string()), []) }),
+    arktype: type({ size: 'number', tags: type('string[]').default(() => []) }),
+  }
+  for (const [library, schema] of Object.entries(schemas)) {
+    const definition: AttributeDefinition = { type: 'json', schema: schema as StandardSchema }
+
+    test(`of ${library} has a say, and may complete the value`, async () => {
+      assert.deepEqual(await run(pets({ ...bare, it: definition }), { it: { size: 1 } }), { it: { size: 1, tags: [] } })
+      const [complaint] = (await complaints(definition, { it: { size: 1, tags: [1] } })) ?? []
+      assert.match(complaint ?? '', /^schema: is not valid at tags\.0: /)
+    })
+  }
+
+  /** Answers in a later turn. */
+  const later = (answer: (value: unknown) => object): StandardSchema =>
+    ({
+      '~standard': { version: 1, vendor: 'test', validate: async (value: unknown) => answer(value) },
+    }) as unknown as StandardSchema
+  const refusing = later(() => ({ issues: [{ message: 'too small', path: ['a', { key: 0 }] }] }))
+  const doubling = later((value) => ({ value: [value, value] }))
+
+  test('may answer later: the value keeps its place', async () => {
+    const model = pets({ ...bare, a: { type: 'json', schema: doubling }, b: { type: 'string' } })
+    const pending = validate(model, { a: 1, b: 'x' }, 'create', context)
+    assert.ok(pending instanceof Promise)
+    assert.deepEqual(
+      (await pending).map(({ attribute, value }) => [attribute.name, value]),
+      [
+        ['a', [1, 1]],
+        ['b', 'x'],
+      ],
+    )
+  })
+
+  test('is named together with what was wrong before it answered', async () => {
+    const model = pets({ ...bare, a: { type: 'json', schema: refusing }, b: { type: 'number' } })
+    await assert.rejects(run(model, { a: 1, b: 'x' }), {
+      message: 'b must be a number; a is not valid at a.0: too small',
+    })
+  })
+
+  test('is not asked about null, nor about what nobody gave', async () => {
+    const model = pets({ ...bare, it: { type: 'json', schema: refusing } })
+    assert.deepEqual(await run(model, { it: null }), { it: null })
+    assert.deepEqual(await run(model, {}), { it: null })
+    assert.deepEqual(await run(model, {}, 'update'), {})
+  })
+
+  test('complains so many times and no more', async () => {
+    const many = later(() => ({ issues: Array.from({ length: 1000 }, () => ({ message: 'no' })) }))
+    assert.equal((await complaints({ type: 'json', schema: many }, { it: 1 }))?.length, 20)
+  })
+
+  const broken: readonly (readonly [title: string, schema: StandardSchema, message: RegExp])[] = [
+    ['makes what is not JSON', later(() => ({ value: new Date() })), /made something that is not JSON/],
+    ['makes nothing', later(() => ({ value: undefined })), /made something that is not JSON/],
+    ['makes null where there is none', later(() => ({ value: null })), /The `schema` of pet.it made null/],
+    [
+      'fails',
+      later(() => {
+        throw new Error('oops')
+      }),
+      /oops/,
+    ],
+  ]
+  for (const [title, schema, message] of broken) {
+    test(`that ${title} is a mistake of the program`, async () => {
+      const model = pets({ ...bare, it: { type: 'json', required: true, schema } })
+      await assert.rejects(run(model, { it: 1 }), (error: Error) => {
+        assert.ok(!(error instanceof ServiceError))
+        assert.match(error.message, message)
+        return true
+      })
+    })
+  }
+
+  test('that fails when something else has failed before does not end the process', async () => {
+    const unheard: unknown[] = []
+    const listener = (reason: unknown): number => unheard.push(reason)
+    process.on('unhandledRejection', listener)
+    const failing = later(() => {
+      throw new Error('oops')
+    })
+    const model = pets({
+      ...bare,
+      a: { type: 'json', schema: failing },
+      b: { type: 'number', defaultsTo: (() => 'x') as () => Json },
+    })
+    assert.throws(() => validate(model, { a: 1 }, 'create', context), /`defaultsTo` of pet.b/)
+    await new Promise((resolve) => setImmediate(resolve))
+    process.off('unhandledRejection', listener)
+    assert.deepEqual(unheard, [])
+  })
+})

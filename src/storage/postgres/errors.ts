@@ -1,0 +1,91 @@
+import { DatabaseError, type Fault } from '../driver.ts'
+
+/** What the server says of an error; `routine` is the part of its source that raised it, in every language. */
+interface Complaint {
+  readonly code: string
+  readonly detail?: string
+  readonly table?: string
+  readonly column?: string
+  readonly constraint?: string
+  readonly routine?: string
+}
+
+/** The columns of each unique constraint or index, by its name: what the server says about it is for people. */
+export type UniqueColumns = ReadonlyMap<string, readonly string[]>
+
+/** Codes of https://www.postgresql.org/docs/current/errcodes-appendix.html whose class says too little. */
+const faults: Readonly<Record<string, Fault>> = {
+  '23514': { kind: 'value' }, // check
+  '23P01': { kind: 'value' }, // exclusion
+  '25006': { kind: 'refused' }, // read only
+  '40001': { kind: 'busy' }, // serialization
+  '40P01': { kind: 'busy' }, // deadlock
+  '42501': { kind: 'refused' }, // privilege
+  '53300': { kind: 'busy' }, // too many connections
+  '55006': { kind: 'busy' }, // object in use
+  '55P03': { kind: 'busy' }, // lock not available
+  '57014': { kind: 'timeout' }, // cancelled
+}
+
+/** By the class, the first two characters. */
+const classes: Readonly<Record<string, Fault>> = {
+  '08': { kind: 'lost' }, // connection
+  '22': { kind: 'value' }, // data
+  '28': { kind: 'refused' }, // authorization
+  '3D': { kind: 'refused' }, // no such database
+  '53': { kind: 'refused' }, // disk or memory full
+  '54': { kind: 'value' }, // too large, as a value for its index is
+  '57': { kind: 'lost' }, // shutting down, starting up, session ended
+  '58': { kind: 'lost' }, // input or output failed
+}
+
+/** What `pg` rejected with, as a fault that is the same for all databases. */
+export function postgresError(error: unknown, uniques: UniqueColumns = new Map()): DatabaseError {
+  if (error instanceof DatabaseError) return error
+  return new DatabaseError(isComplaint(error) ? faultOf(error, uniques) : { kind: 'lost' }, error)
+}
+
+/** Errors of the server carry a code of five characters; all others are about reaching it. */
+const isComplaint = (error: unknown): error is Complaint =>
+  error instanceof Error && /^[0-9A-Z]{5}$/.test((error as Partial<Complaint>).code ?? '') && 'severity' in error
+
+function faultOf(complaint: Complaint, uniques: UniqueColumns): Fault {
+  const { code, table, column, constraint } = complaint
+  switch (code) {
+    case '23505':
+      return { kind: 'unique', table: table ?? '', columns: uniques.get(constraint ?? '') ?? named(complaint) }
+    case '23503':
+      return { kind: 'foreignKey', table, columns: named(complaint) }
+    case '23502':
+      return { kind: 'notNull', column: column ?? '' }
+    case '23514':
+      return { kind: 'value', column }
+    default:
+      return faults[code] ?? classes[code.slice(0, 2)] ?? { kind: 'unknown' }
+  }
+}
+
+/** `Key (name, owner)=(Rex, 5) already exists.` */
+function named({ detail = '' }: Complaint): readonly string[] {
+  const names = /\((.*?)\)=\(/s.exec(detail)?.[1]
+  return names === undefined ? [] : names.split(', ').map((name) => name.replace(/^"(.*)"$/s, '$1').replaceAll('""', '"'))
+}
+
+const complaintOf = (error: unknown): Complaint | undefined => {
+  const cause = error instanceof DatabaseError ? error.cause : error
+  return isComplaint(cause) ? cause : undefined
+}
+
+/** Two transactions were in each other's way, and this one was undone. */
+export const isConflict = (error: unknown): boolean => ['40001', '40P01'].includes(complaintOf(error)?.code ?? '')
+
+/** The statement waited for a lock, or ran, longer than it may; it has done nothing. */
+export const isOverdue = (error: unknown): boolean => ['57014', '55P03'].includes(complaintOf(error)?.code ?? '')
+
+/** What the connection had prepared does not fit any more, or is gone; it has done nothing. */
+export function isStale(error: unknown): boolean {
+  const complaint = complaintOf(error)
+  return complaint?.code === '26000' || complaint?.routine === 'RevalidateCachedQuery'
+}
+
+export const isLost = (error: unknown): boolean => error instanceof DatabaseError && error.fault.kind === 'lost'

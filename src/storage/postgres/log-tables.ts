@@ -1,0 +1,105 @@
+import { randomBytes } from 'node:crypto'
+import { captureTable, logTable, metaTable } from '../capture.ts'
+import type { Row } from '../driver.ts'
+import { quoteName } from './text-form.ts'
+
+type Run = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>
+
+export const horizonTable = 'keelson_horizon'
+
+/** Our own tables, named with their schema: a search path may differ from one connection to the next. */
+export interface LogTables {
+  readonly schema: string
+  readonly log: string
+  readonly meta: string
+  readonly capture: string
+  readonly horizon: string
+}
+
+export function logTablesIn(schema: string): LogTables {
+  const name = (table: string): string => `${quoteName(schema)}.${quoteName(table)}`
+  return { schema, log: name(logTable), meta: name(metaTable), capture: name(captureTable), horizon: name(horizonTable) }
+}
+
+/**
+ * `seq` is counted without a cache, so that of two rows the one written later has the larger number, whoever wrote it.
+ * There is no primary key: rows are found by their transaction, and each index makes every writer slower.
+ */
+const definitions = ({ log, meta, capture, horizon }: LogTables): readonly string[] => [
+  `create table ${meta} (name text primary key, value text not null)`,
+  `create table ${capture} (id integer generated always as identity primary key, schema text not null, "table" text not null, columns text[] not null, version text not null)`,
+  `create table ${log} (
+    seq bigint generated always as identity,
+    tx xid8 not null default pg_current_xact_id(),
+    capture integer not null,
+    verb "char" not null,
+    before text[],
+    after text[],
+    at timestamptz not null default clock_timestamp(),
+    origin text default nullif(current_setting('keelson.origin', true), '')
+  )`,
+  `create index keelson_log_tx on ${log} (tx)`,
+  `create table ${horizon} (at timestamptz not null, xmin xid8 not null)`,
+]
+
+/** No transaction is smaller. */
+export const firstFloor = '3'
+
+/** Creates the tables, or makes sure that what they hold is about this database. Answers what was done, for people. */
+export async function prepareLog(run: Run, tables: LogTables, isThere: boolean, identity: string): Promise<readonly string[]> {
+  const steps: string[] = []
+  if (!isThere) {
+    for (const statement of definitions(tables)) await run(statement)
+    steps.push(`created the log of changes (${tables.schema})`)
+  }
+  const meta = await readMeta(run, tables)
+  await setMissing(run, tables, meta, 'secret', () => randomBytes(32).toString('hex'))
+  if (meta.get('identity') !== identity) {
+    // Transactions are numbered anew in a database that was restored from a dump: what the log says is about another one.
+    if (meta.has('identity')) steps.push('began a new log of changes: the database is a copy of another')
+    await beginAnew(run, tables)
+    await setMeta(run, tables, 'identity', identity)
+  }
+  return steps
+}
+
+/** Lets go of everything, and of every position that anybody holds. */
+export async function beginAnew(run: Run, tables: LogTables): Promise<void> {
+  await run(`delete from ${tables.log}`)
+  await run(`delete from ${tables.horizon}`)
+  await setMeta(run, tables, 'floor', firstFloor)
+  await setMeta(run, tables, 'nonce', randomBytes(6).toString('hex'))
+}
+
+export const readMeta = async (run: Run, { meta }: LogTables): Promise<ReadonlyMap<string, string>> =>
+  new Map((await run(`select name, value from ${meta}`)).map(([name, value]) => [name as string, value as string]))
+
+async function setMissing(
+  run: Run,
+  tables: LogTables,
+  meta: ReadonlyMap<string, string>,
+  name: string,
+  make: () => string,
+): Promise<void> {
+  if (!meta.has(name)) await setMeta(run, tables, name, make())
+}
+
+export const setMeta = async (run: Run, { meta }: LogTables, name: string, value: string): Promise<void> => {
+  await run(`insert into ${meta} values ($1, $2) on conflict (name) do update set value = excluded.value`, [name, value])
+}
+
+/** Which database this is: of which cluster, and which of its databases. Empty where the server does not say. */
+export async function identityOf(run: Run): Promise<string> {
+  const rows = await quietly(run(`
+    select c.system_identifier, d.oid from pg_control_system() c, pg_database d where d.datname = current_database()`))
+  return rows.map((row) => row.join('.')).join()
+}
+
+/** Which of its histories: a server that was taken back to a point in time goes on in a new one. */
+export async function timelineOf(run: Run): Promise<string> {
+  const rows = await quietly(run('select left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) where not pg_is_in_recovery()'))
+  return String(rows[0]?.[0] ?? '')
+}
+
+/** Hosts that run PostgreSQL for others may keep these functions for themselves. */
+const quietly = (rows: Promise<readonly Row[]>): Promise<readonly Row[]> => rows.catch(() => [])

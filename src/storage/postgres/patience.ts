@@ -1,0 +1,28 @@
+import { DatabaseError } from '../driver.ts'
+import type { Connection } from './connection.ts'
+
+const firstPauseMs = 50
+const longestPauseMs = 2_000
+
+/**
+ * Opens connections, and after a failure not again at once: while a server is down, every request would be an attempt,
+ * and a server that comes back would be met by all of them. In between the last failure is told.
+ */
+export function patient(open: () => Promise<Connection>): () => Promise<Connection> {
+  let failures = 0
+  let notBeforeMs = 0
+  let last: DatabaseError | undefined
+  return async () => {
+    if (last !== undefined && performance.now() < notBeforeMs) throw last
+    try {
+      const connection = await open()
+      failures = 0
+      last = undefined
+      return connection
+    } catch (error) {
+      last = error instanceof DatabaseError ? error : new DatabaseError({ kind: 'lost' }, error)
+      notBeforeMs = performance.now() + Math.min(firstPauseMs * 2 ** failures++, longestPauseMs)
+      throw last
+    }
+  }
+}

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { changesAfter, newFile, SqliteForTest, strangely } from '../../../test/sqlite.ts'
+import type { ModelDefinition } from '../../model/definition.ts'
+import type { Json, JsonObject } from '../../protocol/json.ts'
+import { logSchema } from './change-log.ts'
+
+/** A table as another program would have made it: SQLite itself keeps nothing out of any of its columns. */
+const table = `create table thing (
+  id integer primary key, text text, whole integer, big integer, real real, flag integer, json text, time text, bytes blob
+)`
+const thing: ModelDefinition = {
+  attributes: {
+    text: { type: 'string' },
+    whole: { type: 'number', isInteger: true },
+    big: { type: 'bigint' },
+    real: { type: 'number' },
+    flag: { type: 'boolean' },
+    json: { type: 'json' },
+    time: { type: 'datetime', columnType: 'text' },
+    bytes: { type: 'ref', columnType: 'blob' },
+  },
+}
+
+const blob = "x'ff007b'"
+
+describe('whatever a stranger writes is stored, logged and answered', () => {
+  const cases: readonly (readonly [what: string, column: string, value: string, answered: Json, logged: Json])[] = [
+    ['text that is not JSON', 'json', `'{"a":'`, '{"a":', '{"a":'],
+    ['an empty text for JSON', 'json', "''", '', ''],
+    ['a number for JSON', 'json', '12', 12, 12],
+    ['a text with a character that ends texts in C', 'text', `'a' || char(0) || 'b'`, 'a\0b', 'a\0b'],
+    ['the result of a JSON function for a text', 'text', `json('{"a": 1}')`, '{"a":1}', '{"a":1}'],
+    ['bytes that are no UTF-8 for a text', 'text', "cast(x'61ff62' as text)", 'a\ufffdb', 'a\ufffdb'],
+    ['a number for a text', 'text', '12', '12', '12'],
+    ['a fraction for a whole number', 'whole', '1.5', 1.5, 1.5],
+    ['words for a whole number', 'whole', "'many'", 'many', 'many'],
+    ['words for a big integer', 'big', `'a"b'`, 'a"b', 'a"b'],
+    ['infinity for a whole number', 'whole', '9e999', null, null],
+    ['infinity for a number', 'real', '-9e999', null, null],
+    ['2 for true', 'flag', '2', true, true],
+    ['a day for a time', 'time', "'2026-11-21'", '2026-11-21T00:00:00.000Z', '2026-11-21T00:00:00.000Z'],
+    ['words for a time', 'time', "'tomorrow'", 'tomorrow', 'tomorrow'],
+    ['a blob for a text', 'text', blob, '\ufffd\0{', 'FF007B'],
+    ['a blob for a whole number', 'whole', blob, '\ufffd\0{', 'FF007B'],
+    ['a blob for a big integer', 'big', blob, '\ufffd\0{', '\ufffd\0{'],
+    ['a blob for a number', 'real', blob, '\ufffd\0{', 'FF007B'],
+    ['a blob for a time', 'time', blob, '\ufffd\0{', 'FF007B'],
+    ['a blob for a boolean', 'flag', blob, false, false],
+    ['a blob for JSON', 'json', blob, 'FF007B', 'FF007B'],
+    ['bytes', 'bytes', blob, '/wB7', '/wB7'],
+  ]
+  for (const [what, column, value, answered, logged] of cases) {
+    test(what, async () => {
+      await using sqlite = await SqliteForTest.open({ thing }, { before: table })
+      const head = await sqlite.changes.head()
+      sqlite.stranger.exec(`insert into thing (id, ${column}) values (1, ${value})`)
+      const changes = await changesAfter(sqlite.changes, head)
+      assert.deepEqual(changes.map(({ verb, id }) => [verb, id]), [['created', 1]])
+      assert.deepEqual(changes[0]?.after?.[column], logged, 'logged')
+      const [record] = (await sqlite.all('thing')) as JsonObject[]
+      assert.deepEqual(record?.[column], answered, 'answered')
+      assert.deepEqual(sqlite.reported, [])
+    })
+  }
+
+  test('a text in the form of a time, with what would end a text in JSON', { todo: 'the encoder passes it on unquoted' }, async () => {
+    await using sqlite = await SqliteForTest.open({ thing }, { before: table })
+    sqlite.stranger.exec(`insert into thing (id, time) values (1, '2026-11-21T00:00:00."12Z')`)
+    assert.equal(((await sqlite.all('thing')) as JsonObject[])[0]?.['time'], '2026-11-21T00:00:00."12Z')
+  })
+
+  test('JSON that SQLite takes for valid up to its zero byte', { todo: 'the encoder passes on what stands behind it' }, async () => {
+    await using sqlite = await SqliteForTest.open({ thing }, { before: table })
+    sqlite.stranger.exec(`insert into thing (id, json) values (1, '{}' || char(0) || 'x')`)
+    assert.equal(((await sqlite.all('thing')) as JsonObject[]).length, 1)
+  })
+})
+
+test('our own JSON columns keep out of themselves what is not JSON', async () => {
+  await using sqlite = await SqliteForTest.open({ thing })
+  assert.throws(() => sqlite.stranger.exec(`insert into thing (json) values ('{"a":')`), /CHECK constraint failed/)
+})
+
+describe('a table of hundreds of columns', () => {
+  for (const columns of [49, 50, 51, 150, 700]) {
+    test(`${columns} columns are logged whole`, async () => {
+      const names = Array.from({ length: columns }, (_, index) => `c${index}`)
+      const attributes = Object.fromEntries(names.map((name) => [name, { type: 'string' } as const]))
+      await using sqlite = await SqliteForTest.open({ wide: { attributes } })
+      const head = await sqlite.changes.head()
+      sqlite.stranger.exec(`insert into wide (${names.join(', ')}) values (${names.map((name) => `'{"${name}"}'`).join(', ')})`)
+      sqlite.stranger.exec(`update wide set c0 = 'new'`)
+      const [created, updated] = await changesAfter(sqlite.changes, head)
+      const written = { id: 1, ...Object.fromEntries(names.map((name) => [name, `{"${name}"}`])) }
+      assert.deepEqual(created?.after, written)
+      assert.deepEqual(updated?.before, written)
+      assert.deepEqual(updated?.after, { ...written, c0: 'new' })
+    })
+  }
+})
+
+describe('what the triggers make of unusual statements', () => {
+  const pet: ModelDefinition = { attributes: { name: { type: 'string', unique: true } } }
+  const cases: readonly (readonly [what: string, statement: string, logged: readonly string[]])[] = [
+    ['an upsert is an update', `insert into pet values (1, 'Rex') on conflict (id) do update set name = 'Max'`, ['updated 1']],
+    ['an ignored insert is nothing', `insert or ignore into pet values (1, 'Rex')`, []],
+    ['replacing a row logs no delete, which is documented', `insert or replace into pet values (2, 'Ann')`, ['created 2']],
+    ['a changed key is a record that went and one that came', 'update pet set id = 5', ['destroyed 1', 'created 5']],
+    ['an update of nothing is an update', 'update pet set id = id', ['updated 1']],
+    ['a statement on several rows is several changes', `insert into pet values (2, 'a'), (3, 'b')`, ['created 2', 'created 3']],
+    ['nothing of a transaction that was rolled back', `begin; delete from pet; rollback`, []],
+  ]
+  for (const [what, statement, logged] of cases) {
+    test(what, async () => {
+      await using sqlite = await SqliteForTest.open({ pet })
+      await sqlite.create('pet', { name: 'Ann' })
+      const head = await sqlite.changes.head()
+      sqlite.stranger.exec(statement)
+      const changes = await changesAfter(sqlite.changes, head)
+      assert.deepEqual(changes.map(({ verb, id }) => `${verb} ${id}`), logged)
+    })
+  }
+
+  test('with recursive triggers a replaced row is logged as destroyed', async () => {
+    await using sqlite = await SqliteForTest.open({ pet })
+    await sqlite.create('pet', { name: 'Ann' })
+    const head = await sqlite.changes.head()
+    sqlite.stranger.exec(`pragma recursive_triggers = on; insert or replace into pet values (2, 'Ann')`)
+    const changes = await changesAfter(sqlite.changes, head)
+    assert.deepEqual(changes.map(({ verb, id }) => `${verb} ${id}`), ['destroyed 1', 'created 2'])
+  })
+})
+
+describe('the pairs of a junction', () => {
+  const models = {
+    pet: { attributes: { tags: { collection: 'tag', via: 'pets' } } },
+    tag: { attributes: { pets: { collection: 'pet', via: 'tags' } } },
+  }
+
+  test('are logged under the list of their two keys', async () => {
+    await using sqlite = await SqliteForTest.open(models)
+    strangely(sqlite.path, 'insert into pet default values; insert into tag (id) values (7)')
+    const head = await sqlite.changes.head()
+    strangely(sqlite.path, 'insert into pet_tags__tag_pets (pet_tags, tag_pets) values (1, 7); delete from pet_tags__tag_pets')
+    const changes = await changesAfter(sqlite.changes, head)
+    assert.deepEqual(
+      changes.map(({ model, verb, id }) => [model, verb, id]),
+      [
+        ['pet_tags__tag_pets', 'created', [1, 7]],
+        ['pet_tags__tag_pets', 'destroyed', [1, 7]],
+      ],
+    )
+    assert.deepEqual(changes[0]?.after, { pet_tags: 1, tag_pets: 7 })
+  })
+
+  test('of a table that is there already', async () => {
+    const through = { tableName: 'Pairs', from: 'PetId', to: 'TagId' }
+    const pet = { attributes: { tags: { collection: 'tag', via: 'pets', through } } }
+    const before = 'create table Pairs (TagId integer, PetId integer, primary key (TagId, PetId)) without rowid'
+    await using sqlite = await SqliteForTest.open({ ...models, pet }, { before })
+    const head = await sqlite.changes.head()
+    strangely(sqlite.path, 'insert into Pairs values (7, 1); update Pairs set TagId = 8')
+    const changes = await changesAfter(sqlite.changes, head)
+    assert.deepEqual(
+      changes.map(({ verb, id }) => [verb, id]),
+      [
+        ['created', [1, 7]],
+        ['destroyed', [1, 7]],
+        ['created', [1, 8]],
+      ],
+    )
+  })
+})
+
+test('the log asks nothing of a stranger’s SQLite that came with a later version', async () => {
+  // 3.38 brought `unixepoch`, 3.42 its 'subsec': a table that needs them refuses every write of an older program.
+  const path = newFile()
+  strangely(path, logSchema.join(';'))
+  strangely(path, `insert into keelson_log (model, verb, id) values ('pet', 'created', '[1]')`)
+  assert.doesNotMatch(logSchema.join(';'), /unixepoch|subsec/)
+})

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Service } from '../../protocol/request.ts'
+import { defaultLimits } from '../../support/limits.ts'
+import { fetchHandler } from './fetch.ts'
+
+const limits = { ...defaultLimits, maxBodyBytes: 100 }
+const echo: Service = {
+  handle: ({ body, path }) => ({ status: 200, headers: {}, body: { path, body: body ?? 'none' } }),
+}
+const handle = fetchHandler(echo, limits)
+
+function streamed(chunks: readonly (string | Error)[]): {
+  readonly request: Request
+  readonly cancelled: () => boolean
+} {
+  let cancelled = false
+  const waiting = [...chunks]
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        const next = waiting.shift()
+        if (next === undefined) controller.close()
+        else if (next instanceof Error) controller.error(next)
+        else controller.enqueue(new TextEncoder().encode(next))
+      },
+      cancel() {
+        cancelled = true
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  const request = new Request('http://x/pet', { method: 'POST', body, duplex: 'half' } as RequestInit)
+  return { request, cancelled: () => cancelled }
+}
+
+describe('a streamed body', () => {
+  test('is put together', async () => {
+    const response = await handle(streamed(['{"a"', ':"', 'é"}']).request)
+    assert.deepEqual(await response.json(), { path: '/pet', body: { a: 'é' } })
+  })
+
+  test('is given up as soon as it is too large', async () => {
+    const { request, cancelled } = streamed(Array.from({ length: 50 }, () => 'x'.repeat(30)))
+    assert.equal((await handle(request)).status, 413)
+    assert.ok(cancelled())
+  })
+
+  test('that breaks off is told so', async () => {
+    const response = await handle(streamed(['{"a":', new Error('gone')]).request)
+    assert.equal(response.status, 400)
+    assert.doesNotMatch(await response.text(), /gone/)
+  })
+
+  test('is empty', async () => {
+    assert.deepEqual(await (await handle(streamed([]).request)).json(), { path: '/pet', body: 'none' })
+  })
+})
+
+test('a body that was read before is told so, and does not reject', async () => {
+  const request = new Request('http://x/pet', { method: 'POST', body: '{}' })
+  await request.text()
+  assert.equal((await handle(request)).status, 400)
+})
+
+test('a fragment is no part of the address', async () => {
+  assert.deepEqual(await (await handle(new Request('http://x/pet#top'))).json(), { path: '/pet', body: 'none' })
+})

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+/*
+ * What the inference of records costs, and that it finds mistakes, in an application of a real size. The cases are in
+ * `src/model/record-of.types.ts`.
+ */
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const compiler = join(root, 'node_modules/typescript/bin/tsc')
+const workshop = join(realpathSync(tmpdir()), 'types-')
+/** As the application imports it; the compiler wants relative paths. */
+const source = (file: string): string => join(relative(workshop, root), 'src', file)
+
+test('200 models of 14 attributes, each used once, compile', (t) => {
+  const { errors, report } = compile([...registry(200), ...indexes(200).flatMap(calls)])
+  assert.deepEqual(errors, [])
+  t.diagnostic(
+    `200 models: ${/Check time: +(\S+)/.exec(report)?.[1]} of checking, ${/Memory used: +(\S+)/.exec(report)?.[1]}`,
+  )
+})
+
+test('mistakes in calls are reported, each where it is and nothing else', () => {
+  const lines = [...registry(20), ...indexes(20).flatMap((index) => [...calls(index), ...wrongCalls(index)])]
+  const { errors } = compile(lines)
+  assert.deepEqual(errors, marked(lines))
+  assert.equal(errors.length, 20 * 10)
+})
+
+test('mistakes in models are reported, each where it is and nothing else', () => {
+  const lines = registry(20, wrongAttributes)
+  const { errors } = compile(lines)
+  assert.deepEqual(errors, marked(lines))
+  assert.equal(errors.length, 20 * 4)
+})
+
+function indexes(count: number): number[] {
+  return Array.from({ length: count }, (_, index) => index)
+}
+
+/** The application's configuration: `count` models that refer to each other, and what is inferred from them. */
+function registry(count: number, more: (index: number) => string[] = () => []): string[] {
+  return [
+    `import type { ModelDefinitions } from '${source('model/definition.ts')}'`,
+    `import type { CheckedModels } from '${source('model/checked-models.ts')}'`,
+    `import type { Records } from '${source('model/records-of.ts')}'`,
+    'declare function serve<const M extends ModelDefinitions>(config: { models: M & CheckedModels<M> }): Records<M>',
+    'export const records = serve({ models: {',
+    ...indexes(count).flatMap((index) => [
+      `m${index}: { attributes: {`,
+      ...attributes(index, count),
+      ...more(index),
+      '} },',
+    ]),
+    '} })',
+  ]
+}
+
+const attributes = (index: number, count: number): string[] => [
+  `name${index}: { type: 'string', required: true, maxLength: 80 },`,
+  `kind: { type: 'string', isIn: ['cat', 'dog', 'k${index}'], defaultsTo: 'cat' },`,
+  "email: { type: 'string', isEmail: true, unique: true },",
+  "chip: { type: 'string', required: true, allowNull: true },",
+  "weight: { type: 'number', min: 0 },",
+  "age: { type: 'number', required: true },",
+  "isWild: { type: 'boolean', defaultsTo: false },",
+  "seenAt: { type: 'datetime' },",
+  "steps: { type: 'bigint' },",
+  "prefs: { type: 'json' },",
+  "origin: { type: 'ref', columnType: 'varchar(80)' },",
+  `next: { model: 'm${(index + 1) % count}' },`,
+  `other: { model: 'm${(index * 7 + 3) % count}', required: true },`,
+  `previous: { collection: 'm${(index + count - 1) % count}', via: 'next' },`,
+]
+
+const wrongAttributes = (index: number): string[] => [
+  "requird: { type: 'string', requird: true }, // wrong",
+  `toOne: { model: 'n${index}' }, // wrong`,
+  `toMany: { collection: 'n${index}', via: 'next' }, // wrong`,
+  `via: { collection: 'm${index}', via: 'nxt' }, // wrong`,
+]
+
+const calls = (index: number): string[] => [
+  `export async function use${index}(): Promise<[string, number | null, 'cat' | 'dog' | 'k${index}']> {`,
+  `const records${index} = records.m${index}`,
+  `const { data } = await records${index}.find({`,
+  `where: { name${index}: { startsWith: 'a' }, weight: { '>': 3 }, next: 1, or: [{ isWild: true }, { kind: ['cat', 'k${index}'] }] },`,
+  `sort: ['name${index} DESC', { age: 'ASC' }],`,
+  `select: ['name${index}', 'kind', 'next'],`,
+  '})',
+  `const { id } = await records${index}.create({ name${index}: 'x', age: 3, chip: null, other: 1, previous: [1, 2] })`,
+  `const { weight, kind } = await records${index}.update(id, { weight: null, previous: [] })`,
+  `return [data[0]?.name${index} ?? '', weight, kind]`,
+  '}',
+]
+
+const wrongCalls = (index: number): string[] => [
+  `export async function misuse${index}() {`,
+  `const records${index} = records.m${index}`,
+  `await records${index}.find({ where: { nme: 'x' } }) // wrong`,
+  `await records${index}.find({ where: { name${index}: 'x', or: [{ nme: 'x' }] } }) // wrong`,
+  `await records${index}.find({ where: { name${index}: { startWith: 'x' } } }) // wrong`,
+  `await records${index}.find({ where: { kind: 'k' } }) // wrong`,
+  `await records${index}.find({ sort: 'name DESC' }) // wrong`,
+  `await records${index}.find({ select: ['name${index}', 'previous'] }) // wrong`,
+  `const { data } = await records${index}.find({ select: ['kind'] })`,
+  'data[0]?.weight // wrong',
+  `await records${index}.create({ name${index}: 'x', age: 3, chip: null }) // wrong`,
+  `await records${index}.update(1, { age: null }) // wrong`,
+  `await records${index}.update('1', {}) // wrong`,
+  '}',
+]
+
+/** The numbers of the lines that say they are wrong. */
+function marked(lines: readonly string[]): number[] {
+  return lines.flatMap((line, index) => (line.endsWith('// wrong') ? [index + 1] : []))
+}
+
+/** The number of the line of each error, in order, and what the compiler says about its work. */
+function compile(lines: readonly string[]): { readonly errors: readonly number[]; readonly report: string } {
+  const folder = mkdtempSync(workshop)
+  try {
+    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+    writeFileSync(join(folder, 'app.ts'), lines.join('\n'))
+    const settings = {
+      extends: join(root, 'tsconfig.json'),
+      compilerOptions: { types: [] },
+      files: ['app.ts'],
+      include: [],
+    }
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(settings))
+    const words = [compiler, '--project', folder, '--pretty', 'false', '--extendedDiagnostics']
+    const { stdout, stderr, error } = spawnSync(process.execPath, words, {
+      encoding: 'utf8',
+      maxBuffer: 2 ** 26,
+      cwd: folder,
+    })
+    assert.equal(error, undefined)
+    assert.equal(stderr, '')
+    const found = stdout.split('\n').filter((line) => / error TS\d+: /.test(line))
+    return { errors: found.map(lineOf).sort((a, b) => a - b), report: stdout }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+function lineOf(message: string): number {
+  const place = /^app\.ts\((\d+),/.exec(message)
+  assert.ok(place, message)
+  return Number(place[1])
+}
