@@ -25,12 +25,19 @@ export type ExitCode = (typeof exitCode)[keyof typeof exitCode]
 
 /** The command line cannot be understood. */
 export class UsageError extends Error {
-  /** Something that may have been meant. */
-  readonly suggestion: string | undefined
+  readonly advice: string | undefined
 
-  constructor(message: string, suggestion?: string) {
+  constructor(message: string, advice?: string) {
     super(message)
     this.name = 'UsageError'
-    this.suggestion = suggestion
+    this.advice = advice
+  }
+}
+
+/** What was asked for cannot be done, for a reason that is all there is to say. */
+export class Refusal extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'Refusal'
   }
 }

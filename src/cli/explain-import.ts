@@ -24,7 +24,9 @@ function notFound(error: Error, url: string | undefined): LoadError {
     return new LoadError(`There is no package "${name}", and ${by}`, { advice: `npm install ${name}`, cause: error })
   }
   const path = fileURLToPath(url)
-  const whole = ['.ts', '.js', '.mjs', '/index.ts', '/index.js'].map((end) => path + end).find((name) => existsSync(name))
+  const whole = ['.ts', '.js', '.mjs', '/index.ts', '/index.js']
+    .map((end) => path + end)
+    .find((name) => existsSync(name))
   const advice = whole && `Write the whole name of the file: ${shown(whole)}`
   return new LoadError(`There is no file ${shown(path)}, and ${by}`, { ...(advice && { advice }), cause: error })
 }
@@ -36,11 +38,14 @@ function badSyntax(error: SyntaxError, code: string | undefined, file: string): 
   const [, path, line, source] = pictured.exec(error.stack ?? '') ?? []
   const place = path === undefined ? shown(file) : `${shown(path)}:${line}`
   const isMore = code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX'
-  return new LoadError(`${place}: ${isMore ? `${error.message.replace(/ in strip-only mode$/, '')} here` : error.message}`, {
-    details: (source ?? '').split(/\r?\n/).filter((text) => text.trim() !== ''),
-    ...(isMore && { advice: unstrippable }),
-    cause: error,
-  })
+  return new LoadError(
+    `${place}: ${isMore ? `${error.message.replace(/ in strip-only mode$/, '')} here` : error.message}`,
+    {
+      details: (source ?? '').split(/\r?\n/).filter((text) => text.trim() !== ''),
+      ...(isMore && { advice: unstrippable }),
+      cause: error,
+    },
+  )
 }
 
 const unstrippable =

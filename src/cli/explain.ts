@@ -1,6 +1,6 @@
 import { ConfigError } from '../model/config-error.ts'
 import { DatabaseError } from '../storage/driver.ts'
-import { type ExitCode, exitCode, UsageError } from './command.ts'
+import { type ExitCode, exitCode, Refusal, UsageError } from './command.ts'
 import { LoadError } from './load-error.ts'
 
 /** A failure, for whoever has to do something about it. */
@@ -14,8 +14,7 @@ export interface Explanation {
 /** What went wrong, in a line; everything at once where there is more than one thing to mend. */
 export function explain(error: unknown): Explanation {
   if (error instanceof UsageError) {
-    const { message, suggestion } = error
-    const advice = suggestion === undefined ? 'keelson --help shows what there is.' : `Did you mean ${suggestion}?`
+    const { message, advice } = error
     return { message, problems: [], advice, code: exitCode.wrongUsage }
   }
   if (error instanceof ConfigError) {
@@ -27,6 +26,7 @@ export function explain(error: unknown): Explanation {
     const { message, details, advice } = error
     return { message, problems: details, advice, code: exitCode.wrongConfig }
   }
+  if (error instanceof Refusal) return { message: error.message, problems: [], code: exitCode.failure }
   const message = error instanceof DatabaseError ? `The database cannot be used: ${reasonOf(error)}` : reasonOf(error)
   return { message, problems: [], advice: adviceFor(error), code: exitCode.failure }
 }

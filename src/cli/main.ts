@@ -8,7 +8,7 @@ import { parseOptions } from './parse-options.ts'
 import type { PublicEntry } from './program.ts'
 import { quietWarnings } from './quiet-warnings.ts'
 import { createScreen, endWithTheReader, type Screen } from './screen.ts'
-import { suggest } from './suggest.ts'
+import { didYouMean } from './suggest.ts'
 
 /** The program: what stands behind `keelson` on the command line, to its exit code. */
 export async function main(args: readonly string[], load: () => Promise<PublicEntry>): Promise<ExitCode> {
@@ -39,9 +39,10 @@ function print(text: string): ExitCode {
 function commandOf(name: string): Command {
   const command = commands.find((command) => command.name === name)
   if (command) return command
-  if (name.startsWith('-')) throw new UsageError(`A command must come before ${name}`, 'keelson start')
-  const near = suggest(name, commands.filter(({ isInternal }) => !isInternal).map((command) => command.name))
-  throw new UsageError(`There is no command "${name}"`, near && `keelson ${near}`)
+  if (name.startsWith('-')) throw new UsageError(`A command must come before ${name}: keelson start ${name}`)
+  const names = commands.filter(({ isInternal }) => !isInternal).map((command) => command.name)
+  const advice = didYouMean(name, names, (name) => `keelson ${name}`, 'keelson --help shows what there is.')
+  throw new UsageError(`There is no command "${name}"`, advice)
 }
 
 const run = (command: Command, given: Given, screen: Screen, load: () => Promise<PublicEntry>): Promise<ExitCode> =>

@@ -13,7 +13,11 @@ export const optionTable = {
     short: 'c',
     text: 'The configuration; else the nearest keelson.config.ts, .js or .mjs, here or in a folder above',
   },
-  port: { takes: 'NUMBER', short: 'p', text: 'The port, else PORT or what the configuration says; 0 takes any free one' },
+  port: {
+    takes: 'NUMBER',
+    short: 'p',
+    text: 'The port, else PORT or what the configuration says; 0 takes any free one',
+  },
   host: { takes: 'ADDRESS', text: 'The address to listen on; 0.0.0.0 lets other machines connect' },
   database: {
     takes: 'URL',

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { type Command, UsageError } from './command.ts'
 import { type Given, type Option, type OptionName, optionTable } from './option.ts'
-import { suggest } from './suggest.ts'
+import { didYouMean } from './suggest.ts'
 
 /** What was said behind the command's name. Throws a UsageError for everything that is not meant for it. */
 export function parseOptions(args: readonly string[], command: Command): Given {
@@ -40,6 +40,9 @@ const isOneOf = (names: readonly OptionName[], name: string): name is OptionName
   (names as readonly string[]).includes(name)
 
 function unknownOption(rawName: string, name: string, names: readonly string[], command: Command): UsageError {
-  const near = suggest(name, names)
-  return new UsageError(`"${command.name}" has no option ${rawName}`, near && `--${near}`)
+  const otherwise = `keelson ${command.name} --help shows its options.`
+  return new UsageError(
+    `"${command.name}" has no option ${rawName}`,
+    didYouMean(name, names, (name) => `--${name}`, otherwise),
+  )
 }

@@ -33,5 +33,7 @@ function bar(label: string, part: number, done: number, total: number, { paint, 
   const filled = Math.round(part * barWidth)
   const drawn = paint('cyan', '━'.repeat(filled)) + paint('dim', '─'.repeat(barWidth - filled))
   const numbers = `${done} of ${total}`
-  return columns < label.length + barWidth + numbers.length + 8 ? `  ${label} ${numbers}` : `  ${label}  ${drawn}  ${paint('dim', numbers)}`
+  return columns < label.length + barWidth + numbers.length + 8
+    ? `  ${label} ${numbers}`
+    : `  ${label}  ${drawn}  ${paint('dim', numbers)}`
 }

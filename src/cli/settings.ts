@@ -17,11 +17,11 @@ export interface Settings {
 export async function readSettings(given: Given, { env, cwd }: Program, files?: Set<string>): Promise<Settings> {
   const file = findConfig(given.config, cwd)
   // Before the configuration is run: it may take long, and the mistake is the caller's.
-  const port = portOf(given.port, env['PORT'])
+  const port = portOf(given.port, env.PORT)
   const config = await loadConfig(file, files)
   const folder = dirname(file)
   if (typeof config !== 'object' || config === null) return { file, name: basename(folder), config }
-  const database = given.database ?? nonEmpty(env['DATABASE_URL'])
+  const database = given.database ?? nonEmpty(env.DATABASE_URL)
   return {
     file,
     name: basename(folder),
@@ -47,7 +47,12 @@ function portOf(flag: string | undefined, variable: string | undefined): number 
 /** The default stands here too: it is relative to the configuration as well. */
 const defaultDatabase = 'sqlite:data/app.db'
 
-function databaseOf(said: string | undefined, cwd: string, configured: unknown, folder: string): Pick<AnyConfig, 'database'> {
+function databaseOf(
+  said: string | undefined,
+  cwd: string,
+  configured: unknown,
+  folder: string,
+): Pick<AnyConfig, 'database'> {
   if (said !== undefined) return { database: absolute(said, cwd) }
   if (configured === undefined) return { database: absolute(defaultDatabase, folder) }
   return { database: typeof configured === 'string' ? absolute(configured, folder) : (configured as string) }

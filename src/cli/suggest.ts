@@ -1,11 +1,20 @@
-/** The known word that was probably meant; undefined when none is near. */
-export function suggest(word: string, known: readonly string[]): string | undefined {
-  const [nearest] = known
-    .map((candidate) => ({ candidate, distance: distance(word.toLowerCase(), candidate) }))
+/** Names the word that was probably meant, `spelled` as it is to be written; or else says something `otherwise`. */
+export function didYouMean(
+  word: string,
+  known: readonly string[],
+  spelled: (word: string) => string,
+  otherwise?: string,
+): string | undefined {
+  const near = nearest(word, known)
+  return near === undefined ? otherwise : `Did you mean ${spelled(near)}?`
+}
+
+/** The known word that is spelled most alike; undefined when none is. */
+function nearest(word: string, known: readonly string[]): string | undefined {
+  const [first] = known
+    .map((candidate) => ({ candidate, distance: distance(word.toLowerCase(), candidate.toLowerCase()) }))
     .sort((a, b) => a.distance - b.distance)
-  return nearest && nearest.distance <= Math.max(1, Math.floor(nearest.candidate.length / 2.5))
-    ? nearest.candidate
-    : undefined
+  return first && first.distance <= Math.max(1, Math.floor(first.candidate.length / 2.5)) ? first.candidate : undefined
 }
 
 /** How many letters must be changed, added, left out or swapped with their neighbour. */

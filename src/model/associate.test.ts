@@ -401,6 +401,30 @@ describe('what cannot be', () => {
         'list.songs: `through` differs from that of "song.lists": the table must be the same, `from` there is `to` here',
       ],
     ],
+    ...(['other', 'pt'] as const).map(
+      (name) =>
+        [
+          {
+            song: { lists: { collection: 'list', via: 'songs', through: table(name, 't', 'p') } },
+            list: { songs: { collection: 'song', via: 'lists', through: table('pt', 'p', name === 'pt' ? 'x' : 't') } },
+          },
+          [
+            'song.lists: `through` differs from that of "list.songs": the table must be the same, `from` there is `to` here',
+            'list.songs: `through` differs from that of "song.lists": the table must be the same, `from` there is `to` here',
+          ],
+        ] as const,
+    ),
+    [
+      {
+        song: {},
+        film: {},
+        list: {
+          songs: { collection: 'song', through: table('pt', 'p', 't') },
+          films: { collection: 'film', through: table('pt', 'p', 't') },
+        },
+      },
+      ['list.films: its junction is the table "pt", which another association uses for something else'],
+    ],
     [
       { song: {}, list: { songs: { collection: 'song', through: table('pt', 'id', 'ID') } } },
       ['list.songs: both columns of the table "pt" would be "id"'],

@@ -22,6 +22,7 @@ const cases: { readonly [rule: string]: Case } = {
   isIn: [{ type: 'string', isIn: ['cat', 'dog'] }, ['cat', 'dog'], ['', 'Cat', 'bird'], 'must be one of "cat", "dog"'],
   'isIn of numbers': [{ type: 'number', isIn: [1, 2] }, [1, 2], [3, 0], 'must be one of 1, 2'],
   'isIn of big numbers': [{ type: 'bigint', isIn: [1, '2'] }, ['1', '2'], ['3'], 'must be one of "1", "2"'],
+  'min and max': [{ type: 'number', min: 1, max: 1 }, [1], [2], 'must be at most 1'],
   min: [{ type: 'number', min: 0 }, [0, 0.5, 7], [-1, -0.001], 'must be at least 0'],
   max: [{ type: 'number', max: 200 }, [200, -5], [200.5, 201], 'must be at most 200'],
   'min of a bigint': [{ type: 'bigint', min: 10 }, ['10', '9223372036854775807'], ['9', '-100'], 'must be at least 10'],
@@ -34,9 +35,15 @@ const cases: { readonly [rule: string]: Case } = {
   ],
   maxLength: [
     { type: 'string', maxLength: 2 },
-    ['', 'ab', '🦊🦊', 'a🦊'],
+    ['', 'ab', '🦊🦊', 'a🦊', '\u{10000}\u{10ffff}'],
     ['abc', '🦊🦊🦊', 'a🦊b'],
     'must have at most 2 characters',
+  ],
+  'minLength and maxLength': [
+    { type: 'string', minLength: 0, maxLength: 0 },
+    [''],
+    ['a'],
+    'must have at most 0 characters',
   ],
   'maxLength of one': [{ type: 'string', maxLength: 1 }, ['a', '🦊'], ['ab'], 'must have at most 1 character'],
   isEmail: [
@@ -50,6 +57,7 @@ const cases: { readonly [rule: string]: Case } = {
       '用户@例子.公司',
       'a@xn--bcher-kva.example',
       `${'x'.repeat(64)}@example.com`,
+      `a@${'x'.repeat(60)}.${'x'.repeat(60)}.${'x'.repeat(60)}.${'x'.repeat(60)}.example`,
     ],
     [
       '',
@@ -74,6 +82,7 @@ const cases: { readonly [rule: string]: Case } = {
       'a@b.co, c@d.co',
       `${'x'.repeat(65)}@example.com`,
       `ann@${'x'.repeat(64)}.com`,
+      `ab@${'x'.repeat(60)}.${'x'.repeat(60)}.${'x'.repeat(60)}.${'x'.repeat(60)}.example`,
       `ann@${'x.'.repeat(130)}com`,
     ],
     'must be an e-mail address',
@@ -92,6 +101,7 @@ const cases: { readonly [rule: string]: Case } = {
       'http://[::1]:80/',
       'example.com',
       'www.example.com/a?b',
+      `https://example.com/${'x'.repeat(2063)}`,
     ],
     [
       '',
@@ -116,7 +126,7 @@ const cases: { readonly [rule: string]: Case } = {
       'https://example.com/<b>',
       'https://.com',
       'https://example.com:99999',
-      `https://example.com/${'x'.repeat(2083)}`,
+      `https://example.com/${'x'.repeat(2064)}`,
     ],
     'must be a web address',
   ],
@@ -153,6 +163,8 @@ test('a long list is named in part', () => {
   const isIn = Array.from({ length: 30 }, (_, index) => index)
   const [message] = complaints({ type: 'number', isIn }, -1)
   assert.match(message ?? '', /^must be one of 0, 1, .* 19, …$/)
+  const [whole] = complaints({ type: 'number', isIn: isIn.slice(0, 20) }, -1)
+  assert.match(whole ?? '', /^must be one of 0, 1, .* 19$/)
 })
 
 test('a flag that is false asks for nothing', () => {

@@ -12,6 +12,11 @@ test('every storage class has one type', () => {
   assert.deepEqual(attributeTypes.map(({ storedAs }) => storedAs).sort(), [...storageClasses].sort())
 })
 
+test('what has an order that databases agree on', () => {
+  const ordered = attributeTypes.filter(({ ordered }) => ordered).map(({ name }) => name)
+  assert.deepEqual(ordered, ['text', 'number', 'integer', 'bigint', 'datetime', 'uuid'])
+})
+
 describe('parse', () => {
   const refused = undefined
   const tables: { readonly [type: string]: readonly (readonly [raw: Json, value: Json | undefined])[] } = {
@@ -143,6 +148,9 @@ describe('parse', () => {
       ['2026-11-21T03:00:00-0530', '2026-11-21T08:30:00.000Z'],
       ['2026-11-21', '2026-11-21T00:00:00.000Z'],
       ['2024-02-29', '2024-02-29T00:00:00.000Z'],
+      ['0001-01-01', '0001-01-01T00:00:00.000Z'],
+      ['9999-12-31T23:59:59.999+00:00', '9999-12-31T23:59:59.999Z'],
+      ['2026-11-21T00:00:00+23:59', '2026-11-20T00:01:00.000Z'],
       ['0026-01-01', '0026-01-01T00:00:00.000Z'],
       ['0001-01-01T00:00:00.000Z', '0001-01-01T00:00:00.000Z'],
       ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
@@ -156,6 +164,9 @@ describe('parse', () => {
       ['2026-00-10', refused],
       ['2026-13-01T00:00:00.000Z', refused],
       ['2026-04-31', refused],
+      ['2026-06-31', refused],
+      ['2026-09-31', refused],
+      ['2026-11-31', refused],
       ['2026-01-00', refused],
       ['2026-01-01T24:00:00.000Z', refused],
       ['2026-01-01T23:60:00Z', refused],

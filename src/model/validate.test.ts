@@ -354,6 +354,11 @@ describe('a schema', () => {
     assert.deepEqual(await run(model, {}, 'update'), {})
   })
 
+  test('may make null where there may be null', async () => {
+    const model = pets({ ...bare, it: { type: 'json', schema: later(() => ({ value: null })) } })
+    assert.deepEqual(await run(model, { it: 1 }), { it: null })
+  })
+
   test('complains so many times and no more', async () => {
     const many = later(() => ({ issues: Array.from({ length: 1000 }, () => ({ message: 'no' })) }))
     assert.equal((await complaints({ type: 'json', schema: many }, { it: 1 }))?.length, 20)

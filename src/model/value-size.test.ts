@@ -13,6 +13,7 @@ const cases: readonly (readonly [value: Json, bytes: number])[] = [
   [[], 2],
   [{}, 2],
   [['€'], 7],
+  [{ '': '' }, 7],
   [['\u0001'], 10],
   [{ a: null, b: [true, -1.5e-300] }, 31],
 ]

@@ -5,14 +5,14 @@ import { chain, type Maybe } from '../support/maybe.ts'
 import { insertWith } from './insert-with.ts'
 import { join } from './membership.ts'
 import { changeMembers, type MembersInput, readMembersInput } from './members.ts'
-import { type Operation, parameter } from './operation.ts'
+import { parameter, type WriteOperation } from './operation.ts'
 import { parseKey } from './record-key.ts'
 import { type RecordValues, readValues } from './record-values.ts'
 
 type AddInput = MembersInput & ({ readonly child: Json; readonly inPath: boolean } | { readonly child: undefined; readonly record: RecordValues })
 
 /** A record becomes a member of an association: one that is there, or a new one made of the body. */
-export const add: Operation<AddInput> = {
+export const add: WriteOperation<AddInput> = {
   name: 'add',
   effect: 'writes',
   routes: [

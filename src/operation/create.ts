@@ -7,11 +7,11 @@ import { unchecked } from './check-targets.ts'
 import { embed } from './embed.ts'
 import { readPopulate } from './find-input.ts'
 import { insertWith } from './insert-with.ts'
-import type { Operation } from './operation.ts'
+import type { WriteOperation } from './operation.ts'
 import { type RecordValues, readValues } from './record-values.ts'
 
 /** A new record, and its members where some are given. */
-export const create: Operation<RecordValues & { readonly populate: readonly Populate[] }> = {
+export const create: WriteOperation<RecordValues & { readonly populate: readonly Populate[] }> = {
   name: 'create',
   effect: 'writes',
   routes: [
@@ -30,7 +30,7 @@ export const create: Operation<RecordValues & { readonly populate: readonly Popu
         ? store.insert(model, assignments, asking)
         : store.transaction((transaction) => insertWith(assignments, members, model, transaction, context), asking)
     return chain(chain(validate(model, values, 'create', context), write), (stored) =>
-      chain(embed(stored, populate, store), (records) => ({ kind: 'created', records, stored })),
+      chain(embed(stored, populate, store), (records) => ({ kind: 'created', model, records, populate, stored })),
     )
   },
 }

@@ -7,12 +7,12 @@ import { chain, each, type Maybe } from '../support/maybe.ts'
 import { embed } from './embed.ts'
 import { readPopulate } from './find-input.ts'
 import { stamps } from './membership.ts'
-import type { Context, Operation, Pointer } from './operation.ts'
+import type { Context, Pointer, WriteOperation } from './operation.ts'
 import { requiredKey } from './record-key.ts'
 import { requireVersion } from './version.ts'
 
 /** A record goes, and with it what pointed to it; the answer is the record as it was. */
-export const destroy: Operation<{ readonly id: Json; readonly populate: readonly Populate[] }> = {
+export const destroy: WriteOperation<{ readonly id: Json; readonly populate: readonly Populate[] }> = {
   name: 'destroy',
   effect: 'writes',
   routes: [
@@ -39,7 +39,7 @@ export const destroy: Operation<{ readonly id: Json; readonly populate: readonly
         )
     return chain(removed, (records) => {
       if (records.length === 0) throw noSuchRecord(model.name)
-      return { kind: 'record', records }
+      return { kind: 'record', model, records, populate }
     })
   },
 }

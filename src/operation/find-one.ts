@@ -1,10 +1,10 @@
 import type { Json } from '../protocol/json.ts'
-import type { Operation } from './operation.ts'
+import type { ReadOperation } from './operation.ts'
 import { parseKey } from './record-key.ts'
 import { readShowing, type Showing, show } from './show.ts'
 
 /** One record by its key. Parameters that narrow a list mean nothing here and are passed over, as clients expect. */
-export const findOne: Operation<Showing & { readonly id: Json }> = {
+export const findOne: ReadOperation<Showing & { readonly id: Json }> = {
   name: 'findOne',
   effect: 'reads',
   routes: [
@@ -15,5 +15,5 @@ export const findOne: Operation<Showing & { readonly id: Json }> = {
     id: parseKey(parameters.record, model),
     ...readShowing(parameters, model, limits),
   }),
-  run: ({ id, ...showing }, { model }, store) => show(id, showing, model, store),
+  run: ({ id, ...showing }, { model }, reads) => show(id, showing, model, reads),
 }

@@ -1,9 +1,9 @@
 import { type FindInput, readFind } from './find-input.ts'
 import { list } from './list.ts'
-import type { Operation } from './operation.ts'
+import type { ReadOperation } from './operation.ts'
 
 /** A list of records: filtered, sorted, a page of it. */
-export const find: Operation<FindInput> = {
+export const find: ReadOperation<FindInput> = {
   name: 'find',
   effect: 'reads',
   routes: [
@@ -11,5 +11,5 @@ export const find: Operation<FindInput> = {
     { method: 'GET', path: '/:model/find', style: 'shortcut' },
   ],
   parse: (parameters, { model }, context) => readFind(parameters, model, context),
-  run: (input, { model }, store, context) => list(input, model, store, context),
+  run: (input, { model }, reads, context) => list(input, model, reads, context),
 }

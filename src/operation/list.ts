@@ -11,8 +11,8 @@ export function list({ criteria, populate, count }: FindInput, model: Model, rea
   return chain(reads.find(model, criteria), (found) =>
     chain(embed(found, populate, reads), (records) => {
       const next = found.next && sealCursor(found.next, model, criteria.sort, context.secret)
-      if (!count) return { kind: 'list', records, next }
-      return chain(reads.count(model, criteria.where), (total) => ({ kind: 'list', records, next, total }))
+      if (!count) return { kind: 'list', model, records, populate, next }
+      return chain(reads.count(model, criteria.where), (total) => ({ kind: 'list', model, records, populate, next, total }))
     }),
   )
 }

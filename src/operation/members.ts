@@ -52,7 +52,7 @@ export function changeMembers(
     chain(store.find(model, oneByKey(model, parent)), (stored) => {
       if (stored.length === 0) throw noSuchRecord(model.name)
       return chain(embed(stored, populate, store), (records) =>
-        chain(withMember(records, child, association, store), (records) => ({ kind: 'record', records, stored })),
+        chain(withMember(records, child, association, store), (records) => ({ kind: 'record', model, records, populate, stored })),
       )
     }),
   )

@@ -1,7 +1,8 @@
+import type { Populate } from '../criteria/criteria.ts'
 import type { Association, Attribute, Model, Models } from '../model/model.ts'
 import type { ValidationContext } from '../model/validate.ts'
 import type { Json, JsonObject } from '../protocol/json.ts'
-import type { Records, Store } from '../storage/store.ts'
+import type { Reads, Records, Store } from '../storage/store.ts'
 import type { Limits } from '../support/limits.ts'
 import type { Maybe } from '../support/maybe.ts'
 
@@ -66,7 +67,11 @@ export interface Pointer {
 /** What was done. What there is to tell of it is in the log of changes, written in the same transaction. */
 export interface Outcome {
   readonly kind: 'list' | 'record' | 'created'
+  /** Whose records they are. */
+  readonly model: Model
   readonly records: Records
+  /** What is embedded in them. */
+  readonly populate: readonly Populate[]
   /** The record as it is stored, whole and with nothing embedded: what its version is taken from. */
   readonly stored?: Records | undefined
   /** How many there are on all pages. */
@@ -75,17 +80,23 @@ export interface Outcome {
   readonly next?: string | undefined
 }
 
-/**
- * One thing that can be asked of a model. `parse` is pure: it resolves every name, or throws, before anything happens.
- * To add an operation: a file here and a line in `operations.ts`.
- */
-export interface Operation<Input = unknown> {
+interface Asked<Input> {
   readonly name: string
-  readonly effect: 'reads' | 'writes'
   readonly routes: readonly Route[]
+  /** Resolves every name, or throws, before anything happens. */
   parse(parameters: Parameters, target: Target, context: Context): Input
+}
+export interface ReadOperation<Input = unknown> extends Asked<Input> {
+  readonly effect: 'reads'
+  run(input: Input, target: Target, reads: Reads, context: Context): Maybe<Outcome>
+}
+export interface WriteOperation<Input = unknown> extends Asked<Input> {
+  readonly effect: 'writes'
   run(input: Input, target: Target, store: Store, context: Context, asking: Asking): Maybe<Outcome>
 }
+
+/** One thing that can be asked of a model. To add one: a file here and a line in `operations.ts`. */
+export type Operation<Input = unknown> = ReadOperation<Input> | WriteOperation<Input>
 
 export const parameter = ({ query, body }: Parameters, name: string): Json | undefined =>
   Object.hasOwn(body, name) ? body[name] : Object.hasOwn(query, name) ? query[name] : undefined

@@ -2,12 +2,12 @@ import { allHold, type Condition, holds, hasKey, oneByKey } from '../criteria/cr
 import type { Association, HasMany, ManyToMany, Model } from '../model/model.ts'
 import { noSuchRecord, ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
-import type { Store } from '../storage/store.ts'
+import type { Reads } from '../storage/store.ts'
 import { must } from '../support/assert.ts'
 import { chain, type Maybe } from '../support/maybe.ts'
 import { type FindInput, readFind } from './find-input.ts'
 import { list } from './list.ts'
-import type { Operation, Outcome, Parameters } from './operation.ts'
+import type { Outcome, Parameters, ReadOperation } from './operation.ts'
 import { parseKey } from './record-key.ts'
 import { reserved } from './reserved.ts'
 import { readShowing, type Showing, show } from './show.ts'
@@ -18,7 +18,7 @@ type PopulateInput = { readonly id: Json } & (
 )
 
 /** What an association of one record leads to: a list with all that a find can ask, one of its members, or the parent. */
-export const populate: Operation<PopulateInput> = {
+export const populate: ReadOperation<PopulateInput> = {
   name: 'populate',
   effect: 'reads',
   routes: [
@@ -40,32 +40,32 @@ export const populate: Operation<PopulateInput> = {
     return { id, kind: 'many', association, find: readFind(parameters, association.target, context) }
   },
 
-  run(input, target, store, context) {
+  run(input, target, reads, context) {
     const association = must(target.association, 'a route without its association')
-    if (input.kind === 'one') return one(input.id, input.child, input.showing, target.model, association, store)
+    if (input.kind === 'one') return one(input.id, input.child, input.showing, target.model, association, reads)
     const { find } = input
     const where = allHold(memberOf(input.association, target.model, input.id), find.criteria.where)
-    return chain(store.find(target.model, oneByKey(target.model, input.id)), (parents) => {
+    return chain(reads.find(target.model, oneByKey(target.model, input.id)), (parents) => {
       if (parents.length === 0) throw noSuchRecord(target.model.name)
-      return list({ ...find, criteria: { ...find.criteria, where } }, association.target, store, context)
+      return list({ ...find, criteria: { ...find.criteria, where } }, association.target, reads, context)
     })
   },
 }
 
-function one(id: Json, child: Json | undefined, showing: Showing, model: Model, association: Association, store: Store): Maybe<Outcome> {
+function one(id: Json, child: Json | undefined, showing: Showing, model: Model, association: Association, reads: Reads): Maybe<Outcome> {
   const { target } = association
   if (association.kind !== 'belongsTo') {
     const where = allHold(hasKey(target, child as Json), memberOf(association, model, id))
-    return chain(store.count(target, where), (count) => {
+    return chain(reads.count(target, where), (count) => {
       if (count === 0) throw noSuchRecord(target.name)
-      return show(child as Json, showing, target, store)
+      return show(child as Json, showing, target, reads)
     })
   }
-  return chain(store.find(model, oneByKey(model, id)), (records) => {
+  return chain(reads.find(model, oneByKey(model, id)), (records) => {
     if (records.length === 0) throw noSuchRecord(model.name)
     const [key] = records.values(association.foreignKey)
     if (key === null || key === undefined || (child !== undefined && child !== key)) throw noSuchRecord(target.name)
-    return show(key, showing, target, store)
+    return show(key, showing, target, reads)
   })
 }
 

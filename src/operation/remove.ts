@@ -3,11 +3,11 @@ import { ServiceError } from '../protocol/errors.ts'
 import { chain } from '../support/maybe.ts'
 import { leave } from './membership.ts'
 import { changeMembers, type MembersInput, readMembersInput } from './members.ts'
-import { type Operation, parameter } from './operation.ts'
+import { parameter, type WriteOperation } from './operation.ts'
 import { parseKey } from './record-key.ts'
 
 /** A record is no longer a member of an association. It stays what it is otherwise. */
-export const remove: Operation<MembersInput & { readonly child: Json }> = {
+export const remove: WriteOperation<MembersInput & { readonly child: Json }> = {
   name: 'remove',
   effect: 'writes',
   routes: [

@@ -2,11 +2,11 @@ import { ServiceError } from '../protocol/errors.ts'
 import { chain } from '../support/maybe.ts'
 import { replaceMembers } from './membership.ts'
 import { changeMembers, type MembersInput, readMembersInput } from './members.ts'
-import { type Operation, parameter } from './operation.ts'
+import { parameter, type WriteOperation } from './operation.ts'
 import { type Members, readMembers } from './record-values.ts'
 
 /** These become the members of an association, and no others are. */
-export const replace: Operation<MembersInput & { readonly members: Members }> = {
+export const replace: WriteOperation<MembersInput & { readonly members: Members }> = {
   name: 'replace',
   effect: 'writes',
   routes: [

@@ -28,5 +28,5 @@ export const show = (id: Json, { select, populate }: Showing, model: Model, read
   chain(reads.find(model, oneByKey(model, id, select)), (found) => {
     if (found.length === 0) throw noSuchRecord(model.name)
     const stored = select === allOf(model) ? found : undefined
-    return chain(embed(found, populate, reads), (records) => ({ kind: 'record', records, stored }))
+    return chain(embed(found, populate, reads), (records) => ({ kind: 'record', model, records, populate, stored }))
   })

@@ -10,7 +10,7 @@ import { checkTargets, unchecked } from './check-targets.ts'
 import { embed } from './embed.ts'
 import { readPopulate } from './find-input.ts'
 import { replaceMembers } from './membership.ts'
-import type { Asking, Context, Operation } from './operation.ts'
+import type { Asking, Context, WriteOperation } from './operation.ts'
 import { requiredKey } from './record-key.ts'
 import { type RecordValues, readValues } from './record-values.ts'
 import { requireVersion } from './version.ts'
@@ -21,7 +21,7 @@ interface UpdateInput extends RecordValues {
 }
 
 /** Some attributes of one record. The others stay, whether it was asked by PUT or by PATCH. */
-export const update: Operation<UpdateInput> = {
+export const update: WriteOperation<UpdateInput> = {
   name: 'update',
   effect: 'writes',
   routes: [
@@ -47,7 +47,7 @@ export const update: Operation<UpdateInput> = {
         : store.transaction((transaction) => updateWith(input, assignments, model, transaction, context, asking), asking)
     return chain(chain(validOrMissing(input, model, store, context), write), (stored) => {
       if (stored.length === 0) throw noSuchRecord(model.name)
-      return chain(embed(stored, input.populate, store), (records) => ({ kind: 'record', records, stored }))
+      return chain(embed(stored, input.populate, store), (records) => ({ kind: 'record', model, records, populate: input.populate, stored }))
     })
   },
 }

@@ -60,7 +60,7 @@ function decode(text: string, escaped: boolean): string {
   try {
     return decodeURIComponent(spaced)
   } catch {
-    throw new ServiceError('E_BAD_REQUEST', `${shown(text)} is not valid percent-encoded UTF-8`)
+    throw bad(`${shown(text)} is not valid percent-encoded UTF-8`)
   }
 }
 
@@ -69,7 +69,7 @@ type Leaf = string | readonly string[]
 const together = (before: Leaf, value: string): Leaf =>
   typeof before === 'string' ? [before, value] : [...before, value]
 
-/** What the brackets after a name hold: named members, or a list whose places are numbered or in order of appearance. */
+/** What the brackets after a name hold: named members, or a list in the order of its numbers or of appearance. */
 interface Branch {
   readonly kind: 'named' | 'numbered' | 'appended'
   readonly members: Map<string, Leaf | Branch>
@@ -86,17 +86,11 @@ function addToBranch(branches: Map<string, Branch>, name: string, value: string,
   // One more than may be is enough to see that there are too many.
   const segments = name.slice(open + 1, -1).split('][', limits.maxParameterDepth + 1)
   if (base === '' || base.includes(']') || !name.endsWith(']') || segments.some(hasBracket)) {
-    throw new ServiceError('E_BAD_REQUEST', `The brackets of the parameter ${shown(name)} do not match`)
+    throw bad(`The brackets of the parameter ${shown(name)} do not match`)
   }
   refuseReserved(base)
   if (segments.length > limits.maxParameterDepth) {
-    throw new ServiceError(
-      'E_BAD_REQUEST',
-      `${shown(name)} has more than ${limits.maxParameterDepth} levels of brackets`,
-      {
-        limit: 'maxParameterDepth',
-      },
-    )
+    throw bad(`${shown(name)} has more than ${limits.maxParameterDepth} levels of brackets`, 'maxParameterDepth')
   }
 
   let members: Map<string, Leaf | Branch> = branches as Map<string, Leaf | Branch>
@@ -122,30 +116,26 @@ const isBranch = (node: Leaf | Branch): node is Branch => typeof node === 'objec
 /** Places that nobody filled are left out: a list never has holes. */
 function toJson(node: Leaf | Branch): Json {
   if (!isBranch(node)) return node
-  if (node.kind === 'named')
-    return Object.fromEntries([...node.members].map(([name, member]) => [name, toJson(member)]))
-  const places = [...node.members]
-  if (node.kind === 'numbered') places.sort(([a], [b]) => Number(a) - Number(b))
-  return places.map(([, member]) => toJson(member))
+  const members = [...node.members]
+  if (node.kind === 'named') return Object.fromEntries(members.map(([name, member]) => [name, toJson(member)]))
+  if (node.kind === 'numbered') members.sort(([a], [b]) => Number(a) - Number(b))
+  return members.map(([, member]) => toJson(member))
 }
 
 function refuseReserved(name: string): void {
   if (name === '__proto__' || name === 'constructor' || name === 'prototype') {
-    throw new ServiceError('E_BAD_REQUEST', `${name} cannot be the name of a parameter`)
+    throw bad(`${name} cannot be the name of a parameter`)
   }
 }
 
+const bad = (message: string, limit?: keyof QueryStringLimits): ServiceError =>
+  new ServiceError('E_BAD_REQUEST', message, limit === undefined ? {} : { limit })
+
 const conflict = (name: string): ServiceError =>
-  new ServiceError('E_BAD_REQUEST', `The parameter ${shown(name)} is given in ways that exclude each other`)
+  bad(`The parameter ${shown(name)} is given in ways that exclude each other`)
 
 const tooMany = ({ maxParameters }: QueryStringLimits): ServiceError =>
-  new ServiceError(
-    'E_BAD_REQUEST',
-    `There are more than ${maxParameters} parameters, or a place in a list beyond that`,
-    {
-      limit: 'maxParameters',
-    },
-  )
+  bad(`There are more than ${maxParameters} parameters, or a place in a list beyond that`, 'maxParameters')
 
 /** Enough of a client's text to find the mistake, never all of it. */
 const shown = (text: string): string => JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text)

@@ -1,3 +1,4 @@
+import type { Peer } from './event.ts'
 import type { EncodedJson, Json } from './json.ts'
 
 export const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
@@ -17,8 +18,8 @@ export interface ServiceRequest {
   readonly body?: Json | undefined
   /** Names in lower case. A header sent several times is joined as Node joins it. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
-  /** Names who asks, for the change log; set by transports whose peers want to be left out of their own events. */
-  readonly origin?: string | undefined
+  /** Who asks and stays to listen: what it is answered, it also follows. */
+  readonly peer?: Peer | undefined
 }
 
 export interface ServiceResponse {
@@ -31,4 +32,10 @@ export interface ServiceResponse {
 /** All that a transport knows of the service. It answers at once where it can, and never throws for what was asked. */
 export interface Service {
   handle(request: ServiceRequest): ServiceResponse | Promise<ServiceResponse>
+}
+
+/** What a transport whose connections stay knows besides. */
+export interface LiveService extends Service {
+  /** From now on the peer may be named in requests, and hears what they make it follow; disposing of it ends that. */
+  connect(peer: Peer): Disposable
 }

@@ -1,11 +1,14 @@
 import type { Asking, Context, Outcome } from '../operation/operation.ts'
 import { ServiceError } from '../protocol/errors.ts'
+import type { Peer } from '../protocol/event.ts'
 import type { ServiceRequest, ServiceResponse } from '../protocol/request.ts'
+import type { Hub } from '../realtime/hub.ts'
 import type { Store } from '../storage/store.ts'
 import type { Lru } from '../support/lru.ts'
 import { chain, type Maybe } from '../support/maybe.ts'
 import { isFromAnotherSite, isReadAhead } from './another-site.ts'
 import { readVersions } from './entity-tag.ts'
+import { followOf } from './follow.ts'
 import { asScript, callbackOf } from './jsonp.ts'
 import { readParameters } from './parameters.ts'
 import { fail, respond } from './respond.ts'
@@ -18,6 +21,7 @@ export interface Pipeline {
   readonly routes: Routes
   readonly store: Store
   readonly context: Context
+  readonly hub: Hub
   readonly welcome: WelcomePage | undefined
   /** Whether answers come as scripts to those who name a function. */
   readonly jsonp: boolean
@@ -42,7 +46,7 @@ const longestKeptQuery = 2000
 export function handle(pipeline: Pipeline, request: ServiceRequest): Maybe<ServiceResponse> {
   const failed = (error: unknown) => fail(error, pipeline.report)
   try {
-    const callback = pipeline.jsonp ? callbackOf(request) : undefined
+    const callback = pipeline.jsonp && !request.peer ? callbackOf(request) : undefined
     if (callback !== undefined) return chain(scripted(pipeline, request), (response) => asScript(response, callback))
     const response = answer(pipeline, request)
     return response instanceof Promise ? response.catch(failed) : response
@@ -65,13 +69,10 @@ function answer(pipeline: Pipeline, request: ServiceRequest): Maybe<ServiceRespo
   if (request.path === '/' && pipeline.welcome) return pipeline.welcome(request)
   const { match, input } = plan(pipeline, request)
   if (match.operation.effect === 'writes') refuseStrangers(request, match)
-  const asking = match.operation.effect === 'writes' ? askingOf(request) : reading
-  return chain(perform(pipeline, match, input, asking), (outcome) => respond(outcome, request, match))
+  const done = request.peer ? performFor(request.peer, pipeline, request, match, input) : perform(pipeline, match, input, askingOf(request))
+  return chain(done, (outcome) => respond(outcome, request, match))
 }
 
-const reading: Asking = Object.freeze({})
-
-const askingOf = ({ origin, headers }: ServiceRequest): Asking => ({ origin, versions: readVersions(headers['if-match']) })
 
 function plan({ plans, routes, context, populates }: Pipeline, request: ServiceRequest): Plan {
   const isKept = request.query !== '' && request.method === 'GET' && request.body === undefined && request.query.length <= longestKeptQuery
@@ -85,8 +86,33 @@ function plan({ plans, routes, context, populates }: Pipeline, request: ServiceR
   return made
 }
 
-export const perform = (pipeline: Pipeline, match: Match, input: unknown, asking: Asking): Maybe<Outcome> =>
-  match.operation.run(input, match, pipeline.store, pipeline.context, asking)
+export function perform({ store, context }: Pipeline, match: Match, input: unknown, asking: Asking): Maybe<Outcome> {
+  const { operation } = match
+  if (operation.effect === 'reads') return operation.run(input, match, store, context)
+  return operation.run(input, match, store, context, asking)
+}
+
+const askingOf = ({ peer, headers }: ServiceRequest): Asking => ({ origin: peer?.id, versions: readVersions(headers['if-match']) })
+
+/** As `perform`, for somebody who stays: what they are answered they follow, from exactly there on. */
+async function performFor(peer: Peer, pipeline: Pipeline, request: ServiceRequest, match: Match, input: unknown): Promise<Outcome> {
+  const { hub, store, context } = pipeline
+  const { operation } = match
+  const joining = await hub.begin(peer)
+  try {
+    if (operation.effect === 'writes') {
+      const outcome = await perform(pipeline, match, input, askingOf(request))
+      hub.join(joining, followOf(outcome, match), undefined)
+      return outcome
+    }
+    const { value, position } = await store.snapshot((reads) => operation.run(input, match, reads, context))
+    hub.join(joining, followOf(value, match), position)
+    return value
+  } catch (error) {
+    hub.abandon(joining)
+    throw error
+  }
+}
 
 function options(routes: Routes, { path }: ServiceRequest): ServiceResponse {
   const allow = path === '*' || path === '/' ? 'GET, HEAD, OPTIONS' : allowedAt(locate(routes, path).node).join(', ')

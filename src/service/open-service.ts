@@ -1,8 +1,11 @@
 import type { Model, Models } from '../model/model.ts'
 import { createUuids } from '../model/uuid-v7.ts'
 import type { Context, Pointer } from '../operation/operation.ts'
+import type { Peer } from '../protocol/event.ts'
 import type { ServiceRequest, ServiceResponse } from '../protocol/request.ts'
 import type { ChangeLog } from '../storage/change-log.ts'
+import { Feed } from '../realtime/feed.ts'
+import { Hub } from '../realtime/hub.ts'
 import { openStore } from '../storage/stores.ts'
 import type { Store } from '../storage/store.ts'
 import { systemClock } from '../support/clock.ts'
@@ -20,6 +23,10 @@ import { welcomePage } from './welcome.ts'
 /** A service without its transports. */
 export interface OpenService extends AsyncDisposable {
   handle(request: ServiceRequest): Maybe<ServiceResponse>
+  /** From now on the peer may be named in requests, and hears what they make it follow; disposing of it ends that. */
+  connect(peer: Peer): Disposable
+  /** Everything that happens, for those who listen to more than a peer does. */
+  readonly feed: Feed
   /** Records by model, on behalf of the system itself. */
   readonly records: ReadonlyMap<string, LooseRecords>
   readonly models: Models
@@ -60,11 +67,18 @@ export async function openService(config: AnyConfig): Promise<OpenService> {
     unenforced: new Set(unenforced),
     secret: store.secret,
   }
+  const feed = new Feed(store.changes, models, report)
+  const hub = new Hub({
+    feed,
+    covers: (position, change) => store.changes.covers(position, change),
+    maxSubscriptions: limits.maxSubscriptions,
+  })
   const welcome = config.welcome === false ? undefined : welcomePage(routes)
   const pipeline: Pipeline = {
     routes,
     store,
     context,
+    hub,
     welcome,
     jsonp: config.jsonp !== false,
     populates: config.populate !== false,
@@ -76,6 +90,8 @@ export async function openService(config: AnyConfig): Promise<OpenService> {
   const records = new Map(served.map((model) => [model.name, recordsOf(pipeline, model)]))
   return {
     handle: (request) => handle(pipeline, request),
+    connect: (peer) => hub.connect(peer),
+    feed,
     records,
     models,
     routes: routes.list,
@@ -91,6 +107,7 @@ export async function openService(config: AnyConfig): Promise<OpenService> {
     },
     async [Symbol.asyncDispose]() {
       clearInterval(trimming)
+      feed.close()
       await store[Symbol.asyncDispose]()
     },
   }

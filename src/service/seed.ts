@@ -47,7 +47,13 @@ export interface SeedTarget {
 
 async function isEmpty(store: Store, models: readonly Model[]): Promise<boolean> {
   for (const model of models) {
-    const found = await store.find(model, { where: everything, sort: byKey(model), limit: 1, skip: 0, select: allOf(model) })
+    const found = await store.find(model, {
+      where: everything,
+      sort: byKey(model),
+      limit: 1,
+      skip: 0,
+      select: allOf(model),
+    })
     if (found.length > 0) return false
   }
   return true

@@ -1,5 +1,6 @@
 import type { Change, Position } from '../protocol/change.ts'
 import type { Maybe } from '../support/maybe.ts'
+import type { Query } from './driver.ts'
 
 export interface ChangeBatch {
   /** Whole operations, in the order of the log. */
@@ -19,10 +20,18 @@ export interface ChangeLog {
    * belongs to another history, and the reader must start from a fresh snapshot.
    */
   read(after: Position, limit: number): Maybe<ChangeBatch | 'reset'>
+  /** Whether what was read at a place holds a change already. */
+  covers(position: Position, change: Change): boolean
   /** Calls back soon after there may be something new. A hint: it may come for nothing, and is no replacement for a read. */
   onWake(listener: () => void): Disposable
   /** Lets go of changes that are older than this, and of the oldest past the number of rows. */
   trim(keep: { readonly ageMs: number; readonly rows: number }): Promise<void>
   /** What it cannot promise, for people; undefined when it holds every change anybody makes. */
   readonly caveat: string | undefined
+}
+
+/** A log that is a table: its head can be read together with other things. */
+export interface SqlChangeLog extends ChangeLog {
+  /** The place that belongs to the snapshot which this query reads. */
+  headIn(query: Query): Maybe<Position>
 }

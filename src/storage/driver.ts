@@ -11,6 +11,8 @@ export type Weight = 'short' | 'long'
 export interface Driver extends AsyncDisposable {
   /** Reads what is committed. */
   read(text: string, values: readonly unknown[], weight: Weight): Maybe<readonly Row[]>
+  /** Several readings of one and the same moment. */
+  snapshot<T>(work: (query: Query) => Maybe<T>): Maybe<T>
   /** One writing statement, a transaction of its own; resolved when it is durable. */
   write(text: string, values: readonly unknown[], origin: string | undefined): Promise<readonly Row[]>
   /** `work` may run again from its beginning. */

@@ -17,10 +17,7 @@ export function sqlNotes(driver: Driver, dialect: Dialect): Notes {
   return {
     get(name) {
       const statement = sql`${raw(`select value from ${metaTable} where name = `)}${name}`
-      return chain(
-        driver.read(spell(statement), statement.values, 'short'),
-        ([row]) => row?.[0] as string | undefined,
-      )
+      return chain(driver.read(spell(statement), statement.values, 'short'), ([row]) => row?.[0] as string | undefined)
     },
     async set(name, text) {
       const into = raw(`insert into ${metaTable} (name, value) values (`)

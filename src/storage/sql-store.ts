@@ -6,17 +6,17 @@ import type { Json } from '../protocol/json.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import { type Sql, textOf } from '../sql/sql.ts'
 import { chain, type Maybe } from '../support/maybe.ts'
-import type { ChangeLog } from './change-log.ts'
+import type { SqlChangeLog } from './change-log.ts'
 import type { Driver, Row, Weight } from './driver.ts'
 import { explain } from './explain.ts'
 import { Encoders, SqlRecords } from './sql-records.ts'
 import { type Columns, SqlStatements } from './sql-statements.ts'
-import type { Grouped, Reads, Records, Store, Transaction, WriteContext } from './store.ts'
+import type { Grouped, Reads, Records, Snapshot, Store, Transaction, WriteContext } from './store.ts'
 
 export interface SqlStoreParts {
   readonly driver: Driver
   readonly dialect: Dialect
-  readonly changes: ChangeLog
+  readonly changes: SqlChangeLog
   readonly description: string
   readonly secret: string
   /** The database itself keeps anything out of the attribute's column that is not of its form. */
@@ -46,7 +46,7 @@ export class SqlStore implements Store {
   readonly #lookups = new WeakMap<Selection, string>()
   readonly #recount: SqlStoreParts['recount']
   readonly #reads: Reads
-  readonly changes: ChangeLog
+  readonly changes: SqlChangeLog
   readonly description: string
   readonly secret: string
 
@@ -113,6 +113,14 @@ export class SqlStore implements Store {
         delete: (model, where) => write(model, [], statements.delete(model, where)),
       })
     }, context?.origin)
+  }
+
+  snapshot<T>(work: (reads: Reads) => Maybe<T>): Maybe<Snapshot<T>> {
+    return this.#driver.snapshot((query) =>
+      chain(work(this.#readsThrough(({ text, values }) => query(text, values))), (value) =>
+        chain(this.changes.headIn(query), (position) => ({ value, position })),
+      ),
+    )
   }
 
   #readsThrough(run: Run): Reads {

@@ -1,6 +1,7 @@
 import type { Condition, Criteria } from '../criteria/criteria.ts'
 import type { Assignment } from '../model/assignment.ts'
 import type { Association, Attribute, Model } from '../model/model.ts'
+import type { Position } from '../protocol/change.ts'
 import type { Json, JsonObject } from '../protocol/json.ts'
 import type { Maybe } from '../support/maybe.ts'
 import type { ChangeLog } from './change-log.ts'
@@ -65,6 +66,11 @@ export interface Writes {
 /** Reads and writes that happen together or not at all. */
 export interface Transaction extends Reads, Writes {}
 
+export interface Snapshot<T> {
+  readonly value: T
+  readonly position: Position
+}
+
 export interface WriteContext {
   /** Who caused it, for the log of changes. */
   readonly origin?: string | undefined
@@ -83,6 +89,8 @@ export interface Store extends Reads, AsyncDisposable {
    * transaction. It waits for nothing but the transaction's own statements.
    */
   transaction<T>(work: (transaction: Transaction) => Maybe<T>, context?: WriteContext): Promise<T>
+  /** What `work` reads is of one moment, and the place in the log belongs to it. */
+  snapshot<T>(work: (reads: Reads) => Maybe<T>): Maybe<Snapshot<T>>
   readonly changes: ChangeLog
   /** Known to every process that serves this database and to nobody else: cursors are sealed with it. */
   readonly secret: string

@@ -18,6 +18,7 @@ export const limitTable = {
   maxJsonDepth: [32, 'levels of nesting in a JSON body'],
   maxValueBytes: [1_048_576, 'bytes of one text or JSON value'],
   maxConnections: [10_000, 'open connections; past it new ones are closed at once'],
+  maxSubscriptions: [10_000, 'records that one connection listens to; past it the connection must start afresh'],
   requestTimeoutMs: [30_000, 'until a request must have arrived whole; slower senders are dropped'],
   headersTimeoutMs: [10_000, 'until a request’s headers must have arrived'],
   keepAliveTimeoutMs: [65_000, 'an idle connection is kept; proxies give up at 60 s, and must be the first to'],

@@ -15,8 +15,8 @@ export const devWorker: Command = {
   examples: [],
 
   async run(given, program): Promise<ExitCode> {
-    // Ctrl+C reaches every process of the terminal, but it is the parent that says when to stop.
-    process.on('SIGINT', () => {})
+    // These reach every process of a terminal, but it is the parent that says when to stop.
+    for (const signal of ['SIGINT', 'SIGHUP']) process.on(signal, () => {})
     const stop = Promise.race([stopSignal(['SIGTERM']), disconnected()])
     const files = new Set<string>()
     const startedAt = performance.now()
@@ -41,7 +41,7 @@ export const devWorker: Command = {
       return explanation.code
     } finally {
       // The channel would keep the process alive.
-      if (process.connected) process.disconnect()
+      if (process.connected) process.disconnect?.()
     }
   },
 }
@@ -49,7 +49,7 @@ export const devWorker: Command = {
 /** Resolves when it was sent, so that the last word is not cut off. */
 const tell = (message: WorkerMessage): Promise<void> =>
   new Promise((resolve) => {
-    if (process.send && process.connected) process.send(message, () => resolve())
+    if (process.connected) process.send?.(message, () => resolve())
     else resolve()
   })
 

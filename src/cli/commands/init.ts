@@ -1,6 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { type Command, type ExitCode, exitCode } from '../command.ts'
+import { type Command, type ExitCode, exitCode, Refusal } from '../command.ts'
 import { configNames } from '../load-config.ts'
 import { version } from '../own-package.ts'
 import type { Screen } from '../screen.ts'
@@ -16,8 +16,11 @@ export const init: Command = {
 
   async run(_given, { cwd, screen }): Promise<ExitCode> {
     const there = configNames.find((name) => existsSync(join(cwd, name)))
-    if (there !== undefined) throw new Error(`${there} is here already, and stays as it is`)
-    const written = [...writeNew(join(cwd, 'keelson.config.ts'), configText), ...writeNew(join(cwd, 'package.json'), packageText(cwd))]
+    if (there !== undefined) throw new Refusal(`${there} is here already, and stays as it is`)
+    const written = [
+      ...writeNew(join(cwd, 'keelson.config.ts'), configText),
+      ...writeNew(join(cwd, 'package.json'), packageText(cwd)),
+    ]
     screen.event({ event: 'written', files: written })
     tellNext(written, screen)
     return exitCode.ok

@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs'
+import type { Models } from '../../model/model.ts'
 import type { Position } from '../../protocol/change.ts'
 import type { AnyConfig } from '../../service/config.ts'
 import type { ChangeLog } from '../../storage/change-log.ts'
 import { showChange } from '../change-line.ts'
-import { type Command, type ExitCode, exitCode, UsageError } from '../command.ts'
+import { type Command, type ExitCode, exitCode, Refusal, UsageError } from '../command.ts'
 import { shown } from '../explain-import.ts'
-import type { RunningService } from '../program.ts'
 import type { Screen } from '../screen.ts'
 import { readSettings } from '../settings.ts'
 import { stopSignal } from '../stop-signals.ts'
-import { suggest } from '../suggest.ts'
+import { didYouMean } from '../suggest.ts'
 
 /** Waking is a hint, so we look every so often without one. It also keeps the process alive. */
 const lookMs = 1_000
@@ -33,8 +33,9 @@ export const log: Command = {
     // Reading must not change a schema, and serves nobody.
     const service = await createService({ ...config, migrate: 'safe', welcome: false })
     try {
-      const reader: Reader = { log: service.changes, screen, model: given.model && modelNamed(given.model, service) }
-      const from = given.since ?? (given.once ? await service.changes.tail() : await service.changes.head())
+      const { changes, models } = service
+      const reader: Reader = { log: changes, models, screen, model: given.model && modelNamed(given.model, models) }
+      const from = given.since ?? (given.once ? await changes.tail() : await changes.head())
       if (given.once) return await printOnce(reader, from)
       await follow(reader, from, stop)
       return exitCode.ok
@@ -46,6 +47,7 @@ export const log: Command = {
 
 interface Reader {
   readonly log: ChangeLog
+  readonly models: Models
   readonly screen: Screen
   readonly model: string | undefined
 }
@@ -85,12 +87,12 @@ async function follow(reader: Reader, from: Position, stop: Promise<unknown>): P
 }
 
 /** Prints everything there is after a place and answers where it ended. */
-async function printAfter(from: Position, { log, screen, model }: Reader): Promise<Position | 'reset'> {
+async function printAfter(from: Position, { log, models, screen, model }: Reader): Promise<Position | 'reset'> {
   for (let position = from; ; ) {
     const batch = await log.read(position, batchRows)
     if (batch === 'reset') return 'reset'
     for (const change of batch.changes) {
-      if (model === undefined || change.model === model) showChange(change, screen)
+      if (model === undefined || change.model === model) showChange(change, models, screen)
     }
     if (batch.position === position) return position
     position = batch.position
@@ -106,13 +108,15 @@ function tellReset(position: Position, screen: Screen): void {
 function refuseMissing({ database }: AnyConfig): void {
   const [, path] = /^sqlite:(.+)$/.exec(database ?? '') ?? []
   if (path === undefined || path === ':memory:' || existsSync(path)) return
-  throw new Error(`There is no database ${shown(path)} yet: keelson start makes it`)
+  throw new Refusal(`There is no database ${shown(path)} yet: keelson start makes it`)
 }
 
-function modelNamed(name: string, { models }: RunningService): string {
+function modelNamed(name: string, models: Models): string {
   const names = [...models.keys()]
   const found = names.find((known) => known.toLowerCase() === name.toLowerCase())
   if (found !== undefined) return found
-  const near = suggest(name, names)
-  throw new UsageError(`There is no model "${name}"`, near && `--model ${near}`)
+  throw new UsageError(
+    `There is no model "${name}"`,
+    didYouMean(name, names, (name) => `--model ${name}`),
+  )
 }

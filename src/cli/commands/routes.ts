@@ -2,7 +2,7 @@ import { type ModelRoutes, routesOf } from '../../service/model-routes.ts'
 import { type Command, type ExitCode, exitCode, UsageError } from '../command.ts'
 import type { Screen } from '../screen.ts'
 import { readSettings } from '../settings.ts'
-import { suggest } from '../suggest.ts'
+import { didYouMean } from '../suggest.ts'
 
 export const routes: Command = {
   name: 'routes',
@@ -29,8 +29,11 @@ export const routes: Command = {
 function oneOf(all: readonly ModelRoutes[], name: string): ModelRoutes {
   const found = all.find(({ model }) => model.name.toLowerCase() === name.toLowerCase())
   if (found) return found
-  const near = suggest(name, all.map(({ model }) => model.name.toLowerCase()))
-  throw new UsageError(`There is no model "${name}"`, near && `--model ${near}`)
+  const names = all.map(({ model }) => model.name)
+  throw new UsageError(
+    `There is no model "${name}"`,
+    didYouMean(name, names, (name) => `--model ${name}`),
+  )
 }
 
 const methodColors = { GET: 'green', POST: 'yellow', PUT: 'blue', PATCH: 'blue', DELETE: 'red' } as const
@@ -38,11 +41,13 @@ const methodColors = { GET: 'green', POST: 'yellow', PUT: 'blue', PATCH: 'blue',
 function showRoutes(all: readonly ModelRoutes[], { line, paint }: Screen): void {
   const widest = Math.max(...all.flatMap(({ lines }) => lines.map(({ path }) => path.length)))
   for (const { model, lines } of all) {
-    line(`\n  ${paint('bold', model.name)}`)
+    const associations = [...model.associations.keys()]
+    const note = associations.length === 0 ? '' : `   ${paint('dim', `:association is ${associations.join(', ')}`)}`
+    line(`\n  ${paint('bold', model.name)}${note}`)
     for (const { method, path, operation, style } of lines) {
       const color = methodColors[method as keyof typeof methodColors] ?? 'reset'
-      const note = style === 'shortcut' ? ' · shortcut' : ''
-      line(`    ${paint(color, method.padEnd(6))}  ${path.padEnd(widest)}   ${paint('dim', `${operation}${note}`)}`)
+      const kind = style === 'shortcut' ? ' · shortcut' : ''
+      line(`    ${paint(color, method.padEnd(6))}  ${path.padEnd(widest)}   ${paint('dim', `${operation}${kind}`)}`)
     }
   }
   const count = all.reduce((sum, { lines }) => sum + lines.length, 0)

@@ -23,12 +23,16 @@ export class DevScreen {
     const { line, event, paint } = this.#screen
     if (!before) {
       event(readyEvent(ready))
-      return showReady(ready, this.#screen, `Watching ${shown(this.#folder)}. Ctrl+C stops.`)
+      const folder = shown(this.#folder)
+      showReady(ready, this.#screen, `Watching ${folder === '.' ? 'this folder' : folder}. Ctrl+C stops.`)
+      return
     }
     event({ event: 'changed', files: this.#names(changed), steps: ready.steps, url: ready.url, ms: Math.round(ms) })
     const what = summarize(ready.steps) || 'read anew'
     const moved = ready.url === before.url ? '' : `   ${paint(['cyan', 'underline'], ready.url)}`
-    line(`  ${paint('green', '✎')} ${paint('bold', this.#summary(changed))}   ${what}   ${paint('dim', duration(ms))}${moved}`)
+    line(
+      `  ${paint('green', '✎')} ${paint('bold', this.#summary(changed))}   ${what}   ${paint('dim', duration(ms))}${moved}`,
+    )
   }
 
   /** Everything that is wrong, at once. `still` is what goes on serving meanwhile. */

@@ -113,7 +113,7 @@ export class Supervisor {
 
   /** Any free port is chosen once: a browser that looks at it should find it again. */
   #port(): string | undefined {
-    const port = this.#given.port ?? this.#env['PORT']
+    const port = this.#given.port ?? this.#env.PORT
     return Number(port) === 0 && this.#ready ? String(this.#ready.port) : this.#given.port
   }
 }

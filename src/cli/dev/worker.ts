@@ -20,7 +20,9 @@ export class Worker {
   readonly exited: Promise<Exited>
 
   constructor(args: readonly string[]) {
-    this.#child = fork(fileURLToPath(commandPath), ['dev-worker', ...args], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+    this.#child = fork(fileURLToPath(commandPath), ['dev-worker', ...args], {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    })
     this.#child.on('message', (message: WorkerMessage) => this.#take(message))
     this.exited = new Promise((resolve) => {
       const end = (code: number | null, signal: string | null) => {

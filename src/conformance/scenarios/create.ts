@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { Json, JsonObject } from '../../protocol/json.ts'
 import { create as seed, invalid, isoForm, list, nothingStored, record, refused, stored } from '../expect.ts'
 import type { Scenario } from '../scenario.ts'
 
@@ -59,7 +60,7 @@ export const create: readonly Scenario[] = [
   {
     name: 'create: a required value is there and not empty',
     async run(api) {
-      for (const body of [{}, { name: null }, { name: '' }]) {
+      for (const body of [{}, { name: null }, { name: '' }] as readonly JsonObject[]) {
         invalid(await api.request('POST', '/keeper', { body }), { name: ['required'] })
       }
       invalid(await api.request('GET', '/keeper/create'), { name: ['required'] })
@@ -100,12 +101,12 @@ export const create: readonly Scenario[] = [
   {
     name: 'create: rules hold at their edges',
     async run(api) {
-      const fine = [
+      const fine: readonly JsonObject[] = [
         { name: 'ab', age: 16 },
         { name: 'a'.repeat(20), age: 99 },
         // Characters are counted, not the units of somebody's encoding.
         { name: '🦁🦁', plate: 'ZH-1' },
-        { name: '🦁'.repeat(20), lucky: -3 },
+        { name: '🦁'.repeat(20), lucky: 3 },
       ]
       for (const values of fine) await seed(api, 'keeper', values)
       const wrong = [
@@ -164,7 +165,7 @@ export const create: readonly Scenario[] = [
   {
     name: 'create: any JSON may be stored, and null is null',
     async run(api) {
-      const values = [0, '', 'text', false, [], {}, [[]], { a: { b: {} } }, 1e21, '{"a":1}', [null], { '': 1, 'a b': 2, toString: 3 }]
+      const values: readonly Json[] = [0, '', 'text', false, [], {}, [[]], { a: { b: {} } }, 1e21, '{"a":1}', [null], { '': 1, 'a b': 2, toString: 3 }]
       for (const notes of values) {
         const made = await seed(api, 'specimen', { notes })
         assert.deepEqual(made['notes'], notes)

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { JsonObject } from '../../protocol/json.ts'
 import { address, column, create, invalid, record, refused } from '../expect.ts'
 import type { Scenario } from '../scenario.ts'
 
@@ -49,7 +50,7 @@ export const parameters: readonly Scenario[] = [
         ['where[or][0][label]=a&where[or][1][label]=b', ['a', 'b']],
         ['label[in][]=a&label[in][]=b', ['a', 'b']],
         ['not[label]=a', ['b', 'c']],
-        ['sort[legs]=-1&limit=1', ['c']],
+        ['sort[legs]=DESC&limit=1', ['c']],
         ['sort[]=legs%20DESC&limit=1', ['c']],
         ['&&label=a&=x&', ['a']],
       ] as const
@@ -99,7 +100,8 @@ export const parameters: readonly Scenario[] = [
       const body = { where: 'here', limit: 3, sort: 'up', by: 'x', toString: 'y', hasOwnProperty: 'z' }
       const { id, ...made } = await create(api, 'order', body)
       assert.deepEqual(made, body)
-      for (const where of [{ where: 'here' }, { limit: 3 }, { sort: 'up' }, { toString: 'y' }, { hasOwnProperty: 'z' }]) {
+      const wheres: readonly JsonObject[] = [{ where: 'here' }, { limit: 3 }, { sort: 'up' }, { toString: 'y' }, { hasOwnProperty: 'z' }]
+      for (const where of wheres) {
         assert.deepEqual(column(await api.request('GET', address('/order', { where })), 'id'), [id])
       }
       assert.deepEqual(column(await api.request('GET', '/order?toString=y&hasOwnProperty=z&sort=limit%20DESC'), 'id'), [id])

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import type { Json } from '../../protocol/json.ts'
+import type { Json, JsonObject } from '../../protocol/json.ts'
 import { address, column, create, refused } from '../expect.ts'
 import type { Api, Scenario } from '../scenario.ts'
 
 async function cast(api: Api): Promise<void> {
-  const rows = [
+  const rows: readonly JsonObject[] = [
     { label: 'a', legs: 2, weight: 1 },
     { label: 'b', legs: 4 },
     { label: 'c', legs: 2, weight: 3 },

@@ -53,6 +53,10 @@ export class MemoryChangeLog implements ChangeLog {
     return { changes: whole.map(({ change }) => change), position: last ? last.change.position : after }
   }
 
+  covers(position: Position, change: Change): boolean {
+    return Number(change.position.split('.')[1]) <= Number(position.split('.')[1])
+  }
+
   onWake(listener: () => void): Disposable {
     return this.#wake.add(listener)
   }

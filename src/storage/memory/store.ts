@@ -6,10 +6,10 @@ import type { Association, Attribute, Model, Models } from '../../model/model.ts
 import type { Change, RecordId } from '../../protocol/change.ts'
 import type { Json, JsonObject } from '../../protocol/json.ts'
 import { must } from '../../support/assert.ts'
-import type { Maybe } from '../../support/maybe.ts'
+import { chain, type Maybe } from '../../support/maybe.ts'
 import { DatabaseError } from '../driver.ts'
 import { explain } from '../explain.ts'
-import type { Grouped, Records, Store, Transaction, WriteContext } from '../store.ts'
+import type { Grouped, Reads, Records, Snapshot, Store, Transaction, WriteContext } from '../store.ts'
 import { MemoryChangeLog } from './change-log.ts'
 import { MemoryRecords } from './records.ts'
 import { MemoryTable } from './table.ts'
@@ -110,6 +110,11 @@ export class MemoryStore implements Store {
     const result = this.#last.then(run, run)
     this.#last = result.catch(() => {})
     return result
+  }
+
+  snapshot<T>(work: (reads: Reads) => Maybe<T>): Maybe<Snapshot<T>> {
+    const position = this.changes.head()
+    return chain(work(this), (value) => ({ value, position }))
   }
 
   #transaction(entries: Entry[], origin: string | undefined): Transaction {

@@ -73,7 +73,8 @@ export const verbLetters = { created: 'c', updated: 'u', destroyed: 'd', truncat
 
 /** A column that was renamed or dropped since must not stop whoever writes, so an image that fails is left out. */
 function functionBody({ id, columns }: TableCapture, table: PostgresTable, logSchema: string): string {
-  const image = (row: 'old' | 'new') => `array[${columns.map((column) => textOf(row, column, table)).join(', ')}]::text[]`
+  const image = (row: 'old' | 'new') =>
+    `array[${columns.map((column) => textOf(row, column, table)).join(', ')}]::text[]`
   const { created, updated, destroyed, truncated, unreadable } = verbLetters
   return `
 declare

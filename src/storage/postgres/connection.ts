@@ -118,7 +118,11 @@ export class Connection {
     this.#leavings = []
     // Up to the `sync` all of it is one transaction, so the setting belongs to this statement and to no other.
     if (ask.origin !== undefined) this.#execute(wire, this.#prepare(wire, setOrigin), [ask.origin])
-    this.#execute(wire, ask.how === 'kept' ? this.#prepare(wire, ask.text) : this.#parse(wire, '', ask.text), ask.values)
+    this.#execute(
+      wire,
+      ask.how === 'kept' ? this.#prepare(wire, ask.text) : this.#parse(wire, '', ask.text),
+      ask.values,
+    )
     wire.sync()
     return ask.origin === undefined ? 0 : 1
   }

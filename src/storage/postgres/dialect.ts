@@ -111,6 +111,7 @@ export function postgresDialect(types: ColumnTypes = () => undefined): SchemaDia
       return skip === 0 ? most : sql`${most} offset ${String(skip)}::bigint`
     },
 
+    lock: ' for update',
     ifMissing: ' on conflict do nothing',
     insertDefaults: () => 'default values',
   }

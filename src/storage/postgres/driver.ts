@@ -1,6 +1,6 @@
 import type { Limits } from '../../support/limits.ts'
 import type { Maybe } from '../../support/maybe.ts'
-import { DatabaseError, type Driver, type Query, type Row, type Weight } from '../driver.ts'
+import type { DatabaseError, Driver, Query, Row, Weight } from '../driver.ts'
 import type { Connect } from './connect.ts'
 import { type Connection, setOrigin } from './connection.ts'
 import { isConflict, isLost, isOverdue, isStale } from './errors.ts'
@@ -42,7 +42,11 @@ export class PostgresDriver implements Driver {
 
   constructor(connect: Connect, limits: Limits, committed: () => void) {
     const { statementTimeoutMs, busyTimeoutMs: waitMs } = limits
-    const short = { statementTimeoutMs: Math.min(laneStatementMs, statementTimeoutMs), lockTimeoutMs: laneLockMs, compiles: false }
+    const short = {
+      statementTimeoutMs: Math.min(laneStatementMs, statementTimeoutMs),
+      lockTimeoutMs: laneLockMs,
+      compiles: false,
+    }
     const openShort = patient(() => connect(short))
     const open = patient(() => connect({ statementTimeoutMs }))
     const lanes = (count: number): readonly Lane[] => Array.from({ length: count }, () => new Lane(openShort))
@@ -92,13 +96,19 @@ export class PostgresDriver implements Driver {
     }
   }
 
+  snapshot<T>(work: (query: Query) => Maybe<T>): Promise<T> {
+    return this.#repeated((progress) => this.#snapshots.use((connection) => look(connection, work, progress)))
+  }
+
   /** Nothing is repeated that may have been done: only what the server says it has not done. */
   async write(text: string, values: readonly unknown[], origin: string | undefined): Promise<readonly Row[]> {
     const ask: Ask = { text, values, how: 'kept', origin }
     let isShort = true
     for (let attempt = 1; ; attempt++) {
       try {
-        const rows = await (isShort ? this.#ask(this.#writes, ask) : this.#transactions.use((connection) => connection.run(ask)))
+        const rows = await (isShort
+          ? this.#ask(this.#writes, ask)
+          : this.#transactions.use((connection) => connection.run(ask)))
         this.#committed()
         return rows
       } catch (error) {
@@ -115,12 +125,18 @@ export class PostgresDriver implements Driver {
   }
 
   async transaction<T>(work: (query: Query) => Maybe<T>, origin: string | undefined): Promise<T> {
+    const result = await this.#repeated((progress) =>
+      this.#transactions.use((connection) => transact(connection, work, origin, progress)),
+    )
+    this.#committed()
+    return result
+  }
+
+  async #repeated<T>(run: (progress: Progress) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       const progress: Progress = { hasBegun: false, failures: [] }
       try {
-        const result = await this.#transactions.use((connection) => transact(connection, work, origin, progress))
-        this.#committed()
-        return result
+        return await run(progress)
       } catch (error) {
         if (attempt === mostAttempts || !mayRepeat(error, progress, attempt)) throw error
         await pause(attempt)
@@ -148,7 +164,9 @@ export class PostgresDriver implements Driver {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#closing.map((close) => close()))
-    await Promise.all([...this.#reads, ...this.#writes, this.#longReads, this.#transactions].map((part) => part.close()))
+    await Promise.all(
+      [...this.#reads, ...this.#writes, this.#longReads, this.#transactions].map((part) => part.close()),
+    )
     this.#watch[Symbol.dispose]()
   }
 }
@@ -201,13 +219,15 @@ async function transact<T>(
     if (failures[0] !== undefined) throw failures[0]
     return result
   } catch (error) {
-    await connection.run({ text: 'rollback', values: [], how: 'several' }).catch((failure) => connection.destroy(failure))
+    await connection
+      .run({ text: 'rollback', values: [], how: 'several' })
+      .catch((failure) => connection.destroy(failure))
     throw error
   }
 }
 
-/** A row that was read stays as it was read, or the transaction runs again: as it is on a database with one writer. */
-const begin = 'begin isolation level repeatable read'
+/** What must not change until the end is locked by whoever reads it. */
+const begin = 'begin isolation level read committed'
 
 /** Two that met are not to meet again. */
 const pause = (attempt: number): Promise<void> =>

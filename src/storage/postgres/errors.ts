@@ -68,7 +68,9 @@ function faultOf(complaint: Complaint, uniques: UniqueColumns): Fault {
 /** `Key (name, owner)=(Rex, 5) already exists.` */
 function named({ detail = '' }: Complaint): readonly string[] {
   const names = /\((.*?)\)=\(/s.exec(detail)?.[1]
-  return names === undefined ? [] : names.split(', ').map((name) => name.replace(/^"(.*)"$/s, '$1').replaceAll('""', '"'))
+  return names === undefined
+    ? []
+    : names.split(', ').map((name) => name.replace(/^"(.*)"$/s, '$1').replaceAll('""', '"'))
 }
 
 const complaintOf = (error: unknown): Complaint | undefined => {

@@ -18,7 +18,13 @@ export interface LogTables {
 
 export function logTablesIn(schema: string): LogTables {
   const name = (table: string): string => `${quoteName(schema)}.${quoteName(table)}`
-  return { schema, log: name(logTable), meta: name(metaTable), capture: name(captureTable), horizon: name(horizonTable) }
+  return {
+    schema,
+    log: name(logTable),
+    meta: name(metaTable),
+    capture: name(captureTable),
+    horizon: name(horizonTable),
+  }
 }
 
 /**
@@ -46,7 +52,12 @@ const definitions = ({ log, meta, capture, horizon }: LogTables): readonly strin
 export const firstFloor = '3'
 
 /** Creates the tables, or makes sure that what they hold is about this database. Answers what was done, for people. */
-export async function prepareLog(run: Run, tables: LogTables, isThere: boolean, identity: string): Promise<readonly string[]> {
+export async function prepareLog(
+  run: Run,
+  tables: LogTables,
+  isThere: boolean,
+  identity: string,
+): Promise<readonly string[]> {
   const steps: string[] = []
   if (!isThere) {
     for (const statement of definitions(tables)) await run(statement)
@@ -85,19 +96,26 @@ async function setMissing(
 }
 
 export const setMeta = async (run: Run, { meta }: LogTables, name: string, value: string): Promise<void> => {
-  await run(`insert into ${meta} values ($1, $2) on conflict (name) do update set value = excluded.value`, [name, value])
+  await run(`insert into ${meta} values ($1, $2) on conflict (name) do update set value = excluded.value`, [
+    name,
+    value,
+  ])
 }
 
 /** Which database this is: of which cluster, and which of its databases. Empty where the server does not say. */
 export async function identityOf(run: Run): Promise<string> {
-  const rows = await quietly(run(`
-    select c.system_identifier, d.oid from pg_control_system() c, pg_database d where d.datname = current_database()`))
+  const rows = await quietly(
+    run(`
+    select c.system_identifier, d.oid from pg_control_system() c, pg_database d where d.datname = current_database()`),
+  )
   return rows.map((row) => row.join('.')).join()
 }
 
 /** Which of its histories: a server that was taken back to a point in time goes on in a new one. */
 export async function timelineOf(run: Run): Promise<string> {
-  const rows = await quietly(run('select left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) where not pg_is_in_recovery()'))
+  const rows = await quietly(
+    run('select left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) where not pg_is_in_recovery()'),
+  )
   return String(rows[0]?.[0] ?? '')
 }
 

@@ -35,6 +35,9 @@ export function parseSnapshot(text: string): Snapshot | undefined {
   return { xmin: BigInt(xmin), xmax: BigInt(xmax), running, text }
 }
 
+/** What the transaction did is in what the snapshot shows. */
+export const sees = ({ xmax, running }: Snapshot, tx: string): boolean => BigInt(tx) < xmax && !running.includes(tx)
+
 /** `history.snapshot`, or `history.snapshot~snapshot~number` inside a batch. */
 export function positionOf({ history, from, inside }: Place): Position {
   return inside ? `${history}.${from.text}~${inside.until.text}~${inside.seq}` : `${history}.${from.text}`

@@ -8,7 +8,8 @@ export function timestampOf(text: string): string {
   const found = timeForm.exec(text)
   if (!found) return text
   const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '', era] = found
-  if (era !== undefined || (year as string).length > 4) return outsideYears(found.slice(1, 8), era !== undefined) ?? text
+  if (era !== undefined || (year as string).length > 4)
+    return outsideYears(found.slice(1, 8), era !== undefined) ?? text
   return `${year}-${month}-${day}T${hour}:${minute}:${second}.${fraction.slice(0, 3).padEnd(3, '0')}Z`
 }
 

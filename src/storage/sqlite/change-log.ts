@@ -1,9 +1,10 @@
 import type { Attribute, Model, Models } from '../../model/model.ts'
 import type { Change, Position, RecordId, Verb } from '../../protocol/change.ts'
 import type { Json, JsonObject } from '../../protocol/json.ts'
+import { chain, type Maybe } from '../../support/maybe.ts'
 import { captureTable, logTable, metaTable } from '../capture.ts'
-import type { ChangeBatch, ChangeLog } from '../change-log.ts'
-import type { Driver, Row } from '../driver.ts'
+import type { ChangeBatch, SqlChangeLog } from '../change-log.ts'
+import type { Driver, Query, Row } from '../driver.ts'
 import { Wake } from '../wake.ts'
 import { sqliteDialect } from './dialect.ts'
 
@@ -39,7 +40,7 @@ interface Place {
 const columns = 'seq, operation, model, verb, id, before, after, at, origin'
 
 /** One writer, so the number of a row is its place: SQLite commits them in this order. */
-export class SqliteChangeLog implements ChangeLog {
+export class SqliteChangeLog implements SqlChangeLog {
   readonly #driver: Driver
   readonly #models: Models
   readonly #nonce: string
@@ -55,9 +56,20 @@ export class SqliteChangeLog implements ChangeLog {
     this.#wake = wake
   }
 
-  async head(): Promise<Position> {
-    const [row] = await this.#read(`select seq, at from ${logTable} order by seq desc limit 1`)
-    return this.#position(row ? { seq: Number(row[0]), at: Number(row[1]) } : await this.#floor())
+  head(): Maybe<Position> {
+    return this.headIn((text, values) => this.#driver.read(text, values, 'short'))
+  }
+
+  headIn(query: Query): Maybe<Position> {
+    return chain(query(`select seq, at from ${logTable} order by seq desc limit 1`, []), ([row]) =>
+      row
+        ? this.#position({ seq: Number(row[0]), at: Number(row[1]) })
+        : chain(query(floorQuery, []), ([floor]) => this.#position(placeOf(floor))),
+    )
+  }
+
+  covers(position: Position, change: Change): boolean {
+    return (this.#parse(change.position)?.seq ?? 0) <= (this.#parse(position)?.seq ?? 0)
   }
 
   async tail(): Promise<Position> {
@@ -130,9 +142,7 @@ export class SqliteChangeLog implements ChangeLog {
 
   /** The last row that was let go. */
   async #floor(): Promise<Place> {
-    const [row] = await this.#read(`select value from ${metaTable} where name = 'floor'`)
-    const [seq, at] = String(row?.[0] ?? '0:0').split(':').map(Number)
-    return { seq: seq ?? 0, at: at ?? 0 }
+    return placeOf((await this.#read(floorQuery))[0])
   }
 
   #read(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
@@ -166,6 +176,13 @@ export class SqliteChangeLog implements ChangeLog {
       },
     ]
   }
+}
+
+const floorQuery = `select value from ${metaTable} where name = 'floor'`
+
+function placeOf(row: Row | undefined): Place {
+  const [seq = 0, at = 0] = String(row?.[0] ?? '0:0').split(':').map(Number)
+  return { seq, at }
 }
 
 function keyOf(model: Model, values: readonly Json[]): Change['id'] {

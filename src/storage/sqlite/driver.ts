@@ -5,7 +5,7 @@ import type { Driver, Query, Row, Weight } from '../driver.ts'
 import type { Wake } from '../wake.ts'
 import { Background } from './background.ts'
 import { Connection } from './connection.ts'
-import { isOutOfRange, sqliteError } from './errors.ts'
+import { sqliteError } from './errors.ts'
 import { type OperationMarker, operationMarker } from './operation-marker.ts'
 import { Writer } from './writer.ts'
 
@@ -55,11 +55,32 @@ export class SqliteDriver implements Driver {
   read(text: string, values: readonly unknown[], weight: Weight): Maybe<readonly Row[]> {
     if (weight === 'long' && this.#background) return this.#background.run(text, values)
     // In memory an open transaction would show what is not committed.
-    if (this.#reading.inTransaction) return this.#writer.run((query) => query(text, values), { single: true, origin: undefined })
+    if (this.#reading === this.#writing && this.#reading.inTransaction) return this.#writer.run((query) => query(text, values), { single: true, origin: undefined })
     try {
       return this.#reading.read(text, values)
     } catch (error) {
       throw sqliteError(error)
+    }
+  }
+
+  snapshot<T>(work: (query: Query) => Maybe<T>): Maybe<T> {
+    const reading = this.#reading
+    if (reading === this.#writing) return this.#writer.run(work, { single: false, origin: undefined })
+    const end = <R>(result: R): R => {
+      reading.exec('commit')
+      return result
+    }
+    const fail = (error: unknown): never => {
+      if (reading.inTransaction) reading.exec('rollback')
+      throw sqliteError(error)
+    }
+    try {
+      // Nothing here is ever awaited, so no other reading comes in between.
+      reading.exec('begin')
+      const result = work((text, values) => reading.read(text, values))
+      return result instanceof Promise ? result.then(end, fail) : end(result)
+    } catch (error) {
+      return fail(error)
     }
   }
 
@@ -91,7 +112,7 @@ const faults =
     try {
       return query(text, values)
     } catch (error) {
-      throw isOutOfRange(error) ? error : sqliteError(error) // the writer begins again with big integers
+      throw sqliteError(error)
     }
   }
 

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
-import { openSync, closeSync, writeSync } from 'node:fs'
+import { closeSync, openSync, writeSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import { newFile, SqliteForTest } from '../../../test/sqlite.ts'
-import type { Fault } from '../driver.ts'
+import { DatabaseError, type Fault } from '../driver.ts'
 import { isBusy, isOutOfRange, sqliteError } from './errors.ts'
 
-const failure = (errcode: number, message: string) => Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR', errcode })
+const failure = (errcode: number, message: string) =>
+  Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR', errcode })
 
 describe('what SQLite complains of, in the words of every database', () => {
   const cases: readonly (readonly [name: string, code: number, message: string, fault: Fault])[] = [
@@ -35,10 +36,30 @@ describe('what SQLite complains of, in the words of every database', () => {
     ['AUTH', 23, 'not authorized', { kind: 'refused' }],
     ['RANGE', 25, 'column index out of range', { kind: 'unknown' }],
     ['NOTADB', 26, 'file is not a database', { kind: 'lost' }],
-    ['CONSTRAINT_UNIQUE', 2067, 'UNIQUE constraint failed: pet.email', { kind: 'unique', table: 'pet', columns: ['email'] }],
-    ['CONSTRAINT_UNIQUE, several columns', 2067, 'UNIQUE constraint failed: pet.a, pet.b', { kind: 'unique', table: 'pet', columns: ['a', 'b'] }],
-    ['CONSTRAINT_PRIMARYKEY', 1555, 'UNIQUE constraint failed: pet.id', { kind: 'unique', table: 'pet', columns: ['id'] }],
-    ['CONSTRAINT_ROWID', 2579, 'UNIQUE constraint failed: pet.rowid', { kind: 'unique', table: 'pet', columns: ['rowid'] }],
+    [
+      'CONSTRAINT_UNIQUE',
+      2067,
+      'UNIQUE constraint failed: pet.email',
+      { kind: 'unique', table: 'pet', columns: ['email'] },
+    ],
+    [
+      'CONSTRAINT_UNIQUE, several columns',
+      2067,
+      'UNIQUE constraint failed: pet.a, pet.b',
+      { kind: 'unique', table: 'pet', columns: ['a', 'b'] },
+    ],
+    [
+      'CONSTRAINT_PRIMARYKEY',
+      1555,
+      'UNIQUE constraint failed: pet.id',
+      { kind: 'unique', table: 'pet', columns: ['id'] },
+    ],
+    [
+      'CONSTRAINT_ROWID',
+      2579,
+      'UNIQUE constraint failed: pet.rowid',
+      { kind: 'unique', table: 'pet', columns: ['rowid'] },
+    ],
     ['CONSTRAINT_FOREIGNKEY', 787, 'FOREIGN KEY constraint failed', { kind: 'foreignKey' }],
     ['CONSTRAINT_TRIGGER of `on delete restrict`', 1811, 'FOREIGN KEY constraint failed', { kind: 'foreignKey' }],
     ['CONSTRAINT_TRIGGER of raise()', 1811, 'pets are full', { kind: 'value' }],
@@ -48,19 +69,27 @@ describe('what SQLite complains of, in the words of every database', () => {
     ['CONSTRAINT', 19, 'constraint failed', { kind: 'value' }],
   ]
   for (const [name, code, message, fault] of cases) {
-    test(name, () => assert.deepEqual(sqliteError(failure(code, message)).fault, fault))
+    test(name, () => assert.deepEqual(told(failure(code, message)), fault))
   }
 
-  test('what is told already stays what it is, and anything else is unknown with its cause', () => {
-    const told = sqliteError(failure(5, 'database is locked'))
-    assert.equal(sqliteError(told), told)
+  test('a database that was closed is lost', () => {
+    assert.deepEqual(told(Object.assign(new Error('database is not open'), { code: 'ERR_INVALID_STATE' })), {
+      kind: 'lost',
+    })
+  })
+
+  test('what is told already, and what SQLite did not say, stay what they are', () => {
+    const error = sqliteError(failure(5, 'database is locked'))
+    assert.equal(sqliteError(error), error)
     const bug = new TypeError('a bug of ours')
-    assert.deepEqual(sqliteError(bug).fault, { kind: 'unknown' })
-    assert.equal(sqliteError(bug).cause, bug)
+    assert.equal(sqliteError(bug), bug)
   })
 
   test('only a database that somebody else holds is busy', () => {
-    assert.deepEqual([5, 261, 6, 262, 10, 2067].map((code) => isBusy(failure(code, ''))), [true, true, true, true, false, false])
+    assert.deepEqual(
+      [5, 261, 6, 262, 10, 2067].map((code) => isBusy(failure(code, ''))),
+      [true, true, true, true, false, false],
+    )
   })
 })
 
@@ -87,15 +116,26 @@ describe('as SQLite itself says it', () => {
     ['a strict table', `insert into precise (age) values ('old')`, { kind: 'value' }],
     ['words for a row id', `insert into owner values ('x')`, { kind: 'value' }],
     ['a value that is too large', 'select zeroblob(2000000000)', { kind: 'value' }],
-    ['a deferred foreign key, at the commit', `begin; insert into pet (name, later) values ('Max', 9); commit`, { kind: 'foreignKey' }],
-    ['a file that may not grow', `pragma max_page_count = 1; create table t (x); insert into t values (zeroblob(100000))`, { kind: 'refused' }],
+    [
+      'a deferred foreign key, at the commit',
+      `begin; insert into pet (name, later) values ('Max', 9); commit`,
+      { kind: 'foreignKey' },
+    ],
+    [
+      'a file that may not grow',
+      `pragma max_page_count = 1; create table t (x); insert into t values (zeroblob(100000))`,
+      { kind: 'refused' },
+    ],
     ['a table that does not exist', 'select * from nothing', { kind: 'unknown' }],
   ]
   for (const [what, statement, fault] of cases) {
     test(what, () => {
       const database = new DatabaseSync(':memory:')
       database.exec(setUp)
-      assert.deepEqual(faultOf(() => database.exec(statement)), fault)
+      assert.deepEqual(
+        faultOf(() => database.exec(statement)),
+        fault,
+      )
       database.close()
     })
   }
@@ -105,22 +145,37 @@ describe('as SQLite itself says it', () => {
     const holder = new DatabaseSync(path)
     holder.exec('create table pet (id integer primary key)')
     const reader = new DatabaseSync(path, { readOnly: true })
-    assert.deepEqual(faultOf(() => reader.exec('insert into pet values (1)')), { kind: 'refused' })
+    assert.deepEqual(
+      faultOf(() => reader.exec('insert into pet values (1)')),
+      { kind: 'refused' },
+    )
     holder.exec('begin exclusive')
-    assert.deepEqual(faultOf(() => reader.exec('select * from pet')), { kind: 'busy' })
+    assert.deepEqual(
+      faultOf(() => reader.exec('select * from pet')),
+      { kind: 'busy' },
+    )
     holder.exec('rollback')
     const statement = holder.prepare('select 1 union all select 2').iterate()
     statement.next()
-    assert.deepEqual(faultOf(() => holder.exec('vacuum')), { kind: 'unknown' }) // a statement is running: our own mistake
+    assert.deepEqual(
+      faultOf(() => holder.exec('vacuum')),
+      { kind: 'unknown' },
+    ) // a statement is running: our own mistake
     statement.return?.()
     reader.close()
     holder.close()
-    assert.deepEqual(faultOf(() => new DatabaseSync('/nowhere/at/all.db')), { kind: 'lost' })
+    assert.deepEqual(
+      faultOf(() => new DatabaseSync('/nowhere/at/all.db')),
+      { kind: 'lost' },
+    )
     const file = openSync(path, 'r+')
     writeSync(file, 'this is not what a database begins with', 0)
     closeSync(file)
     const broken = new DatabaseSync(path)
-    assert.deepEqual(faultOf(() => broken.exec('select * from pet')), { kind: 'lost' })
+    assert.deepEqual(
+      faultOf(() => broken.exec('select * from pet')),
+      { kind: 'lost' },
+    )
     broken.close()
   })
 
@@ -133,7 +188,9 @@ describe('as SQLite itself says it', () => {
 })
 
 describe('as a client hears it', () => {
-  const pet = { attributes: { name: { type: 'string', unique: true, required: true }, age: { type: 'number' } } } as const
+  const pet = {
+    attributes: { name: { type: 'string', unique: true, required: true }, age: { type: 'number' } },
+  } as const
   const before = `create table pet (id integer primary key, name text not null unique, age integer check (age > 0), secret text default 'x' not null);
     create unique index folded on pet (lower(name))`
 
@@ -171,7 +228,10 @@ describe('as a client hears it', () => {
 
   test('a strict table', async () => {
     const thing = { attributes: { age: { type: 'string' } } } as const
-    await using sqlite = await SqliteForTest.open({ thing }, { before: 'create table thing (id integer primary key, age integer) strict' })
+    await using sqlite = await SqliteForTest.open(
+      { thing },
+      { before: 'create table thing (id integer primary key, age integer) strict' },
+    )
     const { status, body } = await sqlite.ask('POST', '/thing', { age: 'old' })
     assert.deepEqual([status, (body as { code: string }).code], [400, 'E_BAD_REQUEST'])
     assert.deepEqual(sqlite.reported, [])
@@ -187,4 +247,10 @@ function thrownBy(run: () => unknown): unknown {
   assert.fail('nothing was thrown')
 }
 
-const faultOf = (run: () => unknown): Fault => sqliteError(thrownBy(run)).fault
+function told(thrown: unknown): Fault {
+  const error = sqliteError(thrown)
+  assert.ok(error instanceof DatabaseError, String(error))
+  return error.fault
+}
+
+const faultOf = (run: () => unknown): Fault => told(thrownBy(run))

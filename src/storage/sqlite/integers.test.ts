@@ -23,9 +23,12 @@ describe('integers beyond 2^53', () => {
       assert.deepEqual(await find(`exact=${number}`), [{ id: 1, exact: number }])
       assert.deepEqual(await find(`where={"exact":["${number}","7"]}`), [{ id: 1, exact: number }])
       const sorted = BigInt(number) < 1n ? [number, '1'] : ['1', number]
-      assert.deepEqual((await find('sort=exact') as { exact: string }[]).map(({ exact }) => exact), sorted)
+      assert.deepEqual(
+        ((await find('sort=exact')) as { exact: string }[]).map(({ exact }) => exact),
+        sorted,
+      )
       const [created] = await changesAfter(sqlite.changes, head)
-      assert.equal(created?.after?.['exact'], number)
+      assert.equal(created?.after?.exact, number)
     })
   }
 
@@ -37,7 +40,7 @@ describe('integers beyond 2^53', () => {
       await response.text(),
       `[{"id":1,"exact":"5","whole":1,"flag":true},{"id":2,"exact":"5","whole":${large},"flag":true},{"id":3,"exact":null,"whole":2,"flag":false}]`,
     )
-    const { data } = await sqlite.service.system.records['counter']!.find()
+    const { data } = await sqlite.service.system.records.counter!.find()
     assert.deepEqual(data[1], { id: 2, exact: '5', whole: Number(large), flag: true })
     assert.deepEqual(data[2], { id: 3, exact: null, whole: 2, flag: false })
   })
@@ -62,7 +65,10 @@ describe('integers beyond 2^53', () => {
       sqlite.create('counter', { exact: '2' }),
     ])
     const changes = await changesAfter(sqlite.changes, head)
-    assert.deepEqual(changes.map(({ verb, id }) => `${verb} ${id}`), ['created 2', 'updated 1', 'created 3'])
+    assert.deepEqual(
+      changes.map(({ verb, id }) => `${verb} ${id}`),
+      ['created 2', 'updated 1', 'created 3'],
+    )
   })
 
   const models = {
@@ -71,7 +77,11 @@ describe('integers beyond 2^53', () => {
   } as const
   for (const [place, statements, todo] of [
     ['in one statement', `insert into owner values (1, 1); insert into pet values (1, ${large}, 1)`, undefined],
-    ['in two statements', `insert into owner values (1, ${large}); insert into pet values (1, ${large}, 1)`, 'run again once only'],
+    [
+      'in two statements',
+      `insert into owner values (1, ${large}); insert into pet values (1, ${large}, 1)`,
+      'run again once only',
+    ],
   ] as const) {
     test(`are met by an operation of several statements, ${place}`, todo ? { todo } : {}, async () => {
       await using sqlite = await SqliteForTest.open(models)
@@ -83,12 +93,17 @@ describe('integers beyond 2^53', () => {
   }
 
   test('as a key that is counted up and declared as bigint', async () => {
-    await using sqlite = await SqliteForTest.open({ entry: { attributes: { id: { type: 'bigint', autoIncrement: true } } } })
+    await using sqlite = await SqliteForTest.open({
+      entry: { attributes: { id: { type: 'bigint', autoIncrement: true } } },
+    })
     const head = await sqlite.changes.head()
     assert.deepEqual(await sqlite.create('entry', { id: large }), { id: large })
     assert.deepEqual(await sqlite.create('entry', {}), { id: '9007199254740994' })
     assert.deepEqual((await sqlite.ask('GET', `/entry/${large}`)).body, { id: large })
     const changes = await changesAfter(sqlite.changes, head)
-    assert.deepEqual(changes.map(({ id }) => id), [large, '9007199254740994'])
+    assert.deepEqual(
+      changes.map(({ id }) => id),
+      [large, '9007199254740994'],
+    )
   })
 })

@@ -1,5 +1,5 @@
-import type { ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
+import type { Connection } from './connections.ts'
 import { problemType } from './fail.ts'
 import { lingerMs } from './write.ts'
 
@@ -12,22 +12,27 @@ const refusals: Readonly<Record<string, readonly [status: string, detail: string
 const notHttp = ['400 Bad Request', 'This is not an HTTP request that can be understood'] as const
 
 /**
- * Ends a connection on which something came that is no request. `latest` is the last request that did come on it:
- * when its answer is still owed, that is sent first, for anything sent before it would be taken for it.
+ * Ends a connection on which something came that is no request. An answer that is owed on it, or on its way, goes
+ * first: anything sent before it would be taken for it.
  */
 export function refuseConnection(
   error: NodeJS.ErrnoException,
   socket: Duplex,
-  latest: ServerResponse | undefined,
+  connection: Connection | undefined,
 ): void {
-  // It is told only once, though the parser complains of whatever comes after, too.
-  if (socket.writableEnded) return
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-  if (latest && !latest.closed) {
-    if (latest.req.complete) return void latest.once('close', () => socket.destroy())
-    if (latest.headersSent) return void socket.destroy()
+  // It is told once, though the parser complains of all that comes after, too.
+  if (connection?.refused) return
+  if (error.code === 'ECONNRESET' || !socket.writable || !connection) {
+    socket.destroy()
+    return
   }
-  refuse(socket, ...(refusals[error.code ?? ''] ?? notHttp))
+  connection.refused = true
+  const { latest } = connection
+  if (latest && !latest.closed && (latest.req.complete || latest.headersSent)) {
+    latest.once('close', () => endGently(socket))
+  } else {
+    refuse(socket, ...(refusals[error.code ?? ''] ?? notHttp))
+  }
 }
 
 /** Writes a whole answer where there is no response object to write it with, and closes the connection. */
@@ -35,10 +40,16 @@ export function refuse(socket: Duplex, status: string, detail: string): void {
   const number = Number.parseInt(status, 10)
   const title = status.slice(4)
   const body = JSON.stringify({ type: 'about:blank', title, status: number, code: 'E_BAD_REQUEST', detail })
-  socket.end(
+  socket.write(
     `HTTP/1.1 ${status}\r\nContent-Type: ${problemType}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
       `X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n${body}`,
   )
+  endGently(socket)
+}
+
+/** Leaves a client that is still sending some time to hear what it was told; see `writeEarly`. */
+function endGently(socket: Duplex): void {
+  socket.end()
   const timer = setTimeout(() => socket.destroy(), lingerMs).unref()
   socket.once('close', () => clearTimeout(timer))
 }

@@ -2,10 +2,12 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 
-interface Connection {
+export interface Connection {
   readonly socket: Socket
   /** The answer to the last request that came on it. */
   latest: ServerResponse | undefined
+  /** Whether it was told that what came on it is no request. */
+  refused: boolean
 }
 
 /** The open connections of a server, and what is owed on each: what it takes to end them gently. */
@@ -13,7 +15,7 @@ export class Connections {
   readonly #open = new Map<Duplex, Connection>()
 
   add(socket: Socket): void {
-    this.#open.set(socket, { socket, latest: undefined })
+    this.#open.set(socket, { socket, latest: undefined, refused: false })
     socket.once('close', () => this.#open.delete(socket))
   }
 
@@ -22,20 +24,22 @@ export class Connections {
     if (connection) connection.latest = res
   }
 
-  latest(socket: Duplex): ServerResponse | undefined {
-    return this.#open.get(socket)?.latest
+  of(socket: Duplex): Connection | undefined {
+    return this.#open.get(socket)
   }
 
-  /** Lets each connection end with the answer that is owed on it. Idle ones the server closes itself. */
+  /** Ends each connection as soon as nothing is owed on it, which for idle ones is now. */
   retire(): void {
     for (const { socket, latest } of this.#open.values()) {
       if (!latest) {
-        // Browsers open connections that they may never use; to the server these look like slow requests.
+        // Browsers open connections that they may never use. What has begun to ask may go on.
         if (socket.bytesRead === 0) socket.destroy()
-      } else if (!latest.headersSent) {
-        latest.setHeader('Connection', 'close')
-      } else if (!latest.closed) {
+      } else if (latest.closed) {
+        socket.destroy()
+      } else if (latest.headersSent) {
         latest.once('close', () => socket.end())
+      } else {
+        latest.setHeader('Connection', 'close')
       }
     }
   }

@@ -9,7 +9,10 @@ import { headersOf, isBodyless, textOf } from './write.ts'
 
 export type FetchHandler = (request: Request) => Promise<Response>
 
-/** The service for runtimes that speak in Request and Response. It gives the same answers as over `node:http`, and never rejects. */
+/**
+ * The service for runtimes that speak in Request and Response. It gives the same answers as over `node:http`, and
+ * never rejects.
+ */
 export function fetchHandler(service: Service, limits: Limits, options: HttpOptions = {}): FetchHandler {
   const front = createFront(service, limits, options)
   return async (request) => {

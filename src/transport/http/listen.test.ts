@@ -326,13 +326,18 @@ describe('a body past the limit', () => {
     client.socket.destroy()
   })
 
-  test('is refused where a body has no meaning', async () => {
-    await using server = await start()
-    const client = new Client(server.port)
-    client.write('GET / HTTP/1.1', 'Host: x', 'Content-Length: 1001', '', '')
-    assert.equal(problemOf(await client.until(/maxBodyBytes/)).status, 413)
-    client.socket.destroy()
-  })
+  for (const [method, answer] of [
+    ['GET', /maxBodyBytes/],
+    ['HEAD', /\r\n\r\n$/],
+  ] as const) {
+    test(`is refused where a body has no meaning, as with ${method}`, async () => {
+      await using server = await start()
+      const client = new Client(server.port)
+      client.write(`${method} / HTTP/1.1`, 'Host: x', 'Content-Length: 1001', '', '')
+      assert.equal(statusOf(await client.until(answer)), 413)
+      client.socket.destroy()
+    })
+  }
 
   test('is refused so that a client that sends all of it before it listens hears the answer', async () => {
     await using server = await start()
@@ -414,11 +419,25 @@ describe('clients that do not behave', () => {
     const client = new Client(server.port)
     client.write('GET /1 HTTP/1.1', 'Host: x', '', 'garbage', '', '')
     while (asked.length < 1) await sleep(1)
-    await sleep(20)
+    for (let piece = 0; piece < 20; piece++) {
+      client.write('garbage')
+      await sleep(1)
+    }
     answer(0)
     const heard = await client.all()
     assert.deepEqual(statusesOf(heard), [200])
     assert.match(heard, /"path":"\/1"/)
+  })
+
+  test('garbage after a refused body does not push aside the answer that is on its way', async () => {
+    await using server = await start()
+    const client = new Client(server.port)
+    client.socket.pause()
+    client.write('POST / HTTP/1.1', 'Host: x', 'Transfer-Encoding: chunked', '', `400\r\n${'x'.repeat(1024)}\r\n`)
+    await sleep(20)
+    for (let piece = 0; piece < 20; piece++) client.write('garbage '.repeat(10_000))
+    client.socket.resume()
+    assert.deepEqual(statusesOf(await client.all()), [413])
   })
 
   test('garbage without end is answered once and cut off', async () => {
@@ -589,6 +608,20 @@ describe('stop', () => {
     assert.equal(statusOf(await sent(server, 'GET /2 HTTP/1.1', 'Host: x', close, '', '')), 200)
     await server.stop()
     await Promise.all([idle.all(), silent.all()])
+  })
+
+  test('lets an answer that is on its way arrive whole, and then closes', { timeout: 10_000 }, async () => {
+    const size = 20_000_000
+    const long: Service = { handle: () => ({ status: 200, headers: {}, body: { encoded: `"${'x'.repeat(size)}"` } }) }
+    const server = await start(long, { limits: { ...limits, stopTimeoutMs: 600_000 } })
+    const client = new Client(server.port)
+    client.write('GET /1 HTTP/1.1', 'Host: x', '', '')
+    await client.until(/xxx/)
+    client.socket.pause()
+    const stopping = server.stop()
+    client.socket.resume()
+    assert.ok((await client.all()).length > size)
+    await stopping
   })
 
   test('cuts what takes longer than it may', async () => {

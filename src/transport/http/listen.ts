@@ -45,7 +45,7 @@ export async function listen(service: Service, options: ListenOptions): Promise<
 
   server.maxConnections = limits.maxConnections
   server.on('connection', (socket) => connections.add(socket))
-  server.on('clientError', (error, socket) => refuseConnection(error, socket, connections.latest(socket)))
+  server.on('clientError', (error, socket) => refuseConnection(error, socket, connections.of(socket)))
   server.on('request', serve)
   server.on('checkContinue', (req, res) => {
     // Who is going to be refused for the size of the body need not send it first.
@@ -56,6 +56,8 @@ export async function listen(service: Service, options: ListenOptions): Promise<
 
   const port = await open(server, options.port, host)
   server.on('error', report)
+  // Closing a server closes what is idle, and Node counts a connection whose answer is still being sent among it.
+  server.closeIdleConnections = () => connections.retire()
 
   function stop(): Promise<void> {
     stopping ??= new Promise((resolve) => {
@@ -64,7 +66,6 @@ export async function listen(service: Service, options: ListenOptions): Promise<
         clearTimeout(timer)
         resolve()
       })
-      connections.retire()
     })
     return stopping
   }

@@ -45,5 +45,6 @@ export function writeEarly(req: IncomingMessage, res: ServerResponse, response: 
   const timer = setTimeout(end, lingerMs).unref()
   res.once('close', () => clearTimeout(timer))
   req.once('end', end)
+  req.socket.once('end', end)
   req.resume()
 }

@@ -1,0 +1,56 @@
+import { kinds, pick, type Random, randomFrom, randomPet, randomWeight, recordCount } from './data.ts'
+
+/** One HTTP request of a case. */
+export interface BenchRequest {
+  readonly method: 'GET' | 'POST' | 'PATCH'
+  readonly target: string
+  readonly body?: string
+}
+
+export interface BenchCase {
+  readonly name: string
+  readonly title: string
+  readonly request: (random: Random) => BenchRequest
+}
+
+const someId = (random: Random): number => 1 + Math.floor(random() * recordCount)
+
+/** In this order, so that what is read has not been written to yet. */
+export const cases: readonly BenchCase[] = [
+  {
+    name: 'one',
+    title: 'one record by key',
+    request: (random) => ({ method: 'GET', target: `/pet/${someId(random)}` }),
+  },
+  { name: 'list', title: 'list of 30', request: () => ({ method: 'GET', target: '/pet?limit=30' }) },
+  {
+    name: 'filtered',
+    title: 'filtered, sorted, 30',
+    request: (random) => {
+      const where = JSON.stringify({ kind: pick(kinds, random), weight: { '>=': randomWeight(random) / 4 } })
+      return { method: 'GET', target: `/pet?where=${encodeURIComponent(where)}&sort=age%20DESC&limit=30` }
+    },
+  },
+  {
+    name: 'update',
+    title: 'update two attributes',
+    request: (random) => ({
+      method: 'PATCH',
+      target: `/pet/${someId(random)}`,
+      body: JSON.stringify({ weight: randomWeight(random), vaccinated: random() < 0.5 }),
+    }),
+  },
+  {
+    name: 'create',
+    title: 'create',
+    request: (random) => ({ method: 'POST', target: '/pet', body: JSON.stringify(randomPet(random)) }),
+  },
+]
+
+/** The same requests for everybody who asks; most of them differ, so that nobody answers from what was asked before. */
+export function requestsOf(name: string, count: number): readonly BenchRequest[] {
+  const found = cases.find((candidate) => candidate.name === name)
+  if (!found) throw new Error(`There is no case "${name}"; there are ${cases.map((known) => known.name).join(', ')}`)
+  const random = randomFrom(7)
+  return Array.from({ length: count }, () => found.request(random))
+}

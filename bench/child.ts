@@ -1,0 +1,75 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+
+/** What a process has used since it started. */
+export interface Usage {
+  readonly cpuMs: number
+  readonly rssBytes: number
+}
+
+/** In the process of a server: says that it is ready, tells what it uses when asked, and ends when told to. */
+export function reportToParent(close: () => Promise<unknown>): void {
+  const stop = (): void => void close().finally(() => process.exit())
+  process.on('message', (message) => {
+    if (message === 'stop') return stop()
+    const { user, system } = process.cpuUsage()
+    process.send?.({ cpuMs: (user + system) / 1000, rssBytes: process.memoryUsage.rss() } satisfies Usage)
+  })
+  process.on('disconnect', stop)
+  process.send?.('ready')
+}
+
+const canPin = spawnSync('taskset', ['-V'], { stdio: 'ignore' }).status === 0
+
+/** A program in a process of its own, kept on one CPU where the system can do that; it has said `ready`. */
+export class Child implements AsyncDisposable {
+  readonly #process: ChildProcess
+
+  private constructor(process: ChildProcess) {
+    this.#process = process
+  }
+
+  static async start(
+    cpu: number,
+    nodeOptions: readonly string[],
+    file: string,
+    args: readonly string[],
+  ): Promise<Child> {
+    const node = [...nodeOptions, file, ...args]
+    const [command, words] = canPin
+      ? ['taskset', ['-c', String(cpu), process.execPath, ...node]]
+      : [process.execPath, node]
+    const child = new Child(spawn(command, words, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }))
+    await child.#answer()
+    return child
+  }
+
+  ask(question: unknown): Promise<unknown> {
+    const answer = this.#answer()
+    this.#process.send(question as object)
+    return answer
+  }
+
+  async #answer(): Promise<unknown> {
+    const gone = new AbortController()
+    const died = once(this.#process, 'exit', { signal: gone.signal }).then(([code]) => {
+      throw new Error(`${this.#process.spawnargs.join(' ')} ended with ${code}`)
+    })
+    died.catch(() => {})
+    try {
+      const [message] = await Promise.race([once(this.#process, 'message', { signal: gone.signal }), died])
+      return message
+    } finally {
+      gone.abort()
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#process.exitCode !== null || this.#process.signalCode !== null) return
+    const exit = once(this.#process, 'exit')
+    if (this.#process.connected) this.#process.send('stop')
+    const timer = setTimeout(() => this.#process.kill('SIGKILL'), 10_000)
+    await exit
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,161 @@
+import { statSync } from 'node:fs'
+import type { ServerResponse } from 'node:http'
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { Worker } from 'node:worker_threads'
+import { reportToParent } from '../child.ts'
+import { answer, type Pets, refuse, servePets } from './http.ts'
+import { columns, quote, Refusal, readChanges, readList, readNewPet, type Stored, selectList } from './pet.ts'
+
+/*
+ * The limit: a server for one table that somebody wrote by hand who knew how fast SQLite can be. Statements are prepared
+ * once, rows stay arrays, JSON columns stay text, and the writes of one turn share a commit that reaches the disk.
+ */
+
+const checkpointBytes = 4 * 1024 * 1024
+const commitsPerLook = 64
+const checkpointer = `
+const { parentPort, workerData } = require('node:worker_threads')
+const database = new (require('node:sqlite').DatabaseSync)(workerData)
+parentPort.on('message', () => database.exec('pragma wal_checkpoint(passive)'))`
+
+const placeholder = (): string => '?'
+const stored = (value: Stored): SQLInputValue => (typeof value === 'boolean' ? Number(value) : value)
+
+type Row = readonly unknown[]
+
+const text = (value: unknown): string => (value === null ? 'null' : quote(value as string))
+
+function encode(row: Row): string {
+  return (
+    `{"id":${row[0]},"name":${quote(row[1] as string)},"kind":${quote(row[2] as string)},"breed":${text(row[3])}` +
+    `,"note":${text(row[4])},"age":${row[5]},"weight":${row[6]},"tags":${row[7]},"details":${row[8]}` +
+    `,"vaccinated":${row[9] === null ? 'null' : row[9] === 1},"createdAt":"${row[10]}","updatedAt":"${row[11]}"}`
+  )
+}
+
+function encodeAll(rows: readonly Row[]): string {
+  if (rows.length === 0) return '[]'
+  let list = `[${encode(rows[0] as Row)}`
+  for (let index = 1; index < rows.length; index++) list += `,${encode(rows[index] as Row)}`
+  return `${list}]`
+}
+
+interface Write {
+  readonly statement: StatementSync
+  readonly values: readonly SQLInputValue[]
+  readonly status: number
+  readonly response: ServerResponse
+}
+
+class SqlitePets implements Pets {
+  readonly #path: string
+  readonly #database: DatabaseSync
+  readonly #statements = new Map<string, StatementSync>()
+  readonly #one: StatementSync
+  readonly #insert: StatementSync
+  readonly #begin: StatementSync
+  readonly #commit: StatementSync
+  readonly #checkpointer: Worker
+  #waiting: Write[] = []
+  #commits = 0
+
+  constructor(path: string) {
+    this.#path = path
+    this.#database = new DatabaseSync(path)
+    this.#database.exec('pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = 16384')
+    this.#one = this.#prepare(`select ${selectList} from "pet" where "id" = ?`)
+    const names = [...columns.map(({ name }) => `"${name}"`), '"createdAt"', '"updatedAt"']
+    this.#insert = this.#prepare(
+      `insert into "pet" (${names.join(', ')}) values (${names.map(placeholder).join(', ')}) returning ${selectList}`,
+    )
+    this.#begin = this.#database.prepare('begin immediate')
+    this.#commit = this.#database.prepare('commit')
+    this.#checkpointer = new Worker(checkpointer, { eval: true, workerData: path })
+  }
+
+  one(id: number, response: ServerResponse): void {
+    const [row] = this.#one.all(id) as unknown as readonly Row[]
+    if (!row) throw new Refusal(404, 'There is no such pet')
+    answer(response, 200, encode(row))
+  }
+
+  list(query: string, response: ServerResponse): void {
+    const { text, values } = readList(query, placeholder)
+    answer(response, 200, encodeAll(this.#prepare(text).all(...values.map(stored)) as unknown as readonly Row[]))
+  }
+
+  create(body: unknown, response: ServerResponse): void {
+    const now = new Date().toISOString()
+    const values = [...readNewPet(body).map(stored), now, now]
+    this.#write({ statement: this.#insert, values, status: 201, response })
+  }
+
+  update(id: number, body: unknown, response: ServerResponse): void {
+    const { names, values } = readChanges(body)
+    let sets = ''
+    for (const name of names) sets += `"${name}" = ?, `
+    const statement = this.#prepare(`update "pet" set ${sets}"updatedAt" = ? where "id" = ? returning ${selectList}`)
+    this.#write({ statement, values: [...values.map(stored), new Date().toISOString(), id], status: 200, response })
+  }
+
+  #prepare(text: string): StatementSync {
+    let statement = this.#statements.get(text)
+    if (!statement) {
+      statement = this.#database.prepare(text)
+      statement.setReturnArrays(true)
+      this.#statements.set(text, statement)
+    }
+    return statement
+  }
+
+  #write(write: Write): void {
+    if (this.#waiting.push(write) === 1) setImmediate(() => this.#commitAll())
+  }
+
+  /** What arrived in one turn reaches the disk together, and is acknowledged after it did. */
+  #commitAll(): void {
+    const writes = this.#waiting
+    this.#waiting = []
+    const results: (readonly Row[] | Error)[] = []
+    try {
+      this.#begin.run()
+      for (const write of writes) results.push(this.#run(write))
+      this.#commit.run()
+    } catch (error) {
+      if (this.#database.isTransaction) this.#database.exec('rollback')
+      for (const { response } of writes) refuse(response, error)
+      return
+    }
+    for (let index = 0; index < writes.length; index++) {
+      this.#acknowledge(writes[index] as Write, results[index] as readonly Row[] | Error)
+    }
+    if (++this.#commits % commitsPerLook === 0 && statSync(`${this.#path}-wal`).size > checkpointBytes) {
+      this.#checkpointer.postMessage('checkpoint')
+    }
+  }
+
+  /** A statement that fails undoes itself; the others of the transaction stay. */
+  #run({ statement, values }: Write): readonly Row[] | Error {
+    try {
+      return statement.all(...values) as unknown as readonly Row[]
+    } catch (error) {
+      if (!this.#database.isTransaction) throw error
+      return error as Error
+    }
+  }
+
+  #acknowledge({ response, status }: Write, result: readonly Row[] | Error): void {
+    const row = result instanceof Error ? undefined : result[0]
+    if (row) answer(response, status, encode(row))
+    else refuse(response, result instanceof Error ? result : new Refusal(404, 'There is no such pet'))
+  }
+
+  async close(): Promise<void> {
+    await this.#checkpointer.terminate()
+    this.#database.close()
+  }
+}
+
+const [database = '', port] = process.argv.slice(2)
+const pets = new SqlitePets(database.slice('sqlite:'.length))
+servePets(pets).listen(Number(port), '127.0.0.1', () => reportToParent(() => pets.close()))

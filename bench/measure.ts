@@ -1,0 +1,87 @@
+import type { BenchCase } from './cases.ts'
+import type { Child, Usage } from './child.ts'
+import type { LoadOrder, LoadResult } from './load.ts'
+import { type Variant, variants } from './prepare.ts'
+
+export interface Server {
+  readonly process: Child
+  readonly port: number
+}
+export type Servers = Readonly<Record<Variant, Server>>
+
+export interface MeasureOptions {
+  readonly rounds: number
+  readonly seconds: number
+  readonly connections: number
+}
+
+/** One server in one round. */
+interface Sample {
+  /** Answers for each second that the server's process was given by the CPU. */
+  readonly perCpuSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+}
+
+export interface Figures {
+  readonly perCpuSecond: Readonly<Record<Variant, number>>
+  readonly p50Ms: Readonly<Record<Variant, number>>
+  readonly p99Ms: Readonly<Record<Variant, number>>
+  /** Keelson's answers for each one of the others, in the same round. */
+  readonly ratio: Readonly<Record<'with' | 'without', number>>
+}
+
+/**
+ * A round asks each of them in turn, and the next round begins with another one, so that whatever else the machine does
+ * hits them alike. Everything is the median over the rounds.
+ */
+export async function measure(
+  { name }: BenchCase,
+  servers: Servers,
+  load: Child,
+  { rounds, seconds, connections }: MeasureOptions,
+): Promise<Figures> {
+  const sample = (variant: Variant): Promise<Sample> =>
+    sampleOf(servers[variant], load, { port: servers[variant].port, name, connections, seconds })
+  for (const variant of variants) await sample(variant)
+
+  const samples: Record<Variant, Sample>[] = []
+  for (let round = 0; round < rounds; round++) {
+    const taken: Partial<Record<Variant, Sample>> = {}
+    for (let turn = 0; turn < variants.length; turn++) {
+      const variant = variants[(round + turn) % variants.length] as Variant
+      taken[variant] = await sample(variant)
+    }
+    samples.push(taken as Record<Variant, Sample>)
+  }
+
+  const medians = (figure: keyof Sample): Record<Variant, number> => ({
+    without: median(samples.map((taken) => taken.without[figure])),
+    with: median(samples.map((taken) => taken.with[figure])),
+    keelson: median(samples.map((taken) => taken.keelson[figure])),
+  })
+  const ratioTo = (variant: Variant): number =>
+    median(samples.map((taken) => taken.keelson.perCpuSecond / taken[variant].perCpuSecond))
+  return {
+    perCpuSecond: medians('perCpuSecond'),
+    p50Ms: medians('p50Ms'),
+    p99Ms: medians('p99Ms'),
+    ratio: { with: ratioTo('with'), without: ratioTo('without') },
+  }
+}
+
+async function sampleOf(server: Server, load: Child, order: LoadOrder): Promise<Sample> {
+  const before = (await server.process.ask('usage')) as Usage
+  const answer = (await load.ask(order)) as { readonly result?: LoadResult; readonly failure?: string }
+  const after = (await server.process.ask('usage')) as Usage
+  if (!answer.result) throw new Error(answer.failure)
+  const { answers, p50Ms, p99Ms } = answer.result
+  return { perCpuSecond: (answers * 1000) / (after.cpuMs - before.cpuMs), p50Ms, p99Ms }
+}
+
+export function median(numbers: readonly number[]): number {
+  const sorted = [...numbers].sort((a, b) => a - b)
+  const middle = sorted.length >> 1
+  const upper = sorted[middle] as number
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] as number) + upper) / 2
+}

@@ -1,0 +1,125 @@
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { Client } from 'pg'
+import { Child } from './child.ts'
+import { models, storedPets } from './data.ts'
+
+/** Who is compared: the server written by hand on tables without and with the triggers of the log, and Keelson. */
+export const variants = ['without', 'with', 'keelson'] as const
+export type Variant = (typeof variants)[number]
+
+export const databaseKinds = ['sqlite', 'postgres'] as const
+export type DatabaseKind = (typeof databaseKinds)[number]
+
+/** A database of its own for each, equal but for the triggers; they are gone when this is disposed of. */
+export interface Databases extends AsyncDisposable {
+  readonly urls: Readonly<Record<Variant, string>>
+}
+
+const columns = [...Object.keys(models.pet.attributes), 'createdAt', 'updatedAt']
+const columnList = columns.map((name) => `"${name}"`).join(', ')
+
+/** Values as every one of the databases takes them: JSON as text. */
+function* storedRows(): Generator<readonly (string | number | boolean | null)[]> {
+  for (const pet of storedPets()) {
+    yield columns.map((name) => {
+      const value = pet[name as keyof typeof pet]
+      return typeof value === 'object' && value !== null ? JSON.stringify(value) : value
+    })
+  }
+}
+
+/** Keelson makes the tables itself, so that all have the very same ones. */
+async function makeTables(database: string): Promise<void> {
+  await using _keelson = await Child.start(0, [], join(import.meta.dirname, 'keelson-server.ts'), [database])
+}
+
+/** Who asks for a kind by age all day has an index for it; without one, only the database would be measured. */
+const index = 'create index "pet_kind_age" on "pet" ("kind", "age" desc, "id")'
+
+export async function prepareSqlite(): Promise<Databases> {
+  const folder = mkdtempSync(join(tmpdir(), 'keelson-bench-'))
+  const file = (variant: Variant): string => join(folder, `${variant}.db`)
+  await makeTables(`sqlite:${file('keelson')}`)
+
+  const database = new DatabaseSync(file('keelson'))
+  database.exec('begin')
+  const marks = columns.map(() => '?').join(', ')
+  const insert = database.prepare(`insert into "pet" (${columnList}) values (${marks})`)
+  for (const row of storedRows())
+    insert.run(...row.map((value) => (typeof value === 'boolean' ? Number(value) : value)))
+  database.exec(`${index}; commit; analyze; pragma wal_checkpoint(truncate)`)
+  database.close()
+
+  copyFileSync(file('keelson'), file('with'))
+  copyFileSync(file('keelson'), file('without'))
+  const bare = new DatabaseSync(file('without'))
+  for (const { name } of bare.prepare(`select name from sqlite_schema where type = 'trigger'`).all()) {
+    bare.exec(`drop trigger "${name}"`)
+  }
+  bare.close()
+
+  return {
+    urls: {
+      without: `sqlite:${file('without')}`,
+      with: `sqlite:${file('with')}`,
+      keelson: `sqlite:${file('keelson')}`,
+    },
+    async [Symbol.asyncDispose]() {
+      rmSync(folder, { recursive: true })
+    },
+  }
+}
+
+const rowsPerInsert = 500
+
+export async function preparePostgres(server: string): Promise<Databases> {
+  const nameOf = (variant: Variant): string => `keelson_bench_${process.pid}_${variant}`
+  const urlOf = (variant: Variant): string => Object.assign(new URL(server), { pathname: `/${nameOf(variant)}` }).href
+  await inPostgres(server, async (admin) => void (await admin.query(`create database ${nameOf('keelson')}`)))
+  await makeTables(urlOf('keelson'))
+  await inPostgres(urlOf('keelson'), fillPostgres)
+  await inPostgres(server, async (admin) => {
+    for (const variant of ['with', 'without'] as const) {
+      await admin.query(`create database ${nameOf(variant)} template ${nameOf('keelson')}`)
+    }
+  })
+  await inPostgres(urlOf('without'), async (client) => {
+    const { rows } = await client.query(
+      `select tgname from pg_trigger where tgrelid = 'pet'::regclass and not tgisinternal`,
+    )
+    for (const { tgname } of rows) await client.query(`drop trigger ${client.escapeIdentifier(tgname)} on "pet"`)
+  })
+  return {
+    urls: { without: urlOf('without'), with: urlOf('with'), keelson: urlOf('keelson') },
+    [Symbol.asyncDispose]: () =>
+      inPostgres(server, async (admin) => {
+        for (const variant of variants) await admin.query(`drop database if exists ${nameOf(variant)} with (force)`)
+      }),
+  }
+}
+
+async function fillPostgres(client: Client): Promise<void> {
+  const rows = [...storedRows()]
+  for (let from = 0; from < rows.length; from += rowsPerInsert) {
+    const some = rows.slice(from, from + rowsPerInsert)
+    const marks = some.map(
+      (_, row) => `(${columns.map((_, column) => `$${row * columns.length + column + 1}`).join(', ')})`,
+    )
+    await client.query(`insert into "pet" (${columnList}) values ${marks.join(', ')}`, some.flat())
+  }
+  await client.query(index)
+  await client.query('vacuum analyze')
+}
+
+async function inPostgres(connectionString: string, work: (client: Client) => Promise<void>): Promise<void> {
+  const client = new Client({ connectionString })
+  await client.connect()
+  try {
+    await work(client)
+  } finally {
+    await client.end()
+  }
+}

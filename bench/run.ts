@@ -1,0 +1,128 @@
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { cases } from './cases.ts'
+import { Child } from './child.ts'
+import { freePort } from './free-port.ts'
+import { type Figures, type MeasureOptions, measure, type Server, type Servers } from './measure.ts'
+import { type DatabaseKind, databaseKinds, preparePostgres, prepareSqlite, type Variant } from './prepare.ts'
+import { verify } from './verify.ts'
+
+const serverCpu = 0
+const loadCpu = 1
+
+const { values: options } = parseArgs({
+  options: {
+    database: { type: 'string', default: 'all' },
+    rounds: { type: 'string', default: '7' },
+    seconds: { type: 'string', default: '1' },
+    connections: { type: 'string', default: '48' },
+    /** Names of cases with commas between them. */
+    only: { type: 'string' },
+    /** A folder for CPU profiles of all servers. */
+    profile: { type: 'string' },
+  },
+})
+
+const names = options.only?.split(',') ?? cases.map(({ name }) => name)
+const unknown = names.filter((name) => !cases.some((known) => known.name === name))
+if (unknown.length > 0)
+  fail(`There is no case ${unknown.join(', ')}; there are ${cases.map(({ name }) => name).join(', ')}`)
+const measured: MeasureOptions = {
+  rounds: count('rounds'),
+  seconds: count('seconds'),
+  connections: count('connections'),
+}
+
+await using load = await Child.start(loadCpu, [], join(import.meta.dirname, 'load.ts'), [])
+for (const kind of chosenDatabases()) await run(kind)
+
+async function run(kind: DatabaseKind): Promise<void> {
+  await using databases = await (kind === 'sqlite' ? prepareSqlite() : preparePostgres(postgresUrl() as string))
+  const { urls } = databases
+  const byHand = join('hand-written', `${kind}.ts`)
+  await using without = await start(byHand, urls.without, 'without')
+  await using withTriggers = await start(byHand, urls.with, 'with')
+  await using keelson = await start('keelson-server.ts', urls.keelson, 'keelson')
+  const servers: Servers = { without, with: withTriggers, keelson }
+
+  const different = await verify(
+    Object.values(servers).map(({ port }) => port),
+    names,
+  )
+  print(
+    `\n${kind}, Node ${process.versions.node}: requests per second of the server’s CPU, medians of ${measured.rounds} rounds`,
+  )
+  if (different.length > 0) print(`(equal as JSON, not to the byte: ${different.join(', ')})`)
+  printRow([
+    'case',
+    'by hand',
+    '+triggers',
+    'keelson',
+    '/triggers',
+    '/by hand',
+    'p50 ms',
+    'by hand',
+    'p99 ms',
+    'by hand',
+  ])
+  for (const known of cases.filter(({ name }) => names.includes(name))) {
+    printRow([known.title, ...cells(await measure(known, servers, load, measured))])
+  }
+}
+
+async function start(file: string, url: string, variant: Variant): Promise<Server & AsyncDisposable> {
+  const nodeOptions =
+    options.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${join(options.profile, variant)}`]
+  const port = await freePort()
+  const process = await Child.start(serverCpu, nodeOptions, join(import.meta.dirname, file), [url, String(port)])
+  return { process, port, [Symbol.asyncDispose]: () => process[Symbol.asyncDispose]() }
+}
+
+function cells({ perCpuSecond, ratio, p50Ms, p99Ms }: Figures): readonly string[] {
+  const rate = (variant: Variant): string => Math.round(perCpuSecond[variant]).toString()
+  return [
+    rate('without'),
+    rate('with'),
+    rate('keelson'),
+    ratio.with.toFixed(2),
+    ratio.without.toFixed(2),
+    p50Ms.keelson.toFixed(1),
+    p50Ms.with.toFixed(1),
+    p99Ms.keelson.toFixed(1),
+    p99Ms.with.toFixed(1),
+  ]
+}
+
+function printRow([title = '', ...figures]: readonly string[]): void {
+  print(`${title.padEnd(22)}${figures.map((figure) => figure.padStart(10)).join('')}`)
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`)
+}
+
+function chosenDatabases(): readonly DatabaseKind[] {
+  if (options.database !== 'all') {
+    const chosen = databaseKinds.find((kind) => kind === options.database)
+    if (!chosen) return fail(`--database is ${databaseKinds.join(', ')} or all`)
+    if (chosen === 'postgres' && postgresUrl() === undefined) return fail('KEELSON_TEST_POSTGRES names no server')
+    return [chosen]
+  }
+  if (postgresUrl() !== undefined) return databaseKinds
+  print('PostgreSQL is left out: KEELSON_TEST_POSTGRES names no server')
+  return ['sqlite']
+}
+
+function postgresUrl(): string | undefined {
+  return process.env.KEELSON_TEST_POSTGRES || undefined
+}
+
+function count(name: 'rounds' | 'seconds' | 'connections'): number {
+  const number = Number(options[name])
+  return number > 0 ? number : fail(`--${name} takes a number above 0`)
+}
+
+function fail(message: string): never {
+  process.stderr.write(`${message}\n`)
+  process.exit(1)
+}

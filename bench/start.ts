@@ -1,0 +1,87 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from './free-port.ts'
+import { median } from './measure.ts'
+
+/*
+ * How long `keelson start` takes until the first request is answered, and how much memory it holds when idle: the
+ * medians of seven starts on a database that is there already.
+ */
+
+const starts = 7
+const triesEveryMs = 2
+const givesUpMs = 30_000
+/** After this long the work of starting is over and its garbage is mostly gone. */
+const settlesMs = 1000
+
+const program = join(import.meta.dirname, '..', 'bin', 'keelson.js')
+
+interface Start {
+  readonly readyMs: number
+  readonly rssMb: number
+}
+
+async function startOnce(config: string, port: number): Promise<Start> {
+  const begunAt = performance.now()
+  const keelson = spawn(process.execPath, [program, 'start', '--config', config], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  const exit = once(keelson, 'exit')
+  try {
+    await Promise.race([
+      answers(port, begunAt + givesUpMs),
+      exit.then(([code]) => Promise.reject(new Error(`keelson start ended with ${code}`))),
+    ])
+    const readyMs = performance.now() - begunAt
+    await sleep(settlesMs)
+    return { readyMs, rssMb: residentMb(keelson.pid as number) }
+  } finally {
+    keelson.kill('SIGTERM')
+    await exit
+  }
+}
+
+async function answers(port: number, givesUpAt: number): Promise<void> {
+  while (performance.now() < givesUpAt) {
+    try {
+      const response = await fetch(`http://127.0.0.1:${port}/pet?limit=1`)
+      await response.text()
+      if (response.ok) return
+    } catch {
+      // Not yet.
+    }
+    await sleep(triesEveryMs)
+  }
+  throw new Error(`No answer within ${givesUpMs} ms`)
+}
+
+/** NaN where the system does not say. */
+function residentMb(pid: number): number {
+  const status = `/proc/${pid}/status`
+  if (!existsSync(status)) return Number.NaN
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(status, 'utf8'))?.[1]) / 1024
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'keelson-bench-'))
+try {
+  const port = await freePort()
+  const config = join(folder, 'keelson.config.ts')
+  const models = JSON.stringify(join(import.meta.dirname, 'data.ts'))
+  const database = JSON.stringify(`sqlite:${join(folder, 'start.db')}`)
+  const options = `database: ${database}, models, port: ${port}, host: '127.0.0.1'`
+  writeFileSync(config, `import { models } from ${models}\nexport default { ${options} }\n`)
+  await startOnce(config, port) // makes the tables
+  const measured: Start[] = []
+  for (let count = 0; count < starts; count++) measured.push(await startOnce(config, port))
+  process.stdout.write(
+    `keelson start, Node ${process.versions.node}, medians of ${starts}: ` +
+      `first answer after ${median(measured.map(({ readyMs }) => readyMs)).toFixed(0)} ms, ` +
+      `idle ${median(measured.map(({ rssMb }) => rssMb)).toFixed(0)} MB\n`,
+  )
+} finally {
+  rmSync(folder, { recursive: true })
+}

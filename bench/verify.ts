@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { type BenchRequest, cases, requestsOf } from './cases.ts'
+
+/*
+ * Before anything is timed: all servers answer the same JSON to the same requests, and refuse the same ones. A race
+ * between two that do different work would be won by the lazier one.
+ */
+
+const comparedPerCase = 40
+
+/** What every one of them must refuse, and with which status. */
+const refusals: readonly [BenchRequest, number][] = [
+  [{ method: 'GET', target: '/pet/999999' }, 404],
+  [{ method: 'PATCH', target: '/pet/999999', body: '{"weight":1}' }, 404],
+  [{ method: 'POST', target: '/pet', body: '{"kind":"cat","age":1,"weight":2}' }, 400],
+  [{ method: 'POST', target: '/pet', body: '{"name":"Rex","kind":"dragon","age":1,"weight":2}' }, 400],
+  [{ method: 'POST', target: '/pet', body: '{"name":"Rex"' }, 400],
+  [{ method: 'PATCH', target: '/pet/1', body: '{"weight":"heavy"}' }, 400],
+  [{ method: 'PATCH', target: '/pet/1', body: '{"weihgt":1}' }, 400],
+  [{ method: 'GET', target: '/pet?where=%7B%22colour%22%3A1%7D' }, 400],
+]
+
+interface Answer {
+  readonly status: number
+  readonly text: string
+}
+
+/** Throws at the first difference; answers the names of the cases whose answers were not the same to the byte. */
+export async function verify(ports: readonly number[], names: readonly string[]): Promise<readonly string[]> {
+  const different = new Set<string>()
+  for (const { name } of cases.filter((known) => names.includes(known.name))) {
+    for (const request of requestsOf(name, comparedPerCase)) {
+      const [expected, ...others] = await askAll(ports, request)
+      assert.ok(
+        expected && expected.status < 300,
+        `${request.target} was answered with ${expected?.status}: ${expected?.text}`,
+      )
+      for (const other of others) {
+        assert.equal(other.status, expected.status, `${request.method} ${request.target}: ${other.text}`)
+        assert.deepEqual(comparable(other.text), comparable(expected.text), `${request.method} ${request.target}`)
+        if (withoutTimes(other.text) !== withoutTimes(expected.text)) different.add(name)
+      }
+    }
+  }
+  for (const [request, status] of refusals) {
+    for (const { status: given, text } of await askAll(ports, request)) {
+      assert.equal(given, status, `${request.method} ${request.target} ${request.body ?? ''}: ${text}`)
+    }
+  }
+  return [...different]
+}
+
+const askAll = async (ports: readonly number[], request: BenchRequest): Promise<readonly Answer[]> => {
+  const answers: Answer[] = []
+  for (const port of ports) answers.push(await ask(port, request))
+  return answers
+}
+
+async function ask(port: number, { method, target, body }: BenchRequest): Promise<Answer> {
+  const response = await fetch(`http://127.0.0.1:${port}${target}`, {
+    method,
+    headers: { connection: 'close', ...(body !== undefined && { 'content-type': 'application/json' }) },
+    ...(body !== undefined && { body }),
+  })
+  if (response.ok) {
+    assert.equal(response.headers.get('content-type'), 'application/json; charset=utf-8')
+    assert.equal(response.headers.get('x-content-type-options'), 'nosniff')
+  }
+  return { status: response.status, text: await response.text() }
+}
+
+const canonicalTime = /"(createdAt|updatedAt)":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"/g
+
+/** Each of them stamps what it writes with its own time; what is stored already is the same. */
+const withoutTimes = (text: string): string =>
+  text.replace(canonicalTime, (member, name: string) => (member.includes(`:"${thisYear}`) ? `"${name}":"now"` : member))
+
+const thisYear = `${new Date().getFullYear()}-`
+
+const comparable = (text: string): unknown => JSON.parse(withoutTimes(text))

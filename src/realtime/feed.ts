@@ -1,0 +1,153 @@
+import type { Models } from '../model/model.ts'
+import type { Change, Position } from '../protocol/change.ts'
+import type { Event } from '../protocol/event.ts'
+import type { Maybe } from '../support/maybe.ts'
+import { type EventIndex, eventsOf, indexEvents } from './events.ts'
+
+/** The part of a log of changes that is followed. */
+export interface Followed {
+  head(): Maybe<Position>
+  read(after: Position, limit: number): Maybe<{ readonly changes: readonly Change[]; readonly position: Position } | 'reset'>
+  onWake(listener: () => void): Disposable
+}
+
+/** One operation, as it is heard. */
+export interface Heard {
+  readonly changes: readonly Change[]
+  readonly events: readonly Event[]
+  /** Where somebody who has heard all of it may resume. */
+  readonly position: Position
+}
+
+export interface FeedListener {
+  /** Everything waits until it is done, so that each hears the order of the log. */
+  hear(heard: Heard): Maybe<void>
+  /** Called before the log is read; what it returns is called when all that was committed by then has been told. */
+  settling(): () => void
+  /** Changes may have been missed. */
+  reset(): void
+}
+
+const changesAtOnce = 500
+
+/**
+ * Follows the log on behalf of everybody who listens in this process: read once, told to each in the order of the log.
+ * While nobody listens nothing is read, and a write costs nothing for it.
+ */
+export class Feed {
+  readonly #log: Followed
+  readonly #index: EventIndex
+  readonly #report: (error: unknown) => void
+  readonly #listeners = new Set<FeedListener>()
+  #position: Position | undefined
+  #waking: Disposable | undefined
+  #reading: Promise<void> | undefined
+  #again = false
+
+  constructor(log: Followed, models: Models, report: (error: unknown) => void) {
+    this.#log = log
+    this.#index = indexEvents(models)
+    this.#report = report
+  }
+
+  get index(): EventIndex {
+    return this.#index
+  }
+
+  /** Resolves when every change that is committed from now on will be heard. */
+  async listen(listener: FeedListener): Promise<Disposable> {
+    this.#listeners.add(listener)
+    if (!this.#waking) {
+      this.#waking = this.#log.onWake(() => this.#wake())
+      this.#position = undefined
+    }
+    await this.#started()
+    return {
+      [Symbol.dispose]: () => {
+        this.#listeners.delete(listener)
+        if (this.#listeners.size === 0) this.close()
+      },
+    }
+  }
+
+  /** Resolves when all that is committed by now has been told. */
+  async caughtUp(): Promise<void> {
+    this.#wake()
+    await this.#reading
+  }
+
+  close(): void {
+    this.#waking?.[Symbol.dispose]()
+    this.#waking = undefined
+    this.#position = undefined
+  }
+
+  async #started(): Promise<void> {
+    if (this.#position === undefined) {
+      const head = await this.#log.head()
+      this.#position ??= head
+    }
+  }
+
+  #wake(): void {
+    this.#again = true
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined
+      if (this.#again && this.#waking) this.#wake()
+    })
+  }
+
+  async #read(): Promise<void> {
+    while (this.#again && this.#waking) {
+      this.#again = false
+      try {
+        await this.#started()
+        await this.#readOn()
+      } catch (error) {
+        this.#report(error) // the next wake-up tries again, from where we are
+        return
+      }
+    }
+  }
+
+  async #readOn(): Promise<void> {
+    const waiting: (() => void)[] = []
+    for (;;) {
+      const from = this.#position as Position
+      for (const listener of this.#listeners) waiting.push(listener.settling())
+      const batch = await this.#log.read(from, changesAtOnce)
+      if (!this.#waking || this.#position !== from) return
+      if (batch === 'reset') {
+        this.#position = await this.#log.head()
+        for (const listener of [...this.#listeners]) listener.reset()
+        return
+      }
+      await this.#tell(batch.changes)
+      this.#position = batch.position
+      if (batch.changes.length === 0) {
+        for (const settle of waiting) settle()
+        return
+      }
+    }
+  }
+
+  async #tell(changes: readonly Change[]): Promise<void> {
+    for (const heard of operationsIn(changes, this.#index)) {
+      for (const listener of [...this.#listeners]) {
+        const waiting = listener.hear(heard)
+        if (waiting instanceof Promise) await waiting
+      }
+    }
+  }
+}
+
+/** The changes, operation by operation. Rows of one operation stand together. */
+export function* operationsIn(changes: readonly Change[], index: EventIndex): Generator<Heard> {
+  for (let from = 0; from < changes.length; ) {
+    let to = from + 1
+    while (to < changes.length && changes[to]?.operation === changes[from]?.operation) to++
+    const operation = changes.slice(from, to)
+    yield { changes: operation, events: eventsOf(operation, index), position: (operation.at(-1) as Change).position }
+    from = to
+  }
+}

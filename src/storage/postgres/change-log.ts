@@ -1,0 +1,241 @@
+import { createHash } from 'node:crypto'
+import type { Change, Position } from '../../protocol/change.ts'
+import type { ChangeBatch, SqlChangeLog } from '../change-log.ts'
+import type { Driver, Query, Row } from '../driver.ts'
+import type { LogCaptures } from './log-captures.ts'
+import { type LogRow, logColumns, logRowOf } from './log-rows.ts'
+import { type LogTables, timelineOf } from './log-tables.ts'
+import { type Place, parseSnapshot, placeOf, positionOf, type Snapshot, sees } from './position.ts'
+import { arrayOf } from './text-form.ts'
+import { trim } from './trim.ts'
+
+/** An operation of more rows is not read into memory: whoever listens starts afresh. */
+const longestOperation = 50_000
+/** How many operations of a long batch are put in their order at once. */
+const plannedOperations = 10_000
+
+interface Operation {
+  readonly tx: string
+  /** The number of its last row, which is its place in the order. */
+  readonly last: bigint
+  readonly rows: number
+}
+
+/** The next operations between two snapshots, kept because a reader of a long batch asks for them again and again. */
+interface Plan {
+  readonly key: string
+  /** They come after this number. */
+  readonly after: bigint
+  readonly operations: readonly Operation[]
+  readonly isComplete: boolean
+}
+
+/** The state of the log at the moment of a read. */
+interface Moment {
+  readonly history: string
+  readonly floor: bigint
+  readonly now: Snapshot
+}
+
+/**
+ * The order of the log is that of the snapshots, and within what one snapshot sees and an earlier one did not, the order
+ * in which transactions wrote their last row. A row is locked until its writer commits: so of two transactions that
+ * changed the same row, the later one wrote to the log after everything that the earlier one did.
+ */
+export class PostgresChangeLog implements SqlChangeLog {
+  readonly #driver: Driver
+  readonly #tables: LogTables
+  readonly #captures: LogCaptures
+  readonly #wake: (listener: () => void) => Disposable
+  #history: { readonly nonce: string; readonly started: string; readonly text: string } | undefined
+  #plan: Plan | undefined
+  readonly caveat: string | undefined
+
+  constructor(parts: {
+    driver: Driver
+    tables: LogTables
+    captures: LogCaptures
+    onWake: (listener: () => void) => Disposable
+    caveat: string | undefined
+  }) {
+    this.#driver = parts.driver
+    this.#tables = parts.tables
+    this.#captures = parts.captures
+    this.#wake = parts.onWake
+    this.caveat = parts.caveat
+  }
+
+  head(): Promise<Position> {
+    return this.headIn((text, values) => this.#query(text, values))
+  }
+
+  async headIn(query: Query): Promise<Position> {
+    const [row] = await query(`select ${momentColumns} from ${momentOf(this.#tables)}`, [])
+    const { history, now } = await this.#momentOf(row as Row)
+    return positionOf({ history, from: now })
+  }
+
+  covers(position: Position, { operation, position: own }: Change): boolean {
+    const place = placeOf(position)
+    if (!place) return false
+    if (!place.inside) return sees(place.from, operation)
+    const seq = placeOf(own)?.inside?.seq
+    return sees(place.from, operation) || (sees(place.inside.until, operation) && seq !== undefined && seq <= place.inside.seq)
+  }
+
+  async tail(): Promise<Position> {
+    const [row] = await this.#query(`select ${momentColumns} from ${momentOf(this.#tables)}`, [])
+    const { history, floor } = await this.#momentOf(row as Row)
+    return positionOf({ history, from: parseSnapshot(`${floor}:${floor}:`) as Snapshot })
+  }
+
+  async read(after: Position, limit: number): Promise<ChangeBatch | 'reset'> {
+    const place = placeOf(after)
+    if (!place) return 'reset'
+    return place.inside ? this.#readInside(place, place.inside, limit) : this.#readNew(place, limit)
+  }
+
+  /** What is visible now and was not then: later transactions, and those that were still running. */
+  async #readNew(place: Place, limit: number): Promise<ChangeBatch | 'reset'> {
+    const { log } = this.#tables
+    const rows = (condition: string) => `(select ${logColumns} from ${log} where ${condition} limit $3::int)`
+    const found = await this.#query(
+      `select ${momentColumns}, l.* from ${momentOf(this.#tables)} left join (${rows('tx >= $1::xid8')} union all ${rows('tx = any($2::xid8[])')}) l on true`,
+      [String(place.from.xmax), arrayOf(place.from.running), String(limit + 1)],
+    )
+    const moment = await this.#momentOf(found[0] as Row)
+    if (!holds(moment, place)) return 'reset'
+    const changed = found.filter((row) => row[momentWidth] !== null)
+    const { from } = place
+    if (changed.length > limit) return this.#readInside(place, { until: moment.now, seq: 0n }, limit)
+    return this.#batch(
+      changed.map((row) => logRowOf(row.slice(momentWidth))),
+      { history: place.history, from, inside: { until: moment.now, seq: 0n } },
+      positionOf({ history: place.history, from: moment.now }),
+    )
+  }
+
+  /** A part of what `until` sees and `from` did not. */
+  async #readInside(place: Place, inside: NonNullable<Place['inside']>, limit: number): Promise<ChangeBatch | 'reset'> {
+    const { operations, isComplete } = await this.#planOf(place.from, inside.until, inside.seq)
+    const rest = operations.filter(({ last }) => last > inside.seq)
+    const taken: Operation[] = []
+    for (let rows = 0, index = 0; rows < limit && index < rest.length; index++) {
+      const operation = rest[index] as Operation
+      if (operation.rows > longestOperation) return 'reset'
+      taken.push(operation)
+      rows += operation.rows
+    }
+    const last = taken.at(-1)
+    if (last === undefined) return this.#readNew({ history: place.history, from: inside.until }, limit)
+    const found = await this.#query(
+      `select ${momentColumns}, l.* from ${momentOf(this.#tables)} left join (select ${logColumns} from ${this.#tables.log} where tx = any($1::xid8[])) l on true`,
+      [arrayOf(taken.map(({ tx }) => tx))],
+    )
+    if (!holds(await this.#momentOf(found[0] as Row), place)) return 'reset'
+    const isLast = isComplete && taken.length === rest.length
+    return this.#batch(
+      found.map((row) => logRowOf(row.slice(momentWidth))),
+      { ...place, inside },
+      isLast
+        ? positionOf({ history: place.history, from: inside.until })
+        : positionOf({ ...place, inside: { until: inside.until, seq: last.last } }),
+    )
+  }
+
+  async #planOf(from: Snapshot, until: Snapshot, after: bigint): Promise<Plan> {
+    const key = `${from.text}~${until.text}`
+    const kept = this.#plan
+    if (kept?.key === key && kept.after <= after && (kept.isComplete || (kept.operations.at(-1)?.last ?? 0n) > after))
+      return kept
+    const { log } = this.#tables
+    const rows = await this.#query(
+      `select tx, max(seq), count(*) from (
+         select tx, seq from ${log} where tx >= $1::xid8 and tx < $2::xid8
+         union all select tx, seq from ${log} where tx = any($3::xid8[])
+       ) l where tx <> all($4::xid8[]) group by tx having max(seq) > $5::bigint order by max(seq) limit ${plannedOperations}`,
+      [String(from.xmax), String(until.xmax), arrayOf(from.running), arrayOf(until.running), String(after)],
+    )
+    const operations = rows.map(([tx, last, count]) => ({
+      tx: tx as string,
+      last: BigInt(last as string),
+      rows: Number(count),
+    }))
+    this.#plan = { key, after, operations, isComplete: rows.length < plannedOperations }
+    return this.#plan
+  }
+
+  /** `end` is the position behind all of the rows. */
+  async #batch(rows: LogRow[], place: Required<Place>, end: Position): Promise<ChangeBatch | 'reset'> {
+    await this.#captures.learn(rows)
+    const changes: Change[] = []
+    const operations = inOrder(rows)
+    for (const [index, operation] of operations.entries()) {
+      const until = place.inside?.until as Snapshot
+      const seq = operation.at(-1)?.seq as bigint
+      const position = index === operations.length - 1 ? end : positionOf({ ...place, inside: { until, seq } })
+      for (const row of operation) {
+        const found = this.#captures.changesOf(row, position)
+        if (found === undefined) return 'reset'
+        changes.push(...found)
+      }
+    }
+    return { changes, position: end }
+  }
+
+  onWake(listener: () => void): Disposable {
+    return this.#wake(listener)
+  }
+
+  trim(keep: { readonly ageMs: number; readonly rows: number }): Promise<void> {
+    return trim(this.#driver, this.#tables, keep)
+  }
+
+  async #query(text: string, values: readonly unknown[]): Promise<readonly Row[]> {
+    return this.#driver.read(text, values, 'short')
+  }
+
+  async #momentOf([nonce, floor, now, started]: Row): Promise<Moment> {
+    const history = await this.#historyOf(nonce as string, started as string)
+    return { history, floor: BigInt(floor as string), now: parseSnapshot(now as string) as Snapshot }
+  }
+
+  /** A server that was taken back to an earlier state has been started since. */
+  async #historyOf(nonce: string, started: string): Promise<string> {
+    const known = this.#history
+    if (known?.nonce === nonce && known.started === started) return known.text
+    const timeline = await timelineOf((text) => this.#query(text, []))
+    const text = createHash('sha1').update(`${nonce}.${timeline}`).digest('hex').slice(0, 12)
+    this.#history = { nonce, started, text }
+    return text
+  }
+}
+
+const momentColumns = 'm.nonce, m.floor, m.now, m.started'
+const momentWidth = 4
+const momentOf = ({ meta }: LogTables): string =>
+  `(select (select value from ${meta} where name = 'nonce') as nonce, (select value from ${meta} where name = 'floor') as floor,
+    pg_current_snapshot()::text as now, pg_postmaster_start_time()::text as started) m`
+
+/**
+ * Everything after the place is still there. What was let go is older than the floor, and all of that was seen by a
+ * snapshot that begins there.
+ */
+const holds = ({ history, floor, now }: Moment, place: Place): boolean =>
+  place.history === history &&
+  place.from.xmin >= floor &&
+  place.from.xmax <= now.xmax &&
+  (place.inside === undefined || place.inside.until.xmax <= now.xmax)
+
+/** The rows by operation, each whole, in the order of their last rows. */
+function inOrder(rows: readonly LogRow[]): readonly (readonly LogRow[])[] {
+  const operations = new Map<string, LogRow[]>()
+  for (const row of rows.toSorted((a, b) => (a.seq < b.seq ? -1 : 1))) {
+    // Taken out and put in again, an operation stands where its last row does.
+    const operation = operations.get(row.tx) ?? []
+    operations.delete(row.tx)
+    operations.set(row.tx, operation)
+    operation.push(row)
+  }
+  return [...operations.values()]
+}

@@ -1,0 +1,68 @@
+import type { Model } from '../../model/model.ts'
+import type { Change, Position } from '../../protocol/change.ts'
+import type { Dialect } from '../../sql/dialect.ts'
+import type { Row } from '../driver.ts'
+import type { TableCapture } from './capture-triggers.ts'
+import { type LogRow, RowReader } from './log-rows.ts'
+import type { LogTables } from './log-tables.ts'
+
+/** The models that are kept in each table, by schema and name. Two may share one. */
+export type ModelsByTable = ReadonlyMap<string, readonly Model[]>
+
+export const tableKey = (schema: string, table: string): string => JSON.stringify([schema, table])
+
+export const captureColumns = 'id, schema, "table", array_to_json(columns), version'
+
+export const captureOfRow = ([id, schema, table, columns, version]: Row): TableCapture => ({
+  id: Number(id),
+  schema: schema as string,
+  table: table as string,
+  columns: JSON.parse(columns as string),
+  version: version as string,
+})
+
+/** What the log's rows mean to our models. Other processes may capture more, and may do so while we run. */
+export class LogCaptures {
+  readonly #query: (text: string) => Promise<readonly Row[]>
+  readonly #tables: LogTables
+  readonly #models: ModelsByTable
+  readonly #dialect: Dialect
+  readonly #readers = new Map<number, readonly RowReader[]>()
+
+  constructor(parts: {
+    query: (text: string) => Promise<readonly Row[]>
+    tables: LogTables
+    models: ModelsByTable
+    dialect: Dialect
+  }) {
+    this.#query = parts.query
+    this.#tables = parts.tables
+    this.#models = parts.models
+    this.#dialect = parts.dialect
+  }
+
+  /** To be called with rows before `changesOf` is called with one of them. */
+  async learn(rows: readonly LogRow[]): Promise<void> {
+    if (rows.every(({ capture }) => this.#readers.has(capture))) return
+    for (const row of await this.#query(`select ${captureColumns} from ${this.#tables.capture}`)) {
+      const capture = captureOfRow(row)
+      const models = this.#models.get(tableKey(capture.schema, capture.table)) ?? []
+      this.#readers.set(
+        capture.id,
+        models.map((model) => new RowReader(model, capture, this.#dialect)),
+      )
+    }
+  }
+
+  /** None for a table that is not of our models; undefined when readers must start afresh. */
+  changesOf(row: LogRow, position: Position): readonly Change[] | undefined {
+    const readers = this.#readers.get(row.capture) ?? []
+    const changes: Change[] = []
+    for (const reader of readers) {
+      const found = reader.changesOf(row, position)
+      if (found === undefined) return undefined
+      changes.push(...found)
+    }
+    return changes
+  }
+}

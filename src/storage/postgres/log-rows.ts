@@ -1,0 +1,104 @@
+import type { Attribute, Model } from '../../model/model.ts'
+import type { Change, Position, RecordId, Verb } from '../../protocol/change.ts'
+import { verbs } from '../../protocol/change.ts'
+import type { Json, JsonObject } from '../../protocol/json.ts'
+import type { Dialect } from '../../sql/dialect.ts'
+import type { Row } from '../driver.ts'
+import { type TableCapture, verbLetters } from './capture-triggers.ts'
+import { timestampOf } from './text-form.ts'
+
+/** A row of the log, as `logColumns` selects it. */
+export interface LogRow {
+  readonly seq: bigint
+  readonly tx: string
+  readonly capture: number
+  readonly verb: string
+  readonly before: Image | undefined
+  readonly after: Image | undefined
+  readonly at: string
+  readonly origin: string | undefined
+}
+
+/** The text of each column, in the order of the capture. */
+type Image = readonly (string | null)[]
+
+export const logColumns =
+  'seq, tx, capture, verb, array_to_json(before) as before, array_to_json(after) as after, at, origin'
+
+export const logRowOf = ([seq, tx, capture, verb, before, after, at, origin]: Row): LogRow => ({
+  seq: BigInt(seq as string),
+  tx: tx as string,
+  capture: Number(capture),
+  verb: verb as string,
+  before: imageOf(before),
+  after: imageOf(after),
+  at: timestampOf(at as string),
+  origin: (origin as string | null) ?? undefined,
+})
+
+const imageOf = (text: unknown): Image | undefined => (text === null ? undefined : JSON.parse(text as string))
+
+const verbOf = new Map<string, Verb>(verbs.map((verb) => [verbLetters[verb], verb]))
+
+/** Reads the rows of one capture as changes of one model. */
+export class RowReader {
+  readonly #model: Model
+  readonly #dialect: Dialect
+  readonly #captured: readonly { readonly attribute: Attribute; readonly at: number }[]
+  readonly #keyAt: readonly number[]
+
+  constructor(model: Model, { columns }: TableCapture, dialect: Dialect) {
+    this.#model = model
+    this.#dialect = dialect
+    this.#captured = [...model.attributes.values()]
+      .map((attribute) => ({ attribute, at: columns.indexOf(attribute.column) }))
+      .filter(({ at }) => at >= 0)
+    this.#keyAt = model.key.map((attribute) => columns.indexOf(attribute.column))
+  }
+
+  /** Undefined: what happened cannot be said, and whoever listens must start afresh. */
+  changesOf(row: LogRow, position: Position): readonly Change[] | undefined {
+    const verb = verbOf.get(row.verb)
+    if (verb === undefined || this.#keyAt.includes(-1)) return undefined
+    const { before, after } = row
+    if (before && after && this.#keyAt.some((at) => before[at] !== after[at])) {
+      return [
+        this.#change(row, position, 'destroyed', before),
+        this.#change(row, position, 'created', undefined, after),
+      ]
+    }
+    return [this.#change(row, position, verb, before, after)]
+  }
+
+  #change({ tx, at, origin }: LogRow, position: Position, verb: Verb, before?: Image, after?: Image): Change {
+    return {
+      position,
+      operation: tx,
+      model: this.#model.name,
+      verb,
+      id: this.#idOf((after ?? before) as Image),
+      ...(before && { before: this.#recordOf(before) }),
+      ...(after && { after: this.#recordOf(after) }),
+      at,
+      ...(origin !== undefined && { origin }),
+    }
+  }
+
+  #idOf(image: Image): Change['id'] {
+    const { key } = this.#model
+    const values = key.map(
+      (attribute, index) => this.#valueOf(attribute, image[this.#keyAt[index] as number]) as RecordId,
+    )
+    return values.length === 1 ? (values[0] as RecordId) : values
+  }
+
+  #recordOf(image: Image): JsonObject {
+    const record: Record<string, Json> = {}
+    for (const { attribute, at } of this.#captured) record[attribute.name] = this.#valueOf(attribute, image[at])
+    return record
+  }
+
+  #valueOf(attribute: Attribute, text: string | null | undefined): Json {
+    return this.#dialect.decodeImage(attribute, text ?? null)
+  }
+}

@@ -1,0 +1,158 @@
+import { ConfigError } from '../../model/config-error.ts'
+import type { Model } from '../../model/model.ts'
+import { captureTable, logTable, metaTable } from '../capture.ts'
+import type { Row } from '../driver.ts'
+import type { MigrateMode } from '../schema.ts'
+import { planSchema } from '../sql-schema.ts'
+import {
+  capturedColumns,
+  captureStatements,
+  functionName,
+  type TableCapture,
+  triggerNames,
+  versionOf,
+} from './capture-triggers.ts'
+import { keeps } from './column-type.ts'
+import type { Connection } from './connection.ts'
+import { postgresDialect } from './dialect.ts'
+import { inspect, type PostgresTable } from './inspect.ts'
+import { captureColumns, captureOfRow, tableKey } from './log-captures.ts'
+import { beginAnew, horizonTable, identityOf, type LogTables, logTablesIn, prepareLog, readMeta } from './log-tables.ts'
+import { arrayOf } from './text-form.ts'
+
+/** What a database is like when we begin to serve it. */
+export interface Installed {
+  readonly tables: ReadonlyMap<string, PostgresTable>
+  /** Undefined: there is none, or it does not hold every change of every model. */
+  readonly log: LogTables | undefined
+  readonly secret: string | undefined
+  readonly steps: readonly string[]
+  /** Tables of models whose changes cannot be captured. */
+  readonly uncaptured: readonly string[]
+}
+
+type Run = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>
+
+const runOn =
+  (connection: Connection): Run =>
+  (text, values = []) =>
+    connection.run({ text, values, how: 'anew' })
+
+const ownTables = [logTable, metaTable, captureTable, horizonTable]
+
+/** Makes the database fit for the models, all of it or nothing, one process after another. */
+export async function setUp(
+  connection: Connection,
+  models: readonly Model[],
+  migrate: Exclude<MigrateMode, 'safe'>,
+): Promise<Installed> {
+  const run = runOn(connection)
+  const names = [...models.map(({ table }) => table), ...ownTables]
+  const identity = await identityOf(run)
+  await run('begin')
+  try {
+    await run(`select pg_advisory_xact_lock(hashtext('keelson'))`)
+    const existing = await inspect(run, names)
+    const plan = planSchema(models, existing, postgresDialect(), migrate)
+    for (const statement of plan.flatMap((step) => step.statements)) await run(statement)
+    const steps = plan.map((step) => step.done)
+
+    const log = logTablesIn(existing.get(logTable)?.schema ?? (await currentSchema(run)))
+    steps.push(...(await prepareLog(run, log, existing.has(logTable), identity)))
+    if (migrate === 'drop') await beginAnew(run, log)
+    const tables = await inspect(run, names)
+    steps.push(...(await installCaptures(run, models, tables, log)))
+    const secret = (await readMeta(run, log)).get('secret')
+    await run('commit')
+    return { tables, log, secret, steps, uncaptured: uncapturedOf(models, tables) }
+  } catch (error) {
+    await run('rollback').catch(() => {}) // the first error says more
+    throw error
+  }
+}
+
+/** What is there, untouched. */
+export async function lookAround(connection: Connection, models: readonly Model[]): Promise<Installed> {
+  const run = runOn(connection)
+  const tables = await inspect(run, [...models.map(({ table }) => table), ...ownTables])
+  const schema = tables.get(logTable)?.schema
+  const nothing = { tables, log: undefined, secret: undefined, steps: [], uncaptured: uncapturedOf(models, tables) }
+  if (schema === undefined || !ownTables.every((name) => tables.has(name))) return nothing
+  const log = logTablesIn(schema)
+  const meta = await readMeta(run, log)
+  const found = { ...nothing, secret: meta.get('secret') }
+  if (meta.get('identity') !== (await identityOf(run))) return found
+  const recorded = await recordedCaptures(run, log)
+  const isCaptured = models.every((model) => {
+    const table = tables.get(model.table)
+    if (!table?.isTable) return true
+    const capture = recorded.get(tableKey(table.schema, table.name))
+    if (!capture || !triggerNames(capture.version).every((name) => table.triggers.has(name))) return false
+    return [...model.attributes.values()].every(({ column }) => capture.columns.includes(column))
+  })
+  return isCaptured ? { ...found, log } : found
+}
+
+async function currentSchema(run: Run): Promise<string> {
+  const [row] = await run('select current_schema()')
+  if (typeof row?.[0] !== 'string')
+    throw new ConfigError(['database: its search path names no schema to make tables in'])
+  return row[0]
+}
+
+/** The latest capture of each table. */
+async function recordedCaptures(run: Run, log: LogTables): Promise<ReadonlyMap<string, TableCapture>> {
+  const rows = await run(`select ${captureColumns} from ${log.capture} order by id`)
+  return new Map(rows.map(captureOfRow).map((capture) => [tableKey(capture.schema, capture.table), capture]))
+}
+
+async function installCaptures(
+  run: Run,
+  models: readonly Model[],
+  tables: ReadonlyMap<string, PostgresTable>,
+  log: LogTables,
+): Promise<readonly string[]> {
+  const steps: string[] = []
+  const recorded = await recordedCaptures(run, log)
+  for (const [name, sharing] of Map.groupBy(models, ({ table }) => table)) {
+    const table = tables.get(name)
+    if (!table?.isTable) continue
+    const previous = recorded.get(tableKey(table.schema, table.name))
+    const columns = capturedColumns(sharing, table, previous)
+    const version = versionOf(table, columns)
+    const isThere =
+      previous?.version === version && triggerNames(version).every((trigger) => table.triggers.has(trigger))
+    if (isThere) continue
+    const [row] = await run(
+      `insert into ${log.capture} (schema, "table", columns, version) values ($1, $2, $3::text[], $4) returning id`,
+      [table.schema, table.name, arrayOf(columns), version],
+    )
+    const capture = { id: Number(row?.[0]), schema: table.schema, table: table.name, columns, version }
+    for (const statement of captureStatements(capture, table, log.schema)) await run(statement)
+    if (previous) await run(`drop function if exists ${functionName(previous.id, log.schema)}`)
+    steps.push(`captured changes of ${table.name}`)
+  }
+  return steps
+}
+
+const uncapturedOf = (models: readonly Model[], tables: ReadonlyMap<string, PostgresTable>): readonly string[] => [
+  ...new Set(models.map(({ table }) => table).filter((name) => tables.get(name)?.isTable === false)),
+]
+
+/** Throws a ConfigError that names every column that is missing, or whose type does not keep what the model says. */
+export function checkColumns(models: readonly Model[], tables: ReadonlyMap<string, PostgresTable>): void {
+  const problems: string[] = []
+  for (const model of models) {
+    const table = tables.get(model.table)
+    if (!table) problems.push(`${model.name}: the database has no table "${model.table}"`)
+    for (const attribute of table ? model.attributes.values() : []) {
+      const column = table?.columns.get(attribute.column)
+      const place = `${model.name}.${attribute.name}`
+      if (!column) problems.push(`${place}: the table "${model.table}" has no column "${attribute.column}"`)
+      else if (!keeps(column.kind, attribute.type.storedAs)) {
+        problems.push(`${place}: a column of type ${column.type} does not keep ${attribute.type.noun}`)
+      }
+    }
+  }
+  if (problems.length > 0) throw new ConfigError(problems)
+}
