@@ -8,9 +8,14 @@ import { type HttpServer, listen } from './transport/http/listen.ts'
 import { handler } from './transport/http/serve.ts'
 
 export { ConfigError } from './model/config-error.ts'
-export type { AttributeDefinition, AttributeDefinitions, ModelDefinition, ModelDefinitions } from './model/definition.ts'
+export type {
+  AttributeDefinition,
+  AttributeDefinitions,
+  ModelDefinition,
+  ModelDefinitions,
+} from './model/definition.ts'
 export type { CreateInput, RecordOf, UpdateInput } from './model/record-of.ts'
-export type { Found, FindOptions, ModelRecords, Page, Records } from './model/records-of.ts'
+export type { FindOptions, Found, ModelRecords, Page, Records } from './model/records-of.ts'
 export type { Where } from './model/where-of.ts'
 export type { Change, Position, RecordId } from './protocol/change.ts'
 export { type ErrorCode, type InvalidAttributes, ServiceError } from './protocol/errors.ts'

@@ -16,7 +16,7 @@ export interface Answer {
   header(name: string): string | undefined
   /** As it came; '' when there was none. */
   readonly text: string
-  /** The text as JSON; undefined when there was none. */
+  /** The text as JSON, read when it is asked for; undefined when there was none. */
   readonly body: Json | undefined
 }
 
@@ -41,6 +41,8 @@ export interface Settings {
   readonly rest?: boolean
   readonly shortcuts?: boolean
   readonly shortcutWrites?: boolean
+  readonly populate?: boolean
+  readonly jsonp?: boolean
   readonly unknownAttributes?: 'refuse' | 'ignore'
   readonly limits?: Partial<Limits>
 }

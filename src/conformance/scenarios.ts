@@ -1,16 +1,30 @@
 import type { Scenario } from './scenario.ts'
+import { associationLists } from './scenarios/association-lists.ts'
 import { bodies } from './scenarios/bodies.ts'
 import { coercion } from './scenarios/coercion.ts'
 import { create } from './scenarios/create.ts'
+import { crossSite } from './scenarios/cross-site.ts'
+import { cursors } from './scenarios/cursors.ts'
 import { destroy } from './scenarios/destroy.ts'
+import { errors } from './scenarios/errors.ts'
+import { hostileInput } from './scenarios/hostile-input.ts'
+import { jsonp } from './scenarios/jsonp.ts'
+import { keys } from './scenarios/keys.ts'
+import { limits } from './scenarios/limits.ts'
+import { memberships } from './scenarios/memberships.ts'
 import { paging } from './scenarios/paging.ts'
 import { parameters } from './scenarios/parameters.ts'
+import { populate } from './scenarios/populate.ts'
 import { projection } from './scenarios/projection.ts'
+import { related } from './scenarios/related.ts'
 import { routeSettings } from './scenarios/route-settings.ts'
 import { routes } from './scenarios/routes.ts'
 import { sorting } from './scenarios/sorting.ts'
 import { textSearch } from './scenarios/text-search.ts'
+import { timestamps } from './scenarios/timestamps.ts'
+import { uniqueAndExists } from './scenarios/unique-and-exists.ts'
 import { update } from './scenarios/update.ts'
+import { versions } from './scenarios/versions.ts'
 import { where } from './scenarios/where.ts'
 
 /** Everything the interface promises. To add a subject: a file in `scenarios/` and a line here. */
@@ -27,5 +41,19 @@ export const serviceConformance: readonly Scenario[] = [
   ...textSearch,
   ...sorting,
   ...paging,
+  ...cursors,
   ...projection,
+  ...associationLists,
+  ...memberships,
+  ...populate,
+  ...related,
+  ...keys,
+  ...uniqueAndExists,
+  ...timestamps,
+  ...versions,
+  ...errors,
+  ...jsonp,
+  ...crossSite,
+  ...hostileInput,
+  ...limits,
 ]

@@ -1,6 +1,6 @@
+import type { StorageClass } from '../model/attribute-type.ts'
 import type { Attribute } from '../model/model.ts'
 import type { Json } from '../protocol/json.ts'
-import type { StorageClass } from '../model/attribute-type.ts'
 
 /** The order of two values of one attribute, as every database keeps it. Null is smaller than any value. */
 export function compareValues(a: Json, b: Json, attribute: Attribute): number {

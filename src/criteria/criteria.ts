@@ -96,11 +96,17 @@ export const oneByKey = (model: Model, id: Json, select: Selection = allOf(model
 
 export const lockedByKey = (model: Model, id: Json): Criteria => ({ ...oneByKey(model, id), lock: true })
 
-export const isEverything = (condition: Condition): boolean => condition.kind === 'and' && condition.conditions.length === 0
+export const isEverything = (condition: Condition): boolean =>
+  condition.kind === 'and' && condition.conditions.length === 0
 
 export const allHold = (...conditions: readonly Condition[]): Condition => {
   const told = conditions.filter((condition) => !isEverything(condition))
   return told.length === 1 ? (told[0] as Condition) : { kind: 'and', conditions: told }
 }
 
-export const holds = (attribute: Attribute, value: Json): Comparison => ({ kind: 'compare', attribute, modifier: equals, operand: value })
+export const holds = (attribute: Attribute, value: Json): Comparison => ({
+  kind: 'compare',
+  attribute,
+  modifier: equals,
+  operand: value,
+})

@@ -37,6 +37,9 @@ export function parseOperand(raw: Json, attribute: Attribute, modifier: string):
 export function comparable(attribute: Attribute, modifier: string): void {
   const { storedAs } = attribute.type
   if (storedAs === 'json' || storedAs === 'binary') {
-    throw refuse(attribute, `"${attribute.name}" holds ${attribute.type.noun}: only null can be asked for, not "${modifier}"`)
+    throw refuse(
+      attribute,
+      `"${attribute.name}" holds ${attribute.type.noun}: only null can be asked for, not "${modifier}"`,
+    )
   }
 }

@@ -19,6 +19,8 @@ export const modifiers: readonly Modifier[] = [
   like,
 ]
 
-const byName = new Map(modifiers.flatMap((modifier) => [modifier.name, ...(modifier.aliases ?? [])].map((name) => [name, modifier])))
+const byName = new Map(
+  modifiers.flatMap((modifier) => [modifier.name, ...(modifier.aliases ?? [])].map((name) => [name, modifier])),
+)
 
 export const modifierNamed = (name: string): Modifier | undefined => byName.get(name)

@@ -23,10 +23,15 @@ export function parsePopulate(raw: Json, model: Model, limits: Limits, within: n
     if (!association) throw bad(`${model.name} has no association "${name.slice(0, 60)}"`)
     const criteria = parseOptions(options, association, limits)
     const embedded = within * (association.kind === 'belongsTo' ? 1 : criteria.limit)
-    if (embedded > limits.maxPopulated) throw bad(`"populate" may embed ${limits.maxPopulated} records: ask for fewer`, 'maxPopulated')
+    if (embedded > limits.maxPopulated)
+      throw bad(`"populate" may embed ${limits.maxPopulated} records: ask for fewer`, 'maxPopulated')
     const nested = options['populate']
     const populate = nested === undefined ? [] : parsePopulate(nested, association.target, limits, embedded, depth + 1)
-    return { association, criteria: { ...criteria, select: withKeys(criteria.select, association.target, populate) }, populate }
+    return {
+      association,
+      criteria: { ...criteria, select: withKeys(criteria.select, association.target, populate) },
+      populate,
+    }
   })
 }
 
@@ -48,7 +53,9 @@ export const pageOf = (model: Model, limit: number): Criteria => ({
 
 /** What must be fetched so that the associations can be: the foreign keys of those that are embedded in their place. */
 export function withKeys(select: Selection, model: Model, populate: readonly Populate[]): Selection {
-  const needed = populate.flatMap(({ association }) => (association.kind === 'belongsTo' ? [association.foreignKey] : []))
+  const needed = populate.flatMap(({ association }) =>
+    association.kind === 'belongsTo' ? [association.foreignKey] : [],
+  )
   if (needed.every((attribute) => select.includes(attribute))) return select
   return allOf(model).filter((attribute) => select.includes(attribute) || needed.includes(attribute))
 }
@@ -86,7 +93,10 @@ function parseOptions(options: JsonObject, { target, kind }: Association, limits
   const where = get('where')
   const page = parsePage(get('limit'), get('skip'), limits)
   return {
-    where: where === undefined ? everything : parseWhere(typeof where === 'string' ? parseJson(where) : where, target, limits),
+    where:
+      where === undefined
+        ? everything
+        : parseWhere(typeof where === 'string' ? parseJson(where) : where, target, limits),
     sort: parseSort(get('sort'), target, limits),
     ...(kind === 'belongsTo' ? { limit: 1, skip: 0 } : page),
     select: parseSelect(get('select'), get('omit'), target),

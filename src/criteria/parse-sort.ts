@@ -20,7 +20,9 @@ export function parseSort(raw: Json | undefined, model: Model, limits: Limits): 
     return { ...sort, direction: parseDirection(direction, name) }
   })
   if (sorts.length > limits.maxSortKeys) {
-    throw new ServiceError('E_BAD_CRITERIA', `"sort" takes at most ${limits.maxSortKeys} attributes`, { limit: 'maxSortKeys' })
+    throw new ServiceError('E_BAD_CRITERIA', `"sort" takes at most ${limits.maxSortKeys} attributes`, {
+      limit: 'maxSortKeys',
+    })
   }
   const names = new Set(sorts.map(nameOf))
   if (names.size < sorts.length) throw bad('"sort" names an attribute twice')
@@ -28,7 +30,8 @@ export function parseSort(raw: Json | undefined, model: Model, limits: Limits): 
 }
 
 /** As a client writes it. */
-export const nameOf = ({ attribute, through }: Sort): string => (through ? `${through.name}.${attribute.name}` : attribute.name)
+export const nameOf = ({ attribute, through }: Sort): string =>
+  through ? `${through.name}.${attribute.name}` : attribute.name
 
 /** `name`, or `owner.name` for the attribute of the one a record points to. */
 function named(name: string, model: Model): Omit<Sort, 'direction'> {
@@ -41,7 +44,8 @@ function named(name: string, model: Model): Omit<Sort, 'direction'> {
 type Term = readonly [name: string, direction: Json]
 
 function terms(raw: Json): readonly Term[] {
-  if (typeof raw === 'string') return raw.startsWith('[') || raw.startsWith('{') ? terms(parseJson(raw)) : raw.split(',').map(term)
+  if (typeof raw === 'string')
+    return raw.startsWith('[') || raw.startsWith('{') ? terms(parseJson(raw)) : raw.split(',').map(term)
   if (Array.isArray(raw)) return raw.map((item) => (typeof item === 'string' ? term(item) : only(item)))
   if (isJsonObject(raw)) return Object.entries(raw)
   throw bad('"sort" takes an attribute and a direction')

@@ -4,10 +4,10 @@ import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts'
 import type { Limits } from '../support/limits.ts'
 import type { Comparison, Condition } from './criteria.ts'
 import type { Modifier } from './modifier.ts'
-import { modifierNamed } from './modifiers.ts'
 import { equals } from './modifiers/equals.ts'
 import { isIn, notIn } from './modifiers/in.ts'
 import { notEquals } from './modifiers/not-equals.ts'
+import { modifierNamed } from './modifiers.ts'
 
 /**
  * A condition as somebody wrote it, resolved against the model. A bare key, or a list of keys, asks for those records.
@@ -97,7 +97,8 @@ const compare = (attribute: Attribute, modifier: Modifier, raw: Json, limits: Li
 export function attributeNamed(model: Model, name: string): Attribute {
   const attribute = model.attributes.get(name)
   if (attribute) return attribute
-  if (model.associations.has(name)) throw bad(`"${name}" of ${model.name} holds many records and no value`, { attribute: name })
+  if (model.associations.has(name))
+    throw bad(`"${name}" of ${model.name} holds many records and no value`, { attribute: name })
   throw bad(`${model.name} has no attribute "${clip(name)}"`, { attribute: clip(name) })
 }
 

@@ -13,7 +13,10 @@ export function toSql(condition: Condition, dialect: Dialect): Sql {
     case 'or': {
       const { kind, conditions } = condition
       if (conditions.length === 0) return raw(kind === 'and' ? '1 = 1' : '1 = 0')
-      return join(conditions.map((part) => nested(part, dialect)), ` ${kind} `)
+      return join(
+        conditions.map((part) => nested(part, dialect)),
+        ` ${kind} `,
+      )
     }
     case 'not':
       return sql`(${toSql(condition.condition, dialect)}) is not true`

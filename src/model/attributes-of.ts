@@ -1,4 +1,4 @@
-import type { AttributeDefinitions, ModelDefinitions, sharedAttributes } from './definition.ts'
+import type { AttributeDefinitions, ModelDefinition, ModelDefinitions, sharedAttributes } from './definition.ts'
 
 /*
  * A registry of models, read by the compiler. Models name each other and are looked up here when somebody asks, so
@@ -19,10 +19,11 @@ export type Registry<M extends ModelDefinitions, Shared extends AttributeDefinit
 
 /**
  * The attributes of a model by name: its own, and those of all models that it neither removed nor replaced. The one
- * that identifies a record says `primaryKey`, however that was declared.
+ * that identifies a record says `primaryKey`, however that was declared. `never` is the name of a model that only the
+ * running program knows: its attributes may be any.
  */
 export type AttributesOf<M extends ModelDefinitions, N extends keyof M> = Marked<
-  WithShared<M[N], typeof sharedAttributes>,
+  WithShared<[N] extends [never] ? ModelDefinition : M[N], typeof sharedAttributes>,
   PrimaryKeyName<M[N]>
 >
 

@@ -1,23 +1,35 @@
-import type { AttributesOf, ModelName, PrimaryKeyName } from './attributes-of.ts'
+import type { ModelName } from './attributes-of.ts'
 import type { ModelDefinitions } from './definition.ts'
-import type { CreateInput, RecordOf, Simplify, UpdateInput } from './record-of.ts'
+import type { FindOneOptions, FindOptions, Omission, Population, Selection } from './find-options.ts'
+import type { Found } from './found.ts'
+import type { Members } from './members-of.ts'
+import type { Exactly } from './mistake.ts'
+import type { CreateInput, RecordOf, UpdateInput } from './record-of.ts'
 import type { KeyOf } from './value-of.ts'
-import type { Sortable, SortBy, Where } from './where-of.ts'
+import type { Where } from './where-of.ts'
 
 /** The records of each model, for code in the same process. */
 export type Records<M extends ModelDefinitions> = { readonly [N in ModelName<M>]: ModelRecords<M, N> }
 
 /** What can be done with the records of one model. */
-export interface ModelRecords<M extends ModelDefinitions, N extends ModelName<M>> {
+export interface ModelRecords<M extends ModelDefinitions, N extends ModelName<M>> extends Members<M, N> {
   /** The records that fulfil `where`, a page of them. */
-  find<const Select extends Selection<M, N> = undefined, const Omitted extends Omission<M, N> = undefined>(
-    options?: FindOptions<M, N, Select, Omitted>,
-  ): Promise<Page<Found<M, N, { select: Select; omit: Omitted }>>>
+  find<
+    const Select extends Selection<M, N> = undefined,
+    const Omitted extends Omission<M, N> = undefined,
+    const Populated extends Population<M, N> = undefined,
+  >(
+    options?: FindOptions<M, N, Select, Omitted, Exactly<Population<M, N>, Populated>>,
+  ): Promise<Page<Found<M, N, { select: Select; omit: Omitted; populate: Populated }>>>
   /** The record with this key, or undefined when there is none. */
-  findOne<const Select extends Selection<M, N> = undefined, const Omitted extends Omission<M, N> = undefined>(
+  findOne<
+    const Select extends Selection<M, N> = undefined,
+    const Omitted extends Omission<M, N> = undefined,
+    const Populated extends Population<M, N> = undefined,
+  >(
     id: KeyOf<M, N>,
-    options?: Projection<Select, Omitted>,
-  ): Promise<Found<M, N, { select: Select; omit: Omitted }> | undefined>
+    options?: FindOneOptions<M, N, Select, Omitted, Exactly<Population<M, N>, Populated>>,
+  ): Promise<Found<M, N, { select: Select; omit: Omitted; populate: Populated }> | undefined>
   /** How many records fulfil `where`. */
   count(options?: { readonly where?: Where<M, N> }): Promise<number>
   create(input: CreateInput<M, N>): Promise<RecordOf<M, N>>
@@ -30,54 +42,8 @@ export interface ModelRecords<M extends ModelDefinitions, N extends ModelName<M>
 /** A part of the records that were asked for. */
 export interface Page<T> {
   readonly data: T[]
+  /** To be given as `cursor` for the next page; null on the last. */
+  readonly next: string | null
+  /** How many there are on all pages, when `count` was asked for. */
+  readonly total?: number
 }
-
-/** Which attributes to answer. The primary key always is; `select` wins when both are given. */
-export interface Projection<Select, Omitted> {
-  readonly select?: Select
-  readonly omit?: Omitted
-}
-
-/** Which records to find, in which order, and what of them. */
-export type FindOptions<
-  M extends ModelDefinitions,
-  N extends ModelName<M>,
-  Select = Selection<M, N>,
-  Omitted = Omission<M, N>,
-> = Simplify<Projection<Select, Omitted> & Criteria<M, N>>
-
-interface Criteria<M extends ModelDefinitions, N extends ModelName<M>> {
-  readonly where?: Where<M, N>
-  readonly sort?: SortBy<keyof Sortable<M, AttributesOf<M, N>> & string>
-  readonly limit?: number
-  readonly skip?: number
-}
-
-/** A record as a find with these options answers it. */
-export type Found<M extends ModelDefinitions, N extends ModelName<M>, Options> = Shown<
-  RecordOf<M, N>,
-  PrimaryKeyName<M[N]>,
-  Option<Options, 'select'>,
-  Option<Options, 'omit'>
->
-
-type Selection<M extends ModelDefinitions, N extends ModelName<M>> =
-  | readonly (keyof RecordOf<M, N> & string)[]
-  | undefined
-type Omission<M extends ModelDefinitions, N extends ModelName<M>> =
-  | readonly Exclude<keyof RecordOf<M, N> & string, PrimaryKeyName<M[N]>>[]
-  | undefined
-
-type Option<Options, Word> = Word extends keyof Options ? Options[Word] : undefined
-
-type Shown<R, Key, Select, Omitted> =
-  IsOpen<Select | Omitted> extends true
-    ? Simplify<Pick<R, Extract<Key, keyof R>> & Partial<R>>
-    : Select extends readonly (infer Name)[]
-      ? Simplify<Pick<R, Extract<Name | Key, keyof R>>>
-      : Omitted extends readonly (infer Name)[]
-        ? Simplify<Omit<R, Extract<Name, keyof R>>>
-        : R
-
-/** Which names a list holds is known only when the program runs. */
-type IsOpen<List> = number extends Extract<List, readonly unknown[]>['length'] ? true : false

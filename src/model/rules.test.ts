@@ -57,7 +57,7 @@ const cases: { readonly [rule: string]: Case } = {
       '用户@例子.公司',
       'a@xn--bcher-kva.example',
       `${'x'.repeat(64)}@example.com`,
-      `a@${'x'.repeat(60)}.${'x'.repeat(60)}.${'x'.repeat(60)}.${'x'.repeat(60)}.example`,
+      `ab@${'x'.repeat(60)}.${'x'.repeat(60)}.${'x'.repeat(60)}.${'x'.repeat(60)}.example`,
     ],
     [
       '',
@@ -82,7 +82,7 @@ const cases: { readonly [rule: string]: Case } = {
       'a@b.co, c@d.co',
       `${'x'.repeat(65)}@example.com`,
       `ann@${'x'.repeat(64)}.com`,
-      `ab@${'x'.repeat(60)}.${'x'.repeat(60)}.${'x'.repeat(60)}.${'x'.repeat(60)}.example`,
+      `abc@${'x'.repeat(60)}.${'x'.repeat(60)}.${'x'.repeat(60)}.${'x'.repeat(60)}.example`,
       `ann@${'x.'.repeat(130)}com`,
     ],
     'must be an e-mail address',

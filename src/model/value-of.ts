@@ -4,7 +4,7 @@ import type { KeyAttribute, ModelName } from './attributes-of.ts'
 import type { ModelDefinitions, TypeName } from './definition.ts'
 
 /** The values that an attribute holds when they are not null, as they are answered and compared. */
-export type ValueOf<M extends ModelDefinitions, A> = A extends { readonly model: infer Target }
+export type ValueOf<M extends ModelDefinitions, A> = A extends ToOne<infer Target>
   ? KeyOf<M, Target>
   : A extends WithSchema<unknown, infer Output>
     ? Output
@@ -17,7 +17,7 @@ export type KeyOf<M extends ModelDefinitions, N> =
   N extends ModelName<M> ? Extract<ValueOf<M, KeyAttribute<M, N>>, RecordId> : RecordId
 
 /** How the values are compared. For a to-one association it is the type of the other model's key. */
-export type TypeOf<M extends ModelDefinitions, A> = A extends { readonly model: infer Target }
+export type TypeOf<M extends ModelDefinitions, A> = A extends ToOne<infer Target>
   ? Target extends ModelName<M>
     ? DeclaredType<KeyAttribute<M, Target>>
     : 'unknown'
@@ -48,6 +48,7 @@ interface ValueOfType {
 
 // What a definition may say, as patterns to compare it with.
 export type Says<Word extends string> = { readonly [W in Word]: true }
+export type ToOne<Target = string> = { readonly model: Target }
 export type ToMany<Target = string> = { readonly collection: Target }
 export type Timestamp = Says<'autoCreatedAt'> | Says<'autoUpdatedAt'>
 export type WithSchema<Input, Output> = {

@@ -1,12 +1,14 @@
 import type { Json, JsonObject } from '../protocol/json.ts'
+import type { TargetOf } from './associations-of.ts'
 import type { AttributesOf, ModelName } from './attributes-of.ts'
 import type { ModelDefinitions } from './definition.ts'
 import type { Simplify } from './record-of.ts'
-import type { ToMany, TypeOf, ValueOf } from './value-of.ts'
+import type { ToMany, ToOne, TypeOf, ValueOf } from './value-of.ts'
 
 /**
  * A condition on the records of a model: attributes that must all hold, and `and`, `or` and `not` of conditions. A
- * to-one association is compared by the other record's key; JSON can only be null or not.
+ * to-one association is compared by the other record's key, or by a condition on that record; a to-many association
+ * takes a condition that at least one of its records fulfils. JSON can only be null or not.
  */
 export type Where<M extends ModelDefinitions, N extends ModelName<M>> = string extends keyof AttributesOf<M, N>
   ? JsonObject // only known when the program runs
@@ -19,10 +21,12 @@ interface Combinations<M extends ModelDefinitions, N extends ModelName<M>> {
 }
 
 type Comparisons<M extends ModelDefinitions, A> = {
-  readonly [K in keyof A as A[K] extends ToMany ? never : K]?: Comparison<ValueOf<M, A[K]>, TypeOf<M, A[K]>>
+  readonly [K in keyof A]?: A[K] extends ToMany
+    ? Where<M, TargetOf<M, A[K]>>
+    : Comparison<ValueOf<M, A[K]>, TypeOf<M, A[K]>> | (A[K] extends ToOne ? Where<M, TargetOf<M, A[K]>> : never)
 }
 
-type Comparison<Value, Type> = Type extends Unordered
+type Comparison<Value, Type> = Type extends Incomparable
   ? null | NotNull
   : Type extends 'unknown'
     ? Json
@@ -33,7 +37,8 @@ type ModifiersOf<Value, Type> = Type extends 'boolean'
     ? TextModifiers<Value>
     : OrderModifiers<Value>
 
-type Unordered = 'json' | 'binary'
+/** Databases do not agree on when two of these are equal, nor on which comes first. */
+export type Incomparable = 'json' | 'binary'
 
 interface NotNull {
   readonly '!='?: null
@@ -65,19 +70,4 @@ interface TextModifiers<Value> extends OrderModifiers<Value> {
   readonly endsWith?: string
   /** `%` is any text, `_` one character, a backslash makes the next character an ordinary one. */
   readonly like?: string
-}
-
-/** An order: `'name'`, `'name DESC'`, a list of those or of `{ name: 'DESC' }`, or an object `{ age: -1, name: 1 }`. */
-export type Sort<M extends ModelDefinitions, N extends ModelName<M>> = SortBy<
-  keyof Sortable<M, AttributesOf<M, N>> & string
->
-
-/** The same by the names of the attributes, which an error shows then instead of all models. */
-export type SortBy<Name extends string> =
-  | SortTerm<Name>
-  | readonly (SortTerm<Name> | { readonly [K in Name]?: 'ASC' | 'DESC' })[]
-  | { readonly [K in Name]?: 1 | -1 | 'ASC' | 'DESC' }
-type SortTerm<Name extends string> = Name | `${Name} ASC` | `${Name} DESC`
-export type Sortable<M extends ModelDefinitions, A> = {
-  [K in keyof A as A[K] extends ToMany ? never : TypeOf<M, A[K]> extends Unordered ? never : K]: A[K]
 }

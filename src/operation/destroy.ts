@@ -34,7 +34,9 @@ export const destroy: WriteOperation<{ readonly id: Json; readonly populate: rea
       ? store.delete(model, hasKey(model, id), asking)
       : store.transaction(
           (transaction) =>
-            chain(requireVersion(model, id, asking, transaction), () => remove(id, populate, pointers, model, transaction, context)),
+            chain(requireVersion(model, id, asking, transaction), () =>
+              remove(id, populate, pointers, model, transaction, context),
+            ),
           asking,
         )
     return chain(removed, (records) => {
@@ -55,8 +57,9 @@ function remove(
 ): Maybe<Records> {
   return chain(transaction.find(model, oneByKey(model, id)), (found) =>
     chain(embed(found, populate, transaction), (answer) =>
-      chain(each(pointers, (pointer) => letGo(pointer, id, transaction, context)), () =>
-        chain(transaction.delete(model, hasKey(model, id)), () => answer),
+      chain(
+        each(pointers, (pointer) => letGo(pointer, id, transaction, context)),
+        () => chain(transaction.delete(model, hasKey(model, id)), () => answer),
       ),
     ),
   )
@@ -66,8 +69,10 @@ function remove(
 function letGo({ model, attribute }: Pointer, id: Json, transaction: Transaction, context: Context): Maybe<unknown> {
   const pointing = holds(attribute, id)
   if (model.isJunction) return transaction.delete(model, pointing)
-  if (attribute.nullable) return transaction.update(model, pointing, [{ attribute, value: null }, ...stamps(model, context)])
-  const others = attribute.references === model ? allHold(pointing, { kind: 'not', condition: hasKey(model, id) }) : pointing
+  if (attribute.nullable)
+    return transaction.update(model, pointing, [{ attribute, value: null }, ...stamps(model, context)])
+  const others =
+    attribute.references === model ? allHold(pointing, { kind: 'not', condition: hasKey(model, id) }) : pointing
   return chain(transaction.count(model, others), (count) => {
     if (count === 0) return
     const message = `${count} ${model.name} record${count === 1 ? '' : 's'} must have this "${attribute.name}"`

@@ -23,7 +23,9 @@ function memberOf(records: Records, { association, criteria, populate }: Populat
     chain(embed(others, populate, reads), (complete) => {
       const groupOf = (index: number) => groups.get(values[index] as Json) ?? -1
       const grouped = { records: complete, ends }
-      return association.kind === 'belongsTo' ? one(association.name, grouped, groupOf) : many(association.name, grouped, groupOf)
+      return association.kind === 'belongsTo'
+        ? one(association.name, grouped, groupOf)
+        : many(association.name, grouped, groupOf)
     }),
   )
 }

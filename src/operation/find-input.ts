@@ -1,6 +1,6 @@
 import { type Criteria, everything, type Populate } from '../criteria/criteria.ts'
-import { pageOf, parsePopulate, populateAll, withKeys } from '../criteria/parse-populate.ts'
 import { parsePage } from '../criteria/parse-page.ts'
+import { pageOf, parsePopulate, populateAll, withKeys } from '../criteria/parse-populate.ts'
 import { omittedAssociations, parseSelect } from '../criteria/parse-select.ts'
 import { parseSort } from '../criteria/parse-sort.ts'
 import { parseWhere } from '../criteria/parse-where.ts'
@@ -24,7 +24,8 @@ export function readFind(parameters: Parameters, model: Model, { limits, secret 
   const sort = parseSort(get('sort'), model, limits)
   const page = parsePage(get('limit'), get('skip'), limits)
   const cursor = get('cursor')
-  if (cursor !== undefined && page.skip > 0) throw new ServiceError('E_BAD_CRITERIA', '"cursor" and "skip" cannot be given together')
+  if (cursor !== undefined && page.skip > 0)
+    throw new ServiceError('E_BAD_CRITERIA', '"cursor" and "skip" cannot be given together')
   const populate = readPopulate(parameters, model, limits, page.limit)
   return {
     criteria: {
@@ -40,7 +41,12 @@ export function readFind(parameters: Parameters, model: Model, { limits, secret 
 }
 
 /** What is to be embedded. The whole of every association is the ordinary case, and is made once for each model. */
-export function readPopulate(parameters: Parameters, model: Model, limits: Limits, within: number): readonly Populate[] {
+export function readPopulate(
+  parameters: Parameters,
+  model: Model,
+  limits: Limits,
+  within: number,
+): readonly Populate[] {
   const populate = parameter(parameters, 'populate')
   if (populate !== undefined && populate !== '') return parsePopulate(populate, model, limits, within)
   if (!parameters.populates) return none
@@ -59,7 +65,12 @@ function everyAssociation(model: Model, limits: Limits): readonly Populate[] {
 }
 
 /** Every association but this one, which is embedded as far as an answer goes. */
-export const populateWhole = (populate: readonly Populate[], name: string, model: Model, limits: Limits): readonly Populate[] => {
+export const populateWhole = (
+  populate: readonly Populate[],
+  name: string,
+  model: Model,
+  limits: Limits,
+): readonly Populate[] => {
   const association = model.associations.get(name)
   if (!association) return populate
   const whole = { association, criteria: pageOf(association.target, limits.maxLimit), populate: [] }

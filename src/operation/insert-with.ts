@@ -19,7 +19,10 @@ export function insertWith(
   return chain(checkTargets(unchecked(assignments, context), model, transaction), () =>
     chain(transaction.insert(model, assignments), (stored) => {
       const [id] = stored.values(model.primaryKey) as [Json]
-      return chain(each(members, (item) => replaceMembers(item, id, transaction, context)), () => stored)
+      return chain(
+        each(members, (item) => replaceMembers(item, id, transaction, context)),
+        () => stored,
+      )
     }),
   )
 }

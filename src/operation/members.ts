@@ -22,7 +22,10 @@ export interface MembersInput {
 export function readMembersInput(parameters: Parameters, target: Target, { limits }: Context): MembersInput {
   const association = must(target.association, 'a route without its association')
   if (association.kind === 'belongsTo') {
-    throw new ServiceError('E_NO_SUCH_ROUTE', `"${association.name}" of ${target.model.name} leads to one record and has no members`)
+    throw new ServiceError(
+      'E_NO_SUCH_ROUTE',
+      `"${association.name}" of ${target.model.name} leads to one record and has no members`,
+    )
   }
   const others = readPopulate({ ...parameters, body: {} }, target.model, limits, 1)
   return {
@@ -52,7 +55,13 @@ export function changeMembers(
     chain(store.find(model, oneByKey(model, parent)), (stored) => {
       if (stored.length === 0) throw noSuchRecord(model.name)
       return chain(embed(stored, populate, store), (records) =>
-        chain(withMember(records, child, association, store), (records) => ({ kind: 'record', model, records, populate, stored })),
+        chain(withMember(records, child, association, store), (records) => ({
+          kind: 'record',
+          model,
+          records,
+          populate,
+          stored,
+        })),
       )
     }),
   )

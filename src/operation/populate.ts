@@ -1,4 +1,4 @@
-import { allHold, type Condition, holds, hasKey, oneByKey } from '../criteria/criteria.ts'
+import { allHold, type Condition, hasKey, holds, oneByKey } from '../criteria/criteria.ts'
 import type { Association, HasMany, ManyToMany, Model } from '../model/model.ts'
 import { noSuchRecord, ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
@@ -52,7 +52,14 @@ export const populate: ReadOperation<PopulateInput> = {
   },
 }
 
-function one(id: Json, child: Json | undefined, showing: Showing, model: Model, association: Association, reads: Reads): Maybe<Outcome> {
+function one(
+  id: Json,
+  child: Json | undefined,
+  showing: Showing,
+  model: Model,
+  association: Association,
+  reads: Reads,
+): Maybe<Outcome> {
   const { target } = association
   if (association.kind !== 'belongsTo') {
     const where = allHold(hasKey(target, child as Json), memberOf(association, model, id))

@@ -30,12 +30,15 @@ export function readValues(
 ): RecordValues {
   const values = new Map<string, Json>()
   const members = new Map<string, Members>()
-  const invalid: Record<string, readonly Violation[]> = {}
+  const invalid: Record<string, readonly Violation[]> = Object.create(null)
   const take = (name: string, raw: Json) => {
     const attribute = model.attributes.get(name)
     if (attribute) {
       if (attribute.autoCreatedAt || attribute.autoUpdatedAt || (attribute.isPrimaryKey && !withKey)) return
-      values.set(name, attribute.references && isJsonObject(raw) ? (raw[attribute.references.primaryKey.name] ?? raw) : raw)
+      values.set(
+        name,
+        attribute.references && isJsonObject(raw) ? (raw[attribute.references.primaryKey.name] ?? raw) : raw,
+      )
       return
     }
     const association = model.associations.get(name)
@@ -54,7 +57,11 @@ export function readValues(
 }
 
 /** Keys of records, or the records themselves; one alone is a list of one. Says what is wrong instead. */
-export function readMembers(raw: Json, association: Exclude<Association, { kind: 'belongsTo' }>, most: number): Members | string {
+export function readMembers(
+  raw: Json,
+  association: Exclude<Association, { kind: 'belongsTo' }>,
+  most: number,
+): Members | string {
   const { primaryKey } = association.target
   const items = listOf(raw)
   if (!items) return `takes a list of ids of ${association.target.name}`

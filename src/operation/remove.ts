@@ -1,8 +1,8 @@
-import type { Json } from '../protocol/json.ts'
 import { ServiceError } from '../protocol/errors.ts'
+import type { Json } from '../protocol/json.ts'
 import { chain } from '../support/maybe.ts'
-import { leave } from './membership.ts'
 import { changeMembers, type MembersInput, readMembersInput } from './members.ts'
+import { leave } from './membership.ts'
 import { parameter, type WriteOperation } from './operation.ts'
 import { parseKey } from './record-key.ts'
 
@@ -21,7 +21,10 @@ export const remove: WriteOperation<MembersInput & { readonly child: Json }> = {
     const input = readMembersInput(parameters, target, context)
     const id = parameters.child ?? parameter(parameters, 'id')
     if (id === undefined) {
-      throw new ServiceError('E_BAD_REQUEST', `Say which ${input.association.target.name}: its id goes in the path, or as "id" in the body`)
+      throw new ServiceError(
+        'E_BAD_REQUEST',
+        `Say which ${input.association.target.name}: its id goes in the path, or as "id" in the body`,
+      )
     }
     return { ...input, child: parseKey(id, input.association.target) }
   },

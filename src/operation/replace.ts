@@ -1,7 +1,7 @@
 import { ServiceError } from '../protocol/errors.ts'
 import { chain } from '../support/maybe.ts'
-import { replaceMembers } from './membership.ts'
 import { changeMembers, type MembersInput, readMembersInput } from './members.ts'
+import { replaceMembers } from './membership.ts'
 import { parameter, type WriteOperation } from './operation.ts'
 import { type Members, readMembers } from './record-values.ts'
 

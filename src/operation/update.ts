@@ -44,10 +44,19 @@ export const update: WriteOperation<UpdateInput> = {
     const write = (assignments: readonly Assignment[]): Maybe<Records> =>
       asking.versions === undefined && input.members.length === 0 && unchecked(assignments, context).length === 0
         ? store.update(model, hasKey(model, input.id), assignments, asking)
-        : store.transaction((transaction) => updateWith(input, assignments, model, transaction, context, asking), asking)
+        : store.transaction(
+            (transaction) => updateWith(input, assignments, model, transaction, context, asking),
+            asking,
+          )
     return chain(chain(validOrMissing(input, model, store, context), write), (stored) => {
       if (stored.length === 0) throw noSuchRecord(model.name)
-      return chain(embed(stored, input.populate, store), (records) => ({ kind: 'record', model, records, populate: input.populate, stored }))
+      return chain(embed(stored, input.populate, store), (records) => ({
+        kind: 'record',
+        model,
+        records,
+        populate: input.populate,
+        stored,
+      }))
     })
   },
 }
@@ -64,14 +73,22 @@ function updateWith(
     chain(checkTargets(unchecked(assignments, context), model, transaction), () =>
       chain(transaction.update(model, hasKey(model, id), assignments), (stored) => {
         if (stored.length === 0) return stored
-        return chain(each(members, (item) => replaceMembers(item, id, transaction, context)), () => stored)
+        return chain(
+          each(members, (item) => replaceMembers(item, id, transaction, context)),
+          () => stored,
+        )
       }),
     ),
   )
 }
 
 /** That there is no such record is said before what is wrong with the values. */
-function validOrMissing({ id, values }: UpdateInput, model: Model, reads: Reads, context: Context): Maybe<readonly Assignment[]> {
+function validOrMissing(
+  { id, values }: UpdateInput,
+  model: Model,
+  reads: Reads,
+  context: Context,
+): Maybe<readonly Assignment[]> {
   const refuse = (error: unknown): Maybe<never> =>
     chain(reads.find(model, oneByKey(model, id)), (found) => {
       throw found.length === 0 ? noSuchRecord(model.name) : error

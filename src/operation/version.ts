@@ -21,6 +21,8 @@ export function requireVersion(model: Model, id: Json, { versions }: Asking, tra
   if (versions === undefined) return
   return chain(transaction.find(model, lockedByKey(model, id)), (stored) => {
     if (stored.length === 0 || versions === '*' || versions.includes(versionOf(stored))) return
-    throw new ServiceError('E_PRECONDITION_FAILED', `The ${model.name} was changed since it was read`, { model: model.name })
+    throw new ServiceError('E_PRECONDITION_FAILED', `The ${model.name} was changed since it was read`, {
+      model: model.name,
+    })
   })
 }

@@ -5,12 +5,16 @@ export interface JsonObject {
 }
 
 /** JSON that is already text, so that a record is encoded once on its way from the database to the wire. */
-export interface EncodedJson {
+export class EncodedJson {
   readonly encoded: string
+
+  constructor(encoded: string) {
+    this.encoded = encoded
+  }
 }
 
 export const isJsonObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-export const isEncoded = (value: Json | EncodedJson): value is EncodedJson =>
-  typeof value === 'object' && value !== null && typeof (value as EncodedJson).encoded === 'string'
+/** A class, and not a shape: no value that somebody sent or stored can be taken for text that is safe to send. */
+export const isEncoded = (value: Json | EncodedJson): value is EncodedJson => value instanceof EncodedJson

@@ -19,7 +19,9 @@ export interface EventIndex {
 }
 
 export function indexEvents(models: Models): EventIndex {
-  const owned = [...models.values()].flatMap((owner) => [...owner.associations.values()].map((association) => ({ owner, association })))
+  const owned = [...models.values()].flatMap((owner) =>
+    [...owner.associations.values()].map((association) => ({ owner, association })),
+  )
   const many = owned.filter((item): item is Owned<HasMany> => item.association.kind === 'hasMany')
   const paired = owned.filter((item): item is Owned<ManyToMany> => item.association.kind === 'manyToMany')
   return {
@@ -87,7 +89,8 @@ function moved({ id, before, after }: Change, model: Model, { fedBy }: EventInde
     if (from === to) continue
     for (const { owner, association } of feeds) {
       const member = { model: owner.name, attribute: association.name }
-      if (from !== null) events.push({ verb: 'removedFrom', ...member, id: from as RecordId, removedId: id as RecordId })
+      if (from !== null)
+        events.push({ verb: 'removedFrom', ...member, id: from as RecordId, removedId: id as RecordId })
       if (to !== null) events.push({ verb: 'addedTo', ...member, id: to as RecordId, addedId: id as RecordId })
     }
   }
@@ -99,7 +102,9 @@ function paired({ before, after }: Change, model: Model, { pairedBy }: EventInde
   const events: Event[] = []
   for (const { owner, association } of pairedBy.get(model) ?? []) {
     const { near, far, name } = association
-    const [from, to] = [before, after].map((row) => row && { id: row[near.name] ?? null, member: row[far.name] ?? null })
+    const [from, to] = [before, after].map(
+      (row) => row && { id: row[near.name] ?? null, member: row[far.name] ?? null },
+    )
     if (from?.id === to?.id && from?.member === to?.member) continue
     const own = { model: owner.name, attribute: name }
     if (from && from.id !== null && from.member !== null) {

@@ -7,7 +7,10 @@ import { type EventIndex, eventsOf, indexEvents } from './events.ts'
 /** The part of a log of changes that is followed. */
 export interface Followed {
   head(): Maybe<Position>
-  read(after: Position, limit: number): Maybe<{ readonly changes: readonly Change[]; readonly position: Position } | 'reset'>
+  read(
+    after: Position,
+    limit: number,
+  ): Maybe<{ readonly changes: readonly Change[]; readonly position: Position } | 'reset'>
   onWake(listener: () => void): Disposable
 }
 

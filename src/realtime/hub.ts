@@ -123,7 +123,13 @@ export class Hub implements FeedListener {
     return joined === undefined || joined.settled || !this.#options.covers(joined.position, change)
   }
 
-  #replay(peer: Peer, missed: readonly Heard[], joined: Joined | undefined, already: ReadonlySet<string>, watched: ReadonlySet<string>): void {
+  #replay(
+    peer: Peer,
+    missed: readonly Heard[],
+    joined: Joined | undefined,
+    already: ReadonlySet<string>,
+    watched: ReadonlySet<string>,
+  ): void {
     for (const heard of missed) {
       heard.events.forEach((event, index) => {
         const isNew = event.verb === 'created' ? !watched.has(event.model) : !already.has(`${event.model}/${event.id}`)

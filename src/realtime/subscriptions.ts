@@ -33,7 +33,11 @@ export class Subscriptions {
   /** One who listens already goes on as before. */
   follow(peer: Peer, model: string, ids: Iterable<RecordId>, joined: Joined | undefined): void {
     const records = entry(this.#byRecord, model, () => new Map<RecordId, Listeners>())
-    const own = entry(entry(this.#ofPeer, peer, () => new Map<string, Set<RecordId>>()), model, () => new Set<RecordId>())
+    const own = entry(
+      entry(this.#ofPeer, peer, () => new Map<string, Set<RecordId>>()),
+      model,
+      () => new Set<RecordId>(),
+    )
     for (const id of ids) {
       const listeners = entry(records, id, () => new Map() as Listeners)
       if (listeners.has(peer)) continue

@@ -15,7 +15,9 @@ const isText: Check = (value) => (typeof value === 'string' && value !== '' ? un
 const isPath: Check = (value) =>
   typeof value === 'string' && /^\/?[\w\-.~]+(\/[\w\-.~]+)*\/?$/.test(value) ? undefined : 'is a path, such as "/api"'
 const isPort: Check = (value) =>
-  Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 65_535 ? undefined : 'is a port number from 0 to 65535'
+  Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 65_535
+    ? undefined
+    : 'is a port number from 0 to 65535'
 const isOneOf =
   (...words: readonly string[]): Check =>
   (value) =>
@@ -51,7 +53,8 @@ export function modelsOf(config: AnyConfig): Models {
   if (typeof config !== 'object' || config === null) throw new ConfigError(['the configuration is not an object'])
   const problems = [...settingProblems(config)]
   try {
-    const models = typeof config.models === 'object' ? defineModels(config.models as ModelDefinitions, config.attributes) : undefined
+    const models =
+      typeof config.models === 'object' ? defineModels(config.models as ModelDefinitions, config.attributes) : undefined
     if (models && problems.length === 0) return models
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
@@ -70,7 +73,8 @@ function settingProblems(config: AnyConfig): readonly string[] {
     }
   }
   if (config.models === undefined) problems.push('models are missing')
-  if (config.rest === false && config.shortcuts === false) problems.push('rest and shortcuts are both off: nothing would be served')
+  if (config.rest === false && config.shortcuts === false)
+    problems.push('rest and shortcuts are both off: nothing would be served')
   problems.push(...limitProblems(config.limits ?? {}))
   return problems
 }

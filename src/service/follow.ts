@@ -10,7 +10,10 @@ import type { Match } from './route.ts'
  * What a request over a connection that stays makes it listen to: the records it was answered, those embedded in them,
  * and for what is new the model it listed and those embedded. As the ancestor does, whose clients count on it.
  */
-export function followOf({ model, records, populate }: Outcome, { operation, model: asked, association }: Match): Follow {
+export function followOf(
+  { model, records, populate }: Outcome,
+  { operation, model: asked, association }: Match,
+): Follow {
   if (operation.name === 'destroy') return { records: [], models: [] }
   const ids = new Map<string, Set<RecordId>>()
   const models = new Set<string>()

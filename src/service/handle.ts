@@ -27,6 +27,8 @@ export interface Pipeline {
   readonly jsonp: boolean
   /** Whether answers embed associations when nothing is said of them. */
   readonly populates: boolean
+  /** Whether pages of an origin may write. */
+  readonly trusts: (origin: string) => boolean
   readonly report: (error: unknown) => void
   /** What an address was found to mean, for those that say it all: most lists are asked for again and again. */
   readonly plans: Lru<string, Plan>
@@ -68,14 +70,19 @@ function answer(pipeline: Pipeline, request: ServiceRequest): Maybe<ServiceRespo
   if (request.method === 'OPTIONS') return options(pipeline.routes, request)
   if (request.path === '/' && pipeline.welcome) return pipeline.welcome(request)
   const { match, input } = plan(pipeline, request)
-  if (match.operation.effect === 'writes') refuseStrangers(request, match)
-  const done = request.peer ? performFor(request.peer, pipeline, request, match, input) : perform(pipeline, match, input, askingOf(request))
+  if (match.operation.effect === 'writes') refuseStrangers(request, match, pipeline.trusts)
+  const done = request.peer
+    ? performFor(request.peer, pipeline, request, match, input)
+    : perform(pipeline, match, input, askingOf(request))
   return chain(done, (outcome) => respond(outcome, request, match))
 }
 
-
 function plan({ plans, routes, context, populates }: Pipeline, request: ServiceRequest): Plan {
-  const isKept = request.query !== '' && request.method === 'GET' && request.body === undefined && request.query.length <= longestKeptQuery
+  const isKept =
+    request.query !== '' &&
+    request.method === 'GET' &&
+    request.body === undefined &&
+    request.query.length <= longestKeptQuery
   const key = isKept ? `${request.path}?${request.query}` : ''
   const kept = isKept ? plans.get(key) : undefined
   if (kept) return kept
@@ -92,10 +99,19 @@ export function perform({ store, context }: Pipeline, match: Match, input: unkno
   return operation.run(input, match, store, context, asking)
 }
 
-const askingOf = ({ peer, headers }: ServiceRequest): Asking => ({ origin: peer?.id, versions: readVersions(headers['if-match']) })
+const askingOf = ({ peer, headers }: ServiceRequest): Asking => ({
+  origin: peer?.id,
+  versions: readVersions(headers['if-match']),
+})
 
 /** As `perform`, for somebody who stays: what they are answered they follow, from exactly there on. */
-async function performFor(peer: Peer, pipeline: Pipeline, request: ServiceRequest, match: Match, input: unknown): Promise<Outcome> {
+async function performFor(
+  peer: Peer,
+  pipeline: Pipeline,
+  request: ServiceRequest,
+  match: Match,
+  input: unknown,
+): Promise<Outcome> {
   const { hub, store, context } = pipeline
   const { operation } = match
   const joining = await hub.begin(peer)
@@ -119,10 +135,16 @@ function options(routes: Routes, { path }: ServiceRequest): ServiceResponse {
   return { status: 204, headers: { Allow: allow } }
 }
 
-/** A link, an image or a script on somebody's page must not write, and neither must a browser that only reads ahead. */
-function refuseStrangers(request: ServiceRequest, { style }: Match): void {
-  if (style !== 'shortcut') return
-  if (isFromAnotherSite(request) || isReadAhead(request)) {
-    throw new ServiceError('E_FORBIDDEN', 'Writing by GET is not for other sites, nor for reading ahead')
+/**
+ * A page of another site must not write: not by a link, an image or a script, ever, and not by a form either unless its
+ * origin is one of those that `cors` lists. Neither must a browser that only reads ahead.
+ */
+function refuseStrangers(request: ServiceRequest, { style }: Match, trusts: (origin: string) => boolean): void {
+  if (style === 'shortcut' && isReadAhead(request))
+    throw new ServiceError('E_FORBIDDEN', 'Writing by GET is not for reading ahead')
+  if (!isFromAnotherSite(request)) return
+  const { origin } = request.headers
+  if (style === 'shortcut' || typeof origin !== 'string' || !trusts(origin)) {
+    throw new ServiceError('E_FORBIDDEN', 'Pages of other sites may not write here')
   }
 }

@@ -1,5 +1,5 @@
 import { ServiceError } from '../protocol/errors.ts'
-import { isEncoded } from '../protocol/json.ts'
+import { EncodedJson, isEncoded } from '../protocol/json.ts'
 import type { ServiceRequest, ServiceResponse } from '../protocol/request.ts'
 
 /** A name, with members and numbered places of it: nothing that could be anything else in a script. */
@@ -32,7 +32,7 @@ export function asScript(response: ServiceResponse, name: string): ServiceRespon
   return {
     status: response.status,
     headers: { ...response.headers, 'Content-Type': 'text/javascript; charset=utf-8' },
-    body: { encoded: `/**/ typeof ${name} === 'function' && ${name}(${argument});` },
+    body: new EncodedJson(`/**/ typeof ${name} === 'function' && ${name}(${argument});`),
   }
 }
 

@@ -3,11 +3,11 @@ import { createUuids } from '../model/uuid-v7.ts'
 import type { Context, Pointer } from '../operation/operation.ts'
 import type { Peer } from '../protocol/event.ts'
 import type { ServiceRequest, ServiceResponse } from '../protocol/request.ts'
-import type { ChangeLog } from '../storage/change-log.ts'
 import { Feed } from '../realtime/feed.ts'
 import { Hub } from '../realtime/hub.ts'
-import { openStore } from '../storage/stores.ts'
+import type { ChangeLog } from '../storage/change-log.ts'
 import type { Store } from '../storage/store.ts'
+import { openStore } from '../storage/stores.ts'
 import { systemClock } from '../support/clock.ts'
 import { defaultLimits, type Limits } from '../support/limits.ts'
 import { Lru } from '../support/lru.ts'
@@ -82,6 +82,8 @@ export async function openService(config: AnyConfig): Promise<OpenService> {
     welcome,
     jsonp: config.jsonp !== false,
     populates: config.populate !== false,
+    trusts: (origin) =>
+      config.cors !== undefined && (config.cors.origins === '*' || config.cors.origins.includes(origin)),
     report,
     plans: new Lru(keptPlans),
   }
@@ -117,7 +119,9 @@ const servedModels = (models: Models): readonly Model[] => [...models.values()].
 
 function pointersOf(models: Models): ReadonlyMap<Model, readonly Pointer[]> {
   const pointers = [...models.values()].flatMap((model) =>
-    [...model.attributes.values()].filter(({ references }) => references).map((attribute): Pointer => ({ model, attribute })),
+    [...model.attributes.values()]
+      .filter(({ references }) => references)
+      .map((attribute): Pointer => ({ model, attribute })),
   )
   return Map.groupBy(pointers, ({ attribute }) => attribute.references as Model)
 }

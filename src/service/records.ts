@@ -1,9 +1,9 @@
-import type { Model } from '../model/model.ts'
-import { ServiceError } from '../protocol/errors.ts'
-import { type Json, type JsonObject } from '../protocol/json.ts'
 import { parseWhere } from '../criteria/parse-where.ts'
+import type { Model } from '../model/model.ts'
 import type { Operation, Outcome, Parameters } from '../operation/operation.ts'
 import { type OperationName, operations } from '../operation/operations.ts'
+import { ServiceError } from '../protocol/errors.ts'
+import type { Json, JsonObject } from '../protocol/json.ts'
 import { type Pipeline, perform } from './handle.ts'
 import type { Match } from './route.ts'
 
@@ -30,8 +30,22 @@ export function recordsOf(pipeline: Pipeline, model: Model): LooseRecords {
   const run = async (name: OperationName, given: Given): Promise<Outcome> => {
     const operation = operations[name] as Operation
     const record = keyText(given.id, model)
-    const parameters: Parameters = { style: 'rest', record, query: nothing, body: given.body ?? nothing, populates: false }
-    const match: Match = { operation, style: 'rest', served: true, model, record: undefined, association: undefined, child: undefined }
+    const parameters: Parameters = {
+      style: 'rest',
+      record,
+      query: nothing,
+      body: given.body ?? nothing,
+      populates: false,
+    }
+    const match: Match = {
+      operation,
+      style: 'rest',
+      served: true,
+      model,
+      record: undefined,
+      association: undefined,
+      child: undefined,
+    }
     const input = operation.parse(parameters, match, pipeline.context)
     return perform(pipeline, match, input, nobody)
   }
@@ -48,7 +62,8 @@ export function recordsOf(pipeline: Pipeline, model: Model): LooseRecords {
         throw error
       }
     },
-    count: async ({ where = {} } = {}) => pipeline.store.count(model, parseWhere(where, model, pipeline.context.limits)),
+    count: async ({ where = {} } = {}) =>
+      pipeline.store.count(model, parseWhere(where, model, pipeline.context.limits)),
     create: async (values) => first(await run('create', { body: values })),
     update: async (id, values) => first(await run('update', { id, body: values })),
     destroy: async (id) => first(await run('destroy', { id })),

@@ -1,5 +1,6 @@
 import type { Outcome } from '../operation/operation.ts'
 import { problem, ServiceError } from '../protocol/errors.ts'
+import { EncodedJson } from '../protocol/json.ts'
 import type { ServiceRequest, ServiceResponse } from '../protocol/request.ts'
 import { encodeList } from '../storage/store.ts'
 import { entityTag, isKnown } from './entity-tag.ts'
@@ -15,7 +16,7 @@ export function respond(outcome: Outcome, request: ServiceRequest, { style, oper
   if (operation.effect === 'reads') {
     if (isKnown(headers['ETag'] as string, request.headers['if-none-match'])) return { status: 304, headers }
   } else if (style === 'shortcut') headers['Cache-Control'] = 'no-store' // a GET that wrote must never be answered from a cache
-  return { status: kind === 'created' ? 201 : 200, headers, body: { encoded } }
+  return { status: kind === 'created' ? 201 : 200, headers, body: new EncodedJson(encoded) }
 }
 
 /** The same question, from where this page ends. */
@@ -26,7 +27,8 @@ function nextPage({ base = '', path, query }: ServiceRequest, cursor: string): s
 
 /** An error as an answer. One that was not meant for whoever asked is reported instead, and says nothing of itself. */
 export function fail(error: unknown, report: (error: unknown) => void): ServiceResponse {
-  const told = error instanceof ServiceError ? error : new ServiceError('E_INTERNAL', 'Something went wrong on our side')
+  const told =
+    error instanceof ServiceError ? error : new ServiceError('E_INTERNAL', 'Something went wrong on our side')
   if (!(error instanceof ServiceError)) report(error)
   return {
     status: told.status,

@@ -1,6 +1,6 @@
 import type { Association, Model } from '../model/model.ts'
 import { ServiceError } from '../protocol/errors.ts'
-import type { ServedRoute, RouteNode, Routes } from './routes.ts'
+import type { RouteNode, Routes, ServedRoute } from './routes.ts'
 
 /** Which operation a request asks for, and of what. */
 export interface Match extends ServedRoute, Named {}
@@ -30,7 +30,8 @@ export function locate(routes: Routes, path: string): Place {
     const to = slash === -1 || slash > end ? end : slash
     const segment = path.slice(from, to)
     from = to + 1
-    const literal = node.literals.size > 0 ? (node.literals.get(segment) ?? node.literals.get(segment.toLowerCase())) : undefined
+    const literal =
+      node.literals.size > 0 ? (node.literals.get(segment) ?? node.literals.get(segment.toLowerCase())) : undefined
     if (literal) {
       node = literal
       continue

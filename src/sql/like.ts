@@ -1,5 +1,8 @@
 /** A LIKE pattern in pieces: `%` is any text, `_` one character, a backslash makes the next character an ordinary one. */
-export type LikePiece = { readonly kind: 'any' } | { readonly kind: 'one' } | { readonly kind: 'text'; readonly text: string }
+export type LikePiece =
+  | { readonly kind: 'any' }
+  | { readonly kind: 'one' }
+  | { readonly kind: 'text'; readonly text: string }
 
 export function parseLike(pattern: string): readonly LikePiece[] {
   const pieces: LikePiece[] = []

@@ -21,7 +21,12 @@ export interface Capture {
  * only ever added to it, so that two processes with different models never undo each other's triggers: the one that
  * knows less follows. `format` changes when the text of the triggers does.
  */
-export function captureOf(model: Model, recorded: Capture | undefined, inTable: ReadonlySet<string>, format: string): Capture {
+export function captureOf(
+  model: Model,
+  recorded: Capture | undefined,
+  inTable: ReadonlySet<string>,
+  format: string,
+): Capture {
   const own = [...model.attributes.values()].map((attribute) => attribute.column)
   const kept = (recorded?.columns ?? []).filter((column) => inTable.has(column) && !own.includes(column))
   const columns = [...own, ...kept].sort()

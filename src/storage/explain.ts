@@ -20,7 +20,10 @@ export async function explain(
     case 'foreignKey': {
       const missing = await missingTargets(assignments, reads)
       if (missing.length > 0) return invalid(model, missing, error)
-      return new ServiceError('E_CONFLICT', `Other records point to this ${model.name}`, { model: model.name, cause: error })
+      return new ServiceError('E_CONFLICT', `Other records point to this ${model.name}`, {
+        model: model.name,
+        cause: error,
+      })
     }
     case 'notNull': {
       const attribute = [...model.attributes.values()].find(({ column }) => column === fault.column)
@@ -33,9 +36,15 @@ export async function explain(
       return new ServiceError('E_BAD_REQUEST', message, { model: model.name, cause: error })
     }
     case 'busy':
-      return new ServiceError('E_UNAVAILABLE', 'The database is busy', { headers: { 'Retry-After': '1' }, cause: error })
+      return new ServiceError('E_UNAVAILABLE', 'The database is busy', {
+        headers: { 'Retry-After': '1' },
+        cause: error,
+      })
     case 'lost':
-      return new ServiceError('E_UNAVAILABLE', 'The database cannot be reached', { headers: { 'Retry-After': '2' }, cause: error })
+      return new ServiceError('E_UNAVAILABLE', 'The database cannot be reached', {
+        headers: { 'Retry-After': '2' },
+        cause: error,
+      })
     case 'timeout':
       return new ServiceError('E_TIMEOUT', 'The database took too long', { limit: 'statementTimeoutMs', cause: error })
     case 'refused':
@@ -56,7 +65,8 @@ function invalid(model: Model, found: readonly Found[], cause: unknown): Service
 
 function taken(model: Model, fault: Fault & { kind: 'unique' }, assignments: readonly Assignment[]): readonly Found[] {
   const named = [...model.attributes.values()].filter(({ column }) => fault.columns.includes(column))
-  const attributes = named.length > 0 ? named : assignments.filter(({ attribute }) => attribute.unique).map((a) => a.attribute)
+  const attributes =
+    named.length > 0 ? named : assignments.filter(({ attribute }) => attribute.unique).map((a) => a.attribute)
   return attributes.map((attribute) => [attribute, { rule: 'unique', message: 'has a value that is taken already' }])
 }
 

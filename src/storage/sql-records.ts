@@ -53,7 +53,13 @@ export class SqlRecords implements Records {
     this.#encoders = encoders
     this.next = next
     this.#members = members
-    this.#encoder = members.length === 0 ? encoders.of(selection) : encoders.without(selection, members.map(({ name }) => name))
+    this.#encoder =
+      members.length === 0
+        ? encoders.of(selection)
+        : encoders.without(
+            selection,
+            members.map(({ name }) => name),
+          )
   }
 
   get length(): number {
@@ -83,7 +89,10 @@ export class SqlRecords implements Records {
   }
 
   embed(members: readonly Embedded[]): Records {
-    return new SqlRecords(this.#rows, this.#selection, this.#encoders, this.next, [...this.#members.filter(({ name }) => members.every((member) => member.name !== name)), ...members])
+    return new SqlRecords(this.#rows, this.#selection, this.#encoders, this.next, [
+      ...this.#members.filter(({ name }) => members.every((member) => member.name !== name)),
+      ...members,
+    ])
   }
 }
 

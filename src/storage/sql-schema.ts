@@ -72,7 +72,8 @@ class SchemaPlanner {
   #column(model: Model, attribute: Attribute): string {
     const dialect = this.#dialect
     const name = this.#quote(attribute.column)
-    if (attribute.isPrimaryKey && model.key.length === 1 && attribute.autoIncrement) return `${name} ${dialect.countedKey}`
+    if (attribute.isPrimaryKey && model.key.length === 1 && attribute.autoIncrement)
+      return `${name} ${dialect.countedKey}`
     const words = [name, dialect.columnType(attribute)]
     if (!attribute.nullable) words.push('not null')
     if (attribute.isPrimaryKey && model.key.length === 1) words.push('primary key')

@@ -1,4 +1,12 @@
-import { allOf, type Comparison, type Condition, type Criteria, isEverything, type Selection, type Sort } from '../criteria/criteria.ts'
+import {
+  allOf,
+  type Comparison,
+  type Condition,
+  type Criteria,
+  isEverything,
+  type Selection,
+  type Sort,
+} from '../criteria/criteria.ts'
 import { equals } from '../criteria/modifiers/equals.ts'
 import { orderable, orderBy, sortedBy, toSql } from '../criteria/to-sql.ts'
 import type { Assignment } from '../model/assignment.ts'
@@ -116,7 +124,8 @@ export class SqlStatements {
     const pairs = `select ${distinct}${column} from ${this.#quote(junction.table)} where ${this.#quote(near.column)} = keelson_key`
     const byKeyOnly = sort.length === 1 && sort[0]?.attribute === target.primaryKey && !sort[0].through
     // In the order of their keys the pairs' own index has them, and a page of them is all that is read.
-    if (byKeyOnly && isEverything(where)) return sql`${raw(`${pairs} order by ${column}${sort[0]?.direction === 'desc' ? ' desc' : ''}`)}${page}`
+    if (byKeyOnly && isEverything(where))
+      return sql`${raw(`${pairs} order by ${column}${sort[0]?.direction === 'desc' ? ' desc' : ''}`)}${page}`
     const key = this.#quote(target.primaryKey.column)
     const head = raw(`select ${key} from ${this.#quote(target.table)} where ${key} in (${pairs})`)
     return sql`${head}${this.#and(where)}${raw(` order by ${orderBy(sort, target, this.#dialect)}`)}${page}`

@@ -80,14 +80,19 @@ export class SqlStore implements Store {
       return await this.#write(model, statement, context)
     } catch (error) {
       const told = await explain(error, model, assignments, this)
-      const isCounted = model.primaryKey.autoIncrement && assignments.every(({ attribute }) => attribute !== model.primaryKey)
+      const isCounted =
+        model.primaryKey.autoIncrement && assignments.every(({ attribute }) => attribute !== model.primaryKey)
       if (isCounted && told !== error && (await this.#recount?.(model))) return this.#write(model, statement, context)
       throw told
     }
   }
 
   update(model: Model, where: Condition, assignments: readonly Assignment[], context?: WriteContext): Promise<Records> {
-    return this.#explained(model, assignments, this.#write(model, this.#statements.update(model, where, assignments), context))
+    return this.#explained(
+      model,
+      assignments,
+      this.#write(model, this.#statements.update(model, where, assignments), context),
+    )
   }
 
   delete(model: Model, where: Condition, context?: WriteContext): Promise<Records> {
@@ -103,7 +108,9 @@ export class SqlStore implements Store {
     return this.#driver.transaction((query) => {
       const run: Run = ({ text, values }) => query(text, values)
       const write = (model: Model, assignments: readonly Assignment[], statement: Sql): Maybe<Records> =>
-        this.#guard(model, assignments, () => chain(run(this.#plain(statement)), (rows) => this.#records(rows, allOf(model))))
+        this.#guard(model, assignments, () =>
+          chain(run(this.#plain(statement)), (rows) => this.#records(rows, allOf(model))),
+        )
       const statements = this.#statements
       return work({
         ...this.#readsThrough(run),
@@ -168,7 +175,11 @@ export class SqlStore implements Store {
     let statement = this.#compiled.get(criteria)
     if (!statement) {
       const columns = this.#statements.columns(model, criteria)
-      statement = { ...this.#plain(this.#statements.find(model, criteria, columns)), weight: weightOf(criteria), columns }
+      statement = {
+        ...this.#plain(this.#statements.find(model, criteria, columns)),
+        weight: weightOf(criteria),
+        columns,
+      }
       this.#compiled.set(criteria, statement)
     }
     return statement

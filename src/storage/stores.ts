@@ -1,5 +1,5 @@
-import type { Models } from '../model/model.ts'
 import { ConfigError } from '../model/config-error.ts'
+import type { Models } from '../model/model.ts'
 import type { Limits } from '../support/limits.ts'
 import type { OpenedStore } from './opened-store.ts'
 import type { MigrateMode } from './schema.ts'
@@ -14,7 +14,8 @@ export interface StoreOptions {
 
 /** The databases we know, by the scheme of their address. Each is loaded when it is wanted. */
 const stores: Readonly<Record<string, (options: StoreOptions) => Promise<OpenedStore>>> = {
-  sqlite: async ({ url, ...rest }) => (await import('./sqlite/open.ts')).openSqlite({ path: url.replace(/^sqlite:(\/\/)?/, ''), ...rest }),
+  sqlite: async ({ url, ...rest }) =>
+    (await import('./sqlite/open.ts')).openSqlite({ path: url.replace(/^sqlite:(\/\/)?/, ''), ...rest }),
   postgres: async (options) => (await import('./postgres/open.ts')).openPostgres(options),
   memory: async (options) => (await import('./memory/open.ts')).openMemory(options),
 }
@@ -24,7 +25,9 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
   const scheme = /^([a-z]+):/.exec(options.url)?.[1] ?? ''
   const open = stores[aliases[scheme] ?? scheme]
   if (!open) {
-    const known = Object.keys(stores).map((name) => `${name}:`).join(', ')
+    const known = Object.keys(stores)
+      .map((name) => `${name}:`)
+      .join(', ')
     throw new ConfigError([`database: "${scheme}:" is no database that is known here (${known})`])
   }
   return open(options)

@@ -1,6 +1,6 @@
+import { raw, sql } from '../../sql/sql.ts'
 import type { Modifier } from '../modifier.ts'
 import { comparable, parseOperand } from '../modifier.ts'
-import { raw, sql } from '../../sql/sql.ts'
 
 /** What `{ name: 'Rex' }` means; null asks for the records that have no value. */
 export const equals: Modifier = {

@@ -1,10 +1,10 @@
 import type { Attribute } from '../../model/model.ts'
-import type { Json } from '../../protocol/json.ts'
-import type { Limits } from '../../support/limits.ts'
 import { ServiceError } from '../../protocol/errors.ts'
+import type { Json } from '../../protocol/json.ts'
+import { raw, sql } from '../../sql/sql.ts'
+import type { Limits } from '../../support/limits.ts'
 import type { Modifier } from '../modifier.ts'
 import { comparable, parseOperand, refuse } from '../modifier.ts'
-import { raw, sql } from '../../sql/sql.ts'
 
 function parseList(value: Json, attribute: Attribute, limits: Limits, name: string): readonly Json[] {
   comparable(attribute, name)

@@ -1,6 +1,6 @@
+import { raw, sql } from '../../sql/sql.ts'
 import type { Modifier } from '../modifier.ts'
 import { comparable, parseOperand } from '../modifier.ts'
-import { raw, sql } from '../../sql/sql.ts'
 
 /** Another value. A record without a value has no other value either: `not` asks for those as well. */
 export const notEquals: Modifier = {

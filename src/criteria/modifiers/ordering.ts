@@ -1,14 +1,17 @@
+import { raw, sql } from '../../sql/sql.ts'
+import { compareValues } from '../compare.ts'
 import type { Modifier } from '../modifier.ts'
 import { parseOperand, refuse } from '../modifier.ts'
-import { compareValues } from '../compare.ts'
-import { raw, sql } from '../../sql/sql.ts'
 
 const ordering = (name: string, alias: string, holds: (order: number) => boolean): Modifier => ({
   name,
   aliases: [alias],
   parse(value, attribute) {
     if (!attribute.type.ordered || attribute.type.storedAs === 'boolean') {
-      throw refuse(attribute, `"${attribute.name}" holds ${attribute.type.noun}, which has no order: "${name}" cannot be asked`)
+      throw refuse(
+        attribute,
+        `"${attribute.name}" holds ${attribute.type.noun}, which has no order: "${name}" cannot be asked`,
+      )
     }
     return parseOperand(value, attribute, name)
   },

@@ -1,12 +1,12 @@
 import type { Attribute } from '../../model/model.ts'
+import { ServiceError } from '../../protocol/errors.ts'
+import type { Json } from '../../protocol/json.ts'
 import type { Dialect } from '../../sql/dialect.ts'
 import { matchesLike } from '../../sql/like.ts'
 import type { Sql } from '../../sql/sql.ts'
+import type { Limits } from '../../support/limits.ts'
 import type { Modifier } from '../modifier.ts'
 import { parseOperand, refuse } from '../modifier.ts'
-import type { Json } from '../../protocol/json.ts'
-import type { Limits } from '../../support/limits.ts'
-import { ServiceError } from '../../protocol/errors.ts'
 
 function parseText(value: Json, attribute: Attribute, limits: Limits, name: string): string {
   if (attribute.type.storedAs !== 'text') {

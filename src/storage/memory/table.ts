@@ -8,7 +8,7 @@ import { DatabaseError } from '../driver.ts'
 export class MemoryTable {
   readonly model: Model
   rows: Map<string, JsonObject> = new Map()
-  counter = 0
+  counter = 0n
 
   constructor(model: Model) {
     this.model = model
@@ -22,7 +22,8 @@ export class MemoryTable {
     if (primaryKey.autoIncrement && row[primaryKey.name] === null) row[primaryKey.name] = this.#count()
     this.#check(row, undefined)
     this.rows.set(this.keyOf(row), row)
-    if (primaryKey.autoIncrement) this.counter = Math.max(this.counter, Number(row[primaryKey.name]))
+    const given = primaryKey.autoIncrement ? BigInt(row[primaryKey.name] as string | number) : 0n
+    if (given > this.counter) this.counter = given
     return row
   }
 
@@ -54,7 +55,7 @@ export class MemoryTable {
 
   #count(): Json {
     this.counter++
-    return this.model.primaryKey.type.storedAs === 'bigint' ? String(this.counter) : this.counter
+    return this.model.primaryKey.type.storedAs === 'bigint' ? String(this.counter) : Number(this.counter)
   }
 
   #check(row: JsonObject, before: JsonObject | undefined): void {

@@ -80,7 +80,10 @@ export class PostgresChangeLog implements SqlChangeLog {
     if (!place) return false
     if (!place.inside) return sees(place.from, operation)
     const seq = placeOf(own)?.inside?.seq
-    return sees(place.from, operation) || (sees(place.inside.until, operation) && seq !== undefined && seq <= place.inside.seq)
+    return (
+      sees(place.from, operation) ||
+      (sees(place.inside.until, operation) && seq !== undefined && seq <= place.inside.seq)
+    )
   }
 
   async tail(): Promise<Position> {

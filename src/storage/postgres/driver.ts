@@ -2,12 +2,13 @@ import type { Limits } from '../../support/limits.ts'
 import type { Maybe } from '../../support/maybe.ts'
 import type { DatabaseError, Driver, Query, Row, Weight } from '../driver.ts'
 import type { Connect } from './connect.ts'
-import { type Connection, setOrigin } from './connection.ts'
+import type { Connection } from './connection.ts'
 import { isConflict, isLost, isOverdue, isStale } from './errors.ts'
 import { Lane } from './lane.ts'
 import { patient } from './patience.ts'
 import { Pool } from './pool.ts'
 import type { Ask } from './text-query.ts'
+import { look, pause, repeated, transact } from './transact.ts'
 import { Watch } from './watch.ts'
 
 /**
@@ -17,6 +18,7 @@ import { Watch } from './watch.ts'
 const readLanes = 2
 const writeLanes = 3
 const longReads = 4
+const snapshots = 4
 const transactions = 8
 
 /** What is asked here takes a millisecond; what takes this long is asked again where it holds up nobody else. */
@@ -27,14 +29,15 @@ const rememberLongMs = 60_000
 const rememberedLong = 1_000
 
 const mostAttempts = 6
-const longestRetryPauseMs = 40
 
 /** PostgreSQL over a few connections: shared ones for single statements, others for one user at a time. */
 export class PostgresDriver implements Driver {
   readonly #reads: readonly Lane[]
   readonly #writes: readonly Lane[]
   readonly #longReads: Pool
+  readonly #snapshots: Pool
   readonly #transactions: Pool
+  readonly #pools: readonly Pool[]
   readonly #long = new Map<string, number>()
   readonly #watch: Watch
   readonly #committed: () => void
@@ -53,19 +56,14 @@ export class PostgresDriver implements Driver {
     this.#reads = lanes(readLanes)
     this.#writes = lanes(writeLanes)
     this.#longReads = new Pool({ open, size: longReads, waitMs })
+    this.#snapshots = new Pool({ open, size: snapshots, waitMs })
     this.#transactions = new Pool({ open, size: transactions, waitMs })
     this.#committed = committed
+    this.#pools = [this.#longReads, this.#snapshots, this.#transactions]
     this.#watch = new Watch(
-      () => [
-        ...[...this.#reads, ...this.#writes].flatMap((lane) => lane.connection ?? []),
-        ...this.#longReads.connections,
-        ...this.#transactions.connections,
-      ],
+      () => this.#connections(),
       statementTimeoutMs,
-      () => {
-        this.#longReads.sweep()
-        this.#transactions.sweep()
-      },
+      () => this.#sweep(),
     )
   }
 
@@ -97,7 +95,7 @@ export class PostgresDriver implements Driver {
   }
 
   snapshot<T>(work: (query: Query) => Maybe<T>): Promise<T> {
-    return this.#repeated((progress) => this.#snapshots.use((connection) => look(connection, work, progress)))
+    return repeated((progress) => this.#snapshots.use((connection) => look(connection, work, progress)))
   }
 
   /** Nothing is repeated that may have been done: only what the server says it has not done. */
@@ -125,28 +123,25 @@ export class PostgresDriver implements Driver {
   }
 
   async transaction<T>(work: (query: Query) => Maybe<T>, origin: string | undefined): Promise<T> {
-    const result = await this.#repeated((progress) =>
+    const result = await repeated((progress) =>
       this.#transactions.use((connection) => transact(connection, work, origin, progress)),
     )
     this.#committed()
     return result
   }
 
-  async #repeated<T>(run: (progress: Progress) => Promise<T>): Promise<T> {
-    for (let attempt = 1; ; attempt++) {
-      const progress: Progress = { hasBegun: false, failures: [] }
-      try {
-        return await run(progress)
-      } catch (error) {
-        if (attempt === mostAttempts || !mayRepeat(error, progress, attempt)) throw error
-        await pause(attempt)
-      }
-    }
-  }
-
   /** Runs before the connections are closed. */
   onClosing(close: () => Promise<void>): void {
     this.#closing.push(close)
+  }
+
+  #connections(): readonly Connection[] {
+    const lanes = [...this.#reads, ...this.#writes]
+    return [...lanes.flatMap((lane) => lane.connection ?? []), ...this.#pools.flatMap((pool) => pool.connections)]
+  }
+
+  #sweep(): void {
+    for (const pool of this.#pools) pool.sweep()
   }
 
   #isLong(text: string): boolean {
@@ -164,9 +159,7 @@ export class PostgresDriver implements Driver {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#closing.map((close) => close()))
-    await Promise.all(
-      [...this.#reads, ...this.#writes, this.#longReads, this.#transactions].map((part) => part.close()),
-    )
+    await Promise.all([...this.#reads, ...this.#writes, ...this.#pools].map((part) => part.close()))
     this.#watch[Symbol.dispose]()
   }
 }
@@ -179,56 +172,3 @@ function idlest(lanes: readonly Lane[]): Lane {
   }
   return found
 }
-
-interface Progress {
-  hasBegun: boolean
-  /** What the work throws may be what it has made of a fault, so the faults themselves are kept. */
-  readonly failures: DatabaseError[]
-}
-
-function mayRepeat(error: unknown, { hasBegun, failures }: Progress, attempt: number): boolean {
-  // The connection had been lost before, and nobody had noticed.
-  if (!hasBegun) return isLost(error) && attempt === 1
-  return failures.some((failure) => isConflict(failure) || isStale(failure))
-}
-
-async function transact<T>(
-  connection: Connection,
-  work: (query: Query) => Maybe<T>,
-  origin: string | undefined,
-  progress: Progress,
-): Promise<T> {
-  const { failures } = progress
-  const run = async (ask: Ask): Promise<readonly Row[]> => {
-    try {
-      return await connection.run(ask)
-    } catch (error) {
-      failures.push(error as DatabaseError)
-      throw error
-    }
-  }
-  // Waited for, because what follows would be a transaction of its own if this failed.
-  await connection.run({ text: begin, values: [], how: 'several' })
-  progress.hasBegun = true
-  try {
-    if (origin !== undefined) run({ text: setOrigin, values: [origin], how: 'kept' }).catch(() => {}) // the next one fails too
-    const result = await work((text, values) => run({ text, values, how: 'kept' }))
-    // A commit after a fault would be a quiet rollback.
-    if (failures[0] !== undefined) throw failures[0]
-    await run({ text: 'commit', values: [], how: 'several' })
-    if (failures[0] !== undefined) throw failures[0]
-    return result
-  } catch (error) {
-    await connection
-      .run({ text: 'rollback', values: [], how: 'several' })
-      .catch((failure) => connection.destroy(failure))
-    throw error
-  }
-}
-
-/** What must not change until the end is locked by whoever reads it. */
-const begin = 'begin isolation level read committed'
-
-/** Two that met are not to meet again. */
-const pause = (attempt: number): Promise<void> =>
-  new Promise((resolve) => setTimeout(resolve, Math.random() * longestRetryPauseMs * Math.min(1, attempt / 3)))

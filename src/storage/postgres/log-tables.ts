@@ -45,7 +45,7 @@ const definitions = ({ log, meta, capture, horizon }: LogTables): readonly strin
     origin text default nullif(current_setting('keelson.origin', true), '')
   )`,
   `create index keelson_log_tx on ${log} (tx)`,
-  `create table ${horizon} (at timestamptz not null, xmin xid8 not null)`,
+  `create table ${horizon} (at timestamptz not null, oldest xid8 not null)`,
 ]
 
 /** No transaction is smaller. */

@@ -46,7 +46,7 @@ async function raiseFloor(
 
   await run(`insert into ${tables.horizon} values (clock_timestamp(), $1::xid8)`, [String(xmin)])
   const byAge = await run(
-    `delete from ${tables.horizon} where at <= clock_timestamp() - $1::float8 * interval '1 millisecond' returning xmin`,
+    `delete from ${tables.horizon} where at <= clock_timestamp() - $1::float8 * interval '1 millisecond' returning oldest`,
     [String(keep.ageMs)],
   )
   const byRows = await run(`select tx from ${tables.log} order by tx desc offset $1::bigint limit 1`, [

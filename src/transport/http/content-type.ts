@@ -3,6 +3,8 @@ export interface ContentType {
   readonly type: string
   /** In lower case; absent when none is named. */
   readonly charset?: string | undefined
+  /** What stands between the parts of a body that has several. */
+  readonly boundary?: string | undefined
 }
 
 const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
@@ -17,7 +19,7 @@ const parameter = new RegExp(`(${token})=(?:(${token})|"((?:[^"\\\\]|\\\\.)*)")`
 export function parseContentType(header: string): ContentType | undefined {
   const type = take(mediaType, header, 0)?.[0]
   if (type === undefined) return undefined
-  let charset: string | undefined
+  const named = new Map<string, string>()
   let at = type.length
   while (at < header.length) {
     const gap = take(separator, header, at)
@@ -26,11 +28,14 @@ export function parseContentType(header: string): ContentType | undefined {
     const found = take(parameter, header, at)
     if (!found) continue
     at += found[0].length
-    if (found[1]?.toLowerCase() !== 'charset') continue
-    if (charset !== undefined) return undefined
-    charset = (found[2] ?? found[3] ?? '').toLowerCase()
+    const name = (found[1] ?? '').toLowerCase()
+    if (name !== 'charset' && name !== 'boundary') continue
+    if (named.has(name)) return undefined
+    named.set(name, found[2] ?? found[3] ?? '')
   }
-  return { type: type.toLowerCase(), charset }
+  const content: ContentType = { type: type.toLowerCase(), charset: named.get('charset')?.toLowerCase() }
+  const boundary = named.get('boundary')
+  return boundary === undefined ? content : { ...content, boundary }
 }
 
 function take(pattern: RegExp, text: string, at: number): RegExpExecArray | null {

@@ -42,7 +42,7 @@ describe('the address', () => {
       })
       const headers = { accept: 'x' }
       assert.equal(exchange(front, 'GET', target, headers), ok)
-      assert.deepEqual(seen, { method: 'GET', path, query, headers, body: undefined })
+      assert.deepEqual(seen, { method: 'GET', path, base: undefined, query, headers, body: undefined })
     })
   }
 

@@ -38,11 +38,12 @@ export function exchange(
   target: string,
   headers: ServiceRequest['headers'],
   readBody?: () => Json | undefined,
+  base?: string,
 ): Maybe<ServiceResponse> {
   const { cors } = front
   const preflight = cors?.preflight(method, headers)
   if (preflight) return preflight
-  const answer = ask(front, method, target, headers, readBody)
+  const answer = ask(front, method, target, headers, readBody, base)
   if (!cors) return answer
   return isPromise(answer) ? answer.then((response) => cors.allow(response, headers)) : cors.allow(answer, headers)
 }
@@ -53,6 +54,7 @@ function ask(
   target: string,
   headers: ServiceRequest['headers'],
   readBody: (() => Json | undefined) | undefined,
+  base: string | undefined,
 ): Maybe<ServiceResponse> {
   try {
     const url = target.startsWith('/') ? target : withoutOrigin(target)
@@ -62,6 +64,7 @@ function ask(
     const answer = service.handle({
       method,
       path: mark === -1 ? url : url.slice(0, mark),
+      base,
       query: mark === -1 ? '' : url.slice(mark + 1),
       body: readBody?.(),
       headers,

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { EncodedJson } from '../../protocol/json.ts'
 import type { Service, ServiceRequest, ServiceResponse } from '../../protocol/request.ts'
 import { defaultLimits, type Limits } from '../../support/limits.ts'
 import { type HttpServer, type ListenOptions, listen } from './listen.ts'
@@ -612,7 +613,9 @@ describe('stop', () => {
 
   test('lets an answer that is on its way arrive whole, and then closes', { timeout: 10_000 }, async () => {
     const size = 20_000_000
-    const long: Service = { handle: () => ({ status: 200, headers: {}, body: { encoded: `"${'x'.repeat(size)}"` } }) }
+    const long: Service = {
+      handle: () => ({ status: 200, headers: {}, body: new EncodedJson(`"${'x'.repeat(size)}"`) }),
+    }
     const server = await start(long, { limits: { ...limits, stopTimeoutMs: 600_000 } })
     const client = new Client(server.port)
     client.write('GET /1 HTTP/1.1', 'Host: x', '', '')

@@ -4,11 +4,13 @@ import type { ServiceRequest } from '../../protocol/request.ts'
 import type { Limits } from '../../support/limits.ts'
 import { form } from './body/form.ts'
 import { json } from './body/json.ts'
+import { multipart } from './body/multipart.ts'
+import { xml } from './body/xml.ts'
 import type { BodyFormat } from './body-format.ts'
-import { parseContentType } from './content-type.ts'
+import { type ContentType, parseContentType } from './content-type.ts'
 
-/** In the order in which a refusal names them. A body without a type is tried as the first. */
-const formats: readonly [BodyFormat, ...BodyFormat[]] = [json, form]
+/** In the order in which a refusal names them. A body without a type is tried as JSON. */
+const formats: readonly BodyFormat[] = [json, form, multipart, xml]
 
 const methodsWithBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 /** For other methods a body has no meaning: it is read past. */
@@ -24,17 +26,19 @@ export function parseBody(bytes: Uint8Array, headers: ServiceRequest['headers'],
   if (coding !== undefined && coding !== 'identity') {
     throw unsupported('Compressed bodies are not understood: send it without Content-Encoding')
   }
-  const format = formatOf(headers['content-type'])
-  return format.parse(decode(bytes), limits)
-}
-
-function formatOf(header: ServiceRequest['headers'][string]): BodyFormat {
-  if (header === undefined || header === 'application/json') return formats[0]
+  const header = headers['content-type']
+  if (header === undefined || header === 'application/json') return json.parse(decode(bytes), limits, plainJson)
   const content = typeof header === 'string' ? parseContentType(header) : undefined
   if (!content) throw unsupported('The Content-Type header cannot be understood')
+  return formatOf(content).parse(decode(bytes), limits, content)
+}
+
+const plainJson: ContentType = { type: 'application/json' }
+
+function formatOf(content: ContentType): BodyFormat {
   const format = formats.find(({ accepts }) => accepts(content.type))
   if (!format) {
-    const names = formats.map(({ name }) => name).join(' and ')
+    const names = formats.map(({ name }) => name).join(', ')
     throw unsupported(`A body of this type is not understood; understood are ${names}`)
   }
   if (content.charset !== undefined && content.charset !== 'utf-8' && content.charset !== 'utf8') {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type RequestListener, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, test } from 'node:test'
-import type { Json } from '../../protocol/json.ts'
+import { EncodedJson, type Json } from '../../protocol/json.ts'
 import type { Service, ServiceRequest, ServiceResponse } from '../../protocol/request.ts'
 import { defaultLimits } from '../../support/limits.ts'
 import { fetchHandler } from './fetch.ts'
@@ -12,12 +12,12 @@ const limits = { ...defaultLimits, maxBodyBytes: 1000, maxUrlBytes: 200 }
 
 /** Answers with what it was asked, except where a path asks for something else. */
 const answers: Readonly<Record<string, ServiceResponse>> = {
-  '/encoded': { status: 201, headers: {}, body: { encoded: '{"name":"Réx"}' } },
+  '/encoded': { status: 201, headers: {}, body: new EncodedJson('{"name":"Réx"}') },
   '/null': { status: 200, headers: {}, body: null },
   '/none': { status: 200, headers: {} },
   '/no-content': { status: 204, headers: { 'X-Kept': 'yes' } },
   '/not-modified': { status: 304, headers: { ETag: '"1"' }, body: { not: 'sent' } },
-  '/script': { status: 200, headers: { 'Content-Type': 'text/javascript' }, body: { encoded: '/**/f([])' } },
+  '/script': { status: 200, headers: { 'Content-Type': 'text/javascript' }, body: new EncodedJson('/**/f([])') },
   '/split': { status: 200, headers: { Location: 'x\r\nSet-Cookie: a=b' }, body: {} },
   '/odd-status': { status: 99, headers: {}, body: {} },
 }
@@ -194,6 +194,30 @@ describe('in a framework', () => {
       assert.equal(answer.headers['x-powered-by'], 'framework')
       if (status === 200)
         assert.deepEqual(JSON.parse(answer.text), { method: 'POST', path: '/pet', query: 'a=1', body: seen })
+    })
+  }
+
+  const left: readonly [name: string, marks: object, base: string | undefined][] = [
+    ['nothing', {}, undefined],
+    ['its base', { baseUrl: '/api', originalUrl: '/api/pet?a=1' }, '/api'],
+    ['no base', { baseUrl: '', originalUrl: '/pet?a=1' }, ''],
+    ['the whole address', { originalUrl: '/api/pet?a=1' }, '/api'],
+    ['the same address', { originalUrl: '/pet?a=1' }, ''],
+    ['another address', { originalUrl: '/elsewhere' }, undefined],
+    ['what is no address', { baseUrl: 1, originalUrl: 2 }, undefined],
+  ]
+  for (const [name, marks, base] of left) {
+    test(`that leaves ${name} on the request, the service is told what to put before links`, async () => {
+      let seen: ServiceRequest | undefined
+      const spy: Service = {
+        handle(request) {
+          seen = request
+          return { status: 204, headers: {} }
+        },
+      }
+      const listener: RequestListener = (req, res) => handler(spy, limits)(Object.assign(req, marks), res)
+      await withServer(listener, (port) => ask(port, get('/pet?a=1')))
+      assert.equal(seen?.base, base)
     })
   }
 

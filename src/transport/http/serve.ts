@@ -24,7 +24,7 @@ export function handler(service: Service, limits: Limits, options: HttpOptions =
   return (req, res) => {
     if (front.closing.has(req.socket)) return
     if (mayHaveBody(req)) receive(front, req, res)
-    else send(front, res, exchange(front, req.method as string, req.url as string, req.headers))
+    else send(front, res, request(front, req))
   }
 }
 
@@ -33,20 +33,32 @@ interface NodeFront extends Front {
   readonly closing: WeakSet<Socket>
 }
 
-/** Some frameworks read the body themselves, and leave here what it means. */
-type Received = IncomingMessage & { readonly body?: unknown }
+/** What frameworks leave on a request: the body, if they read it themselves, and what they took off its address. */
+type Received = IncomingMessage & {
+  readonly body?: unknown
+  readonly baseUrl?: unknown
+  readonly originalUrl?: unknown
+}
+
+function baseOf({ baseUrl, originalUrl, url = '' }: Received): string | undefined {
+  if (typeof baseUrl === 'string') return baseUrl
+  if (typeof originalUrl !== 'string' || !originalUrl.endsWith(url)) return undefined
+  return originalUrl.slice(0, originalUrl.length - url.length)
+}
 
 const mayHaveBody = (req: Received): boolean =>
   (req.headers['content-length'] ?? '0') !== '0' ||
   req.headers['transfer-encoding'] !== undefined ||
   req.body !== undefined
 
+const request = (front: Front, req: Received, parse?: () => Json | undefined): Maybe<ServiceResponse> =>
+  exchange(front, req.method as string, req.url as string, req.headers, parse, baseOf(req))
+
 function receive(front: NodeFront, req: Received, res: ServerResponse): void {
   const { limits } = front
   const answer = (body: unknown): void => {
-    const method = req.method as string
-    const parse = bodyCounts(method) ? () => accept(req, body, limits) : undefined
-    send(front, res, exchange(front, method, req.url as string, req.headers, parse))
+    const parse = bodyCounts(req.method as string) ? () => accept(req, body, limits) : undefined
+    send(front, res, request(front, req, parse))
   }
   if (req.body !== undefined || req.readableEnded) answer(req.body)
   else readBody(req, limits.maxBodyBytes, (bytes) => (bytes ? answer(bytes) : refuseBody(front, req, res)))

@@ -8,7 +8,7 @@ import { json } from './json.ts'
 import { findJsonError } from './json-error.ts'
 
 const limits = { ...defaultLimits, maxJsonDepth: 4 }
-const parse = (text: string): Json => json.parse(text, limits)
+const parse = (text: string): Json => json.parse(text, limits, { type: 'application/json' })
 
 const understood: readonly [text: string, value: Json][] = [
   ['{}', {}],

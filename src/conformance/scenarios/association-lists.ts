@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import { address, column, create, list, record, refused } from '../expect.ts'
+import type { Api, Scenario } from '../scenario.ts'
+
+async function cast(api: Api) {
+  const ann = (await create(api, 'keeper', { name: 'Ann' }))['id'] as number
+  const bob = (await create(api, 'keeper', { name: 'Bob', mentor: ann }))['id'] as number
+  for (const [name, weight] of [['Leo', 190], ['Tom', 4], ['Tweety', 0.1]] as const) {
+    await create(api, 'animal', { name, weight, keeper: ann, kind: name === 'Tweety' ? 'bird' : 'cat' })
+  }
+  const nemo = (await create(api, 'animal', { name: 'Nemo', kind: 'fish' }))['id'] as number
+  return { ann, bob, nemo }
+}
+
+/** What an association of one record leads to, at an address of its own. */
+export const associationLists: readonly Scenario[] = [
+  {
+    name: 'association lists: all that a list can do, among the members',
+    async run(api) {
+      const { ann, bob } = await cast(api)
+      const cases = [
+        ['', ['Leo', 'Tom', 'Tweety']],
+        ['limit=2', ['Leo', 'Tom']],
+        ['limit=1&skip=1', ['Tom']],
+        ['sort=name%20DESC', ['Tweety', 'Tom', 'Leo']],
+        ['kind=bird', ['Tweety']],
+        ['weight[<]=100', ['Tom', 'Tweety']],
+        ['where={"or":[{"name":"Leo"},{"name":"Nemo"}]}', ['Leo']],
+        ['where={"not":{"kind":"bird"}}', ['Leo', 'Tom']],
+      ] as const
+      for (const [query, names] of cases) {
+        assert.deepEqual(column(await api.request('GET', `/keeper/${ann}/animals?${query}`), 'name'), names, query)
+      }
+      assert.deepEqual(list(await api.request('GET', `/keeper/${bob}/animals`)), [])
+      const [leo] = list(await api.request('GET', `/keeper/${ann}/animals?select=name&populate=false&limit=1`))
+      assert.deepEqual(Object.keys(leo ?? {}), ['id', 'name'])
+    },
+  },
+  {
+    name: 'association lists: a page of thirty, like any list',
+    settings: { limits: { defaultLimit: 2, maxLimit: 3 } },
+    async run(api) {
+      const { ann } = await cast(api)
+      assert.deepEqual(column(await api.request('GET', `/keeper/${ann}/animals`), 'name'), ['Leo', 'Tom'])
+      assert.deepEqual(column(await api.request('GET', `/keeper/${ann}/animals?limit=3`), 'name'), ['Leo', 'Tom', 'Tweety'])
+      refused(await api.request('GET', `/keeper/${ann}/animals?limit=4`), 'E_BAD_CRITERIA', { limit: 'maxLimit' })
+    },
+  },
+  {
+    name: 'association lists: what is wrong with a list is wrong here',
+    async run(api) {
+      const { ann } = await cast(api)
+      for (const query of ['nosuch=1', 'limit=abc', 'sort=nosuch', 'where={', 'select=nosuch', 'age=4']) {
+        refused(await api.request('GET', `/keeper/${ann}/animals?${query}`), 'E_BAD_CRITERIA')
+      }
+    },
+  },
+  {
+    name: 'association lists: one member, and nobody who is none',
+    async run(api) {
+      const { ann, nemo } = await cast(api)
+      const [leo] = column(await api.request('GET', '/animal?populate=false&name=Leo'), 'id')
+      assert.equal(record(await api.request('GET', `/keeper/${ann}/animals/${leo}`))['name'], 'Leo')
+      for (const path of [`/keeper/${ann}/animals/${nemo}`, `/keeper/${ann}/animals/999999`, `/keeper/999999/animals/${leo}`]) {
+        refused(await api.request('GET', path), 'E_NO_SUCH_RECORD')
+      }
+      refused(await api.request('GET', `/keeper/${ann}/animals/abc`), 'E_BAD_REQUEST', { model: 'animal' })
+    },
+  },
+  {
+    name: 'association lists: a to-one leads to its record, or nowhere',
+    async run(api) {
+      const { ann, bob } = await cast(api)
+      assert.equal(record(await api.request('GET', `/keeper/${bob}/mentor`))['id'], ann)
+      assert.deepEqual(record(await api.request('GET', `/keeper/${bob}/mentor?select=name&populate=false`)), { id: ann, name: 'Ann' })
+      refused(await api.request('GET', `/keeper/${ann}/mentor`), 'E_NO_SUCH_RECORD', { model: 'keeper' })
+      for (const query of ['limit=1', 'sort=name', 'where={}', 'name=Ann']) {
+        refused(await api.request('GET', `/keeper/${bob}/mentor?${query}`), 'E_BAD_CRITERIA')
+      }
+    },
+  },
+  {
+    name: 'association lists: nothing of a record that is not there, and no association that is none',
+    async run(api) {
+      const { ann } = await cast(api)
+      for (const path of ['/keeper/999999/animals', '/keeper/999999/mentor', '/keeper/999999/teams']) {
+        refused(await api.request('GET', path), 'E_NO_SUCH_RECORD', { model: 'keeper' })
+      }
+      refused(await api.request('GET', '/keeper/abc/animals'), 'E_BAD_REQUEST', { model: 'keeper' })
+      for (const name of ['nosuch', 'name', 'Animals', 'animal', '__proto__', 'constructor', 'toString']) {
+        refused(await api.request('GET', `/keeper/${ann}/${name}`), 'E_NO_SUCH_ROUTE')
+      }
+    },
+  },
+  {
+    name: 'association lists: each kind of association, from both of its sides',
+    async run(api) {
+      const ann = (await create(api, 'keeper', { name: 'Ann' }))['id'] as number
+      const bob = (await create(api, 'keeper', { name: 'Bob', mentor: ann }))['id'] as number
+      const night = (await create(api, 'team', { title: 'Night', members: [ann, bob] }))['id'] as number
+      await create(api, 'enclosure', { code: 'C 1' })
+      await create(api, 'enclosure', { code: 'C 2' })
+      const leo = (await create(api, 'animal', { name: 'Leo', enclosure: 'C 1' }))['id'] as number
+      await create(api, 'feeding', { grams: 5, animal: leo })
+      await create(api, 'shift', { hours: 8, keeper: ann, post: 'C 2' })
+      record(await api.request('PUT', `/keeper/${ann}/favourites`, { body: [leo] }))
+      record(await api.request('PUT', `/team/${night}/venues`, { body: ['C 1', 'C 2'] }))
+      const cases = [
+        [`/keeper/${ann}/trainees`, 'name', ['Bob']],
+        [`/keeper/${ann}/teams`, 'title', ['Night']],
+        [`/team/${night}/members`, 'name', ['Ann', 'Bob']],
+        [`/keeper/${ann}/favourites`, 'name', ['Leo']],
+        [`/keeper/${bob}/favourites`, 'name', []],
+        [`/keeper/${ann}/posts`, 'code', ['C 2']],
+        [`/team/${night}/venues`, 'code', ['C 1', 'C 2']],
+        [`/enclosure/C%201/animals`, 'name', ['Leo']],
+        [`/enclosure/C%202/animals`, 'name', []],
+        [`/animal/${leo}/feedings`, 'grams', [5]],
+      ] as const
+      for (const [path, name, values] of cases) assert.deepEqual(column(await api.request('GET', path), name), values, path)
+      const venues = address(`/team/${night}/venues`, { where: { code: { '>': 'C 1' } } })
+      assert.deepEqual(column(await api.request('GET', venues), 'code'), ['C 2'])
+    },
+  },
+]

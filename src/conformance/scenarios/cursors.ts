@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict'
+import type { Json } from '../../protocol/json.ts'
+import { address, column, create, refused } from '../expect.ts'
+import type { Answer, Api, Scenario } from '../scenario.ts'
+
+/** The path of the next page, as `Link` says it. */
+function nextOf(answer: Answer): string | undefined {
+  const link = answer.header('link')
+  if (link === undefined) return undefined
+  const found = /^<([^<>]*)>; rel="next"$/.exec(link)
+  assert.ok(found, link)
+  return (found[1] as string).replace(/^https?:\/\/[^/]*/, '')
+}
+
+async function walk(api: Api, path: string, name = 'label'): Promise<readonly (Json | undefined)[]> {
+  const all: (Json | undefined)[] = []
+  for (let next: string | undefined = path, pages = 0; next !== undefined; pages++) {
+    assert.ok(pages < 50, 'pages come to an end')
+    const answer: Answer = await api.request('GET', next)
+    all.push(...column(answer, name))
+    next = nextOf(answer)
+  }
+  return all
+}
+
+/** Rows with ties and nulls in every column one may sort by. */
+async function fill(api: Api): Promise<void> {
+  for (let index = 0; index < 11; index++) {
+    await create(api, 'specimen', {
+      label: String.fromCodePoint(0x1f980 + index),
+      ...(index % 4 > 0 && { legs: index % 3 }),
+      ...(index % 5 > 0 && { weight: (index % 2) / 3 }),
+      ...(index % 3 > 0 && { serial: `900719925474099${index % 2 ? 3 : 5}` }),
+      ...(index % 2 > 0 && { bornAt: index * 1000 }),
+    })
+  }
+}
+
+/** Pages that are asked for by where the last one ended, and how many there are. */
+export const cursors: readonly Scenario[] = [
+  {
+    name: 'cursors: the pages one after another are the whole list, in any order',
+    async run(api) {
+      await fill(api)
+      const sorts = ['id', 'id DESC', 'legs', 'legs DESC', 'legs DESC, weight', 'weight, legs DESC, id DESC', 'serial DESC', 'bornAt', 'bornAt DESC, label', 'label DESC']
+      for (const sort of sorts) {
+        const whole = column(await api.request('GET', address('/specimen', { sort })), 'label')
+        for (const limit of ['1', '4', '11']) {
+          assert.deepEqual(await walk(api, address('/specimen', { sort, limit })), whole, `${sort}, ${limit} at a time`)
+        }
+      }
+    },
+  },
+  {
+    name: 'cursors: a filter stays, a skip is done once, and select may leave out what is sorted by',
+    async run(api) {
+      await fill(api)
+      const where = { legs: { '>=': 1 } }
+      const whole = column(await api.request('GET', address('/specimen', { where, sort: 'weight' })), 'id')
+      assert.deepEqual(await walk(api, address('/specimen', { where, sort: 'weight', limit: '2' }), 'id'), whole)
+      assert.deepEqual(await walk(api, address('/specimen', { where, sort: 'weight', limit: '2', skip: '1' }), 'id'), whole.slice(1))
+      assert.deepEqual(await walk(api, address('/specimen', { where, sort: 'weight', limit: '2', select: 'label' }), 'id'), whole)
+      assert.deepEqual(await walk(api, '/specimen?legs[>]=0&sort=weight&limit=2', 'id'), whole)
+    },
+  },
+  {
+    name: 'cursors: records that come and go in between neither repeat nor hide others',
+    async run(api) {
+      for (const label of ['b', 'd', 'f', 'h']) await create(api, 'specimen', { label })
+      const first = await api.request('GET', '/specimen?sort=label&limit=2')
+      assert.deepEqual(column(first, 'label'), ['b', 'd'])
+      for (const label of ['a', 'c', 'e']) await create(api, 'specimen', { label })
+      const [d] = column(await api.request('GET', '/specimen?label=d'), 'id')
+      await api.request('DELETE', `/specimen/${d}`)
+      assert.deepEqual(await walk(api, nextOf(first) as string), ['e', 'f', 'h'])
+    },
+  },
+  {
+    name: 'cursors: no next page where there is none',
+    async run(api) {
+      await fill(api)
+      for (const query of ['', 'limit=11', 'limit=0', 'limit=5&skip=6', 'label=nobody']) {
+        assert.equal(nextOf(await api.request('GET', `/specimen?${query}`)), undefined, query)
+      }
+      assert.notEqual(nextOf(await api.request('GET', '/specimen?limit=10')), undefined)
+    },
+  },
+  {
+    name: 'cursors: through an association, and in the order of those that are pointed to',
+    async run(api) {
+      const names = ['Ann', 'Bob', 'Cy']
+      const keepers: number[] = []
+      for (const name of names) keepers.push((await create(api, 'keeper', { name }))['id'] as number)
+      for (let index = 0; index < 7; index++) {
+        const keeper = keepers[index % 4]
+        await create(api, 'animal', { name: `a${index}`, ...(keeper !== undefined && { keeper }) })
+      }
+      for (const sort of ['keeper.name', 'keeper.name DESC', 'keeper.age, name DESC']) {
+        const whole = column(await api.request('GET', address('/animal', { sort, populate: 'false' })), 'name')
+        assert.deepEqual(await walk(api, address('/animal', { sort, limit: '2', populate: 'false' }), 'name'), whole, sort)
+      }
+      assert.deepEqual(await walk(api, `/keeper/${keepers[0]}/animals?limit=1&populate=false`, 'name'), ['a0', 'a4'])
+    },
+  },
+  {
+    name: 'cursors: only one that was given out, for the same list',
+    async run(api) {
+      await fill(api)
+      const next = nextOf(await api.request('GET', '/specimen?sort=label&limit=2')) as string
+      const cursor = new URLSearchParams(next.slice(next.indexOf('?'))).get('cursor') as string
+      const wrong = ['', 'x', 'x.y', '.', `${cursor}x`, cursor.slice(1), cursor.replace(/^./, 'Z'), '[1]', 'WzFd.aaaaaaaaaaaaaaaaaaaaaa', '__proto__']
+      for (const text of wrong) refused(await api.request('GET', address('/specimen', { sort: 'label', cursor: text })), 'E_BAD_CRITERIA')
+      for (const sort of ['label DESC', 'legs', 'id']) refused(await api.request('GET', address('/specimen', { sort, cursor })), 'E_BAD_CRITERIA')
+      refused(await api.request('GET', address('/enclosure', { cursor })), 'E_BAD_CRITERIA')
+      refused(await api.request('GET', address('/specimen', { sort: 'label', cursor, skip: '1' })), 'E_BAD_CRITERIA')
+      refused(await api.request('GET', `/specimen?sort=label&cursor=${cursor}&cursor=${cursor}`), 'E_BAD_CRITERIA')
+    },
+  },
+  {
+    name: 'count: how many there are on all pages, when asked',
+    async run(api) {
+      await fill(api)
+      const cases = [
+        ['count=true', '11'],
+        ['count=true&limit=2', '11'],
+        ['count=true&limit=0', '11'],
+        ['count=true&skip=5', '11'],
+        ['count=true&legs=0', String(column(await api.request('GET', '/specimen?legs=0'), 'id').length)],
+        ['count=true&label=nobody', '0'],
+        ['count=false', undefined],
+        ['', undefined],
+      ] as const
+      for (const [query, total] of cases) {
+        assert.equal((await api.request('GET', `/specimen?${query}`)).header('x-total-count'), total, query)
+      }
+      for (const text of ['', '1', 'yes', 'null']) refused(await api.request('GET', `/specimen?count=${text}`), 'E_BAD_CRITERIA')
+    },
+  },
+]

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import type { Json, JsonObject } from '../../protocol/json.ts'
+import { address, create, list, record, refused } from '../expect.ts'
+import type { Api, Scenario } from '../scenario.ts'
+
+async function cast(api: Api) {
+  const ann = (await create(api, 'keeper', { name: 'Ann' }))['id'] as number
+  const bob = (await create(api, 'keeper', { name: 'Bob', mentor: ann }))['id'] as number
+  await create(api, 'enclosure', { code: 'C 1' })
+  for (const name of ['Leo', 'Tom', 'Rex']) await create(api, 'animal', { name, keeper: ann, enclosure: 'C 1' })
+  await create(api, 'animal', { name: 'Nemo', keeper: bob })
+  const night = (await create(api, 'team', { title: 'Night', members: [ann, bob] }))['id'] as number
+  return { ann, bob, night }
+}
+
+const toMany = ['trainees', 'animals', 'teams', 'favourites', 'posts']
+const names = (members: Json | undefined, name = 'name') => (members as readonly JsonObject[]).map((member) => member[name])
+
+/** What stands in an answer beside the record itself. */
+export const populate: readonly Scenario[] = [
+  {
+    name: 'populate: every association when nothing is said, each member flat',
+    async run(api) {
+      const { ann, bob } = await cast(api)
+      const asked = [
+        record(await api.request('GET', `/keeper/${bob}`)),
+        list(await api.request('GET', '/keeper?name=Bob'))[0] as JsonObject,
+        record(await api.request('PATCH', `/keeper/${bob}`, { body: {} })),
+        record(await api.request('PUT', `/keeper/${bob}`, { body: { name: 'Bob' } })),
+      ]
+      for (const found of asked) {
+        assert.deepEqual([names(found['animals']), names(found['teams'], 'title'), found['trainees']], [['Nemo'], ['Night'], []])
+        const mentor = found['mentor'] as JsonObject
+        assert.equal(mentor['name'], 'Ann')
+        for (const name of toMany) assert.ok(!(name in mentor), 'to-many associations of a member are not there')
+        const [nemo] = found['animals'] as readonly JsonObject[]
+        assert.equal(nemo?.['keeper'], bob, 'to-one associations of a member are ids')
+      }
+      assert.equal(record(await api.request('GET', `/keeper/${ann}`))['mentor'], null)
+    },
+  },
+  {
+    name: 'populate: the answers of create and destroy, too',
+    async run(api) {
+      const { ann } = await cast(api)
+      const made = record(await api.request('POST', '/animal', { body: { name: 'New', keeper: ann } }), 201)
+      assert.equal((made['keeper'] as JsonObject)['name'], 'Ann')
+      assert.deepEqual(made['feedings'], [])
+      const gone = record(await api.request('DELETE', `/keeper/${ann}`))
+      assert.deepEqual(names(gone['animals']), ['Leo', 'Tom', 'Rex', 'New'])
+      assert.deepEqual(names(gone['trainees']), ['Bob'])
+    },
+  },
+  {
+    name: 'populate: none, some, and what is not named stays out',
+    async run(api) {
+      const { ann, bob } = await cast(api)
+      const ask = async (query: string) => record(await api.request('GET', `/keeper/${bob}?${query}`))
+      const plain = await ask('populate=false')
+      assert.equal(plain['mentor'], ann)
+      for (const name of toMany) assert.ok(!(name in plain))
+      const some = await ask('populate=animals,%20mentor')
+      assert.deepEqual([names(some['animals']), (some['mentor'] as JsonObject)['name'], 'teams' in some], [['Nemo'], 'Ann', false])
+      const one = await ask('populate[]=teams')
+      assert.deepEqual([names(one['teams'], 'title'), one['mentor']], [['Night'], ann])
+      assert.deepEqual(Object.keys(await ask('populate=')).sort(), Object.keys(await ask('')).sort())
+    },
+  },
+  {
+    name: 'populate: a page of each, and not of all together',
+    settings: { limits: { defaultLimit: 2 } },
+    async run(api) {
+      await cast(api)
+      const found = list(await api.request('GET', '/keeper'))
+      assert.deepEqual(found.map((keeper) => names(keeper['animals'])), [['Leo', 'Tom'], ['Nemo']])
+      const explicit = list(await api.request('GET', '/keeper?populate=animals'))
+      assert.deepEqual(explicit.map((keeper) => names(keeper['animals'])), [['Leo', 'Tom'], ['Nemo']])
+    },
+  },
+  {
+    name: 'populate: with a condition, an order and a page of its own, and deeper',
+    async run(api) {
+      const { ann } = await cast(api)
+      const ask = async (populate: Json) => record(await api.request('GET', address(`/keeper/${ann}`, { populate })))
+      const cases = [
+        [{ limit: 2 }, ['Leo', 'Tom']],
+        [{ limit: 1, skip: 1 }, ['Tom']],
+        [{ sort: 'name DESC' }, ['Tom', 'Rex', 'Leo']],
+        [{ where: { name: { contains: 'e' } } }, ['Leo', 'Rex']],
+        [{ where: { name: { '!=': 'Leo' } }, sort: 'name', limit: 1 }, ['Rex']],
+        [{ limit: 0 }, []],
+      ] as const
+      for (const [options, expected] of cases) {
+        assert.deepEqual(names((await ask({ animals: options }))['animals']), expected, JSON.stringify(options))
+      }
+      const selected = await ask({ animals: { select: ['name'], limit: 1 } })
+      assert.deepEqual(Object.keys((selected['animals'] as readonly JsonObject[])[0] ?? {}), ['id', 'name'])
+      const deep = await ask({ animals: { populate: { enclosure: { populate: 'animals' } } } })
+      const [leo] = deep['animals'] as readonly JsonObject[]
+      assert.deepEqual(names((leo?.['enclosure'] as JsonObject)['animals']), ['Leo', 'Tom', 'Rex'])
+    },
+  },
+  {
+    name: 'populate: together with select and omit',
+    async run(api) {
+      const { bob } = await cast(api)
+      const selected = record(await api.request('GET', `/keeper/${bob}?select=name&populate=animals`))
+      assert.deepEqual(Object.keys(selected).sort(), ['animals', 'id', 'name'])
+      const omitted = record(await api.request('GET', `/keeper/${bob}?omit=animals,teams,age`))
+      assert.deepEqual(['animals', 'teams', 'age', 'trainees', 'name'].map((name) => name in omitted), [false, false, false, true, true])
+      const joined = record(await api.request('GET', `/keeper/${bob}?select=name&populate=mentor`))
+      assert.equal((joined['mentor'] as JsonObject)['name'], 'Ann')
+    },
+  },
+  {
+    name: 'populate: what cannot be embedded is refused',
+    async run(api) {
+      const { ann } = await cast(api)
+      const wrong: readonly Json[] = [
+        'nosuch',
+        'name',
+        'animals,',
+        'true',
+        '*',
+        '0',
+        'animals.enclosure',
+        '[animals]',
+        '{"animals":{"limit":-1}}',
+        { animals: { nosuch: 1 } },
+        { animals: { where: { nosuch: 1 } } },
+        { animals: { where: '{' } },
+        { animals: { sort: 'nosuch' } },
+        { animals: { select: 'nosuch' } },
+        { animals: { limit: 1001 } },
+        { animals: { populate: { keeper: { populate: { animals: { populate: 'keeper' } } } } } },
+        { animals: 5 },
+        ['__proto__'],
+        ['constructor'],
+        ['toString'],
+      ]
+      for (const populate of wrong) {
+        for (const path of ['/keeper', `/keeper/${ann}`]) refused(await api.request('GET', address(path, { populate })), 'E_BAD_CRITERIA')
+      }
+      refused(await api.request('GET', address('/keeper', { populate: { animals: { limit: 1000 } }, limit: '51' })), 'E_BAD_CRITERIA', { limit: 'maxPopulated' })
+    },
+  },
+]

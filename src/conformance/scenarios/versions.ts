@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { create, list, record, refused, stored } from '../expect.ts'
+import type { Api, Scenario } from '../scenario.ts'
+
+const tagOf = async (api: Api, path: string): Promise<string> => {
+  const tag = (await api.request('GET', path)).header('etag')
+  assert.match(tag ?? '', /^"[\x21\x23-\x7e]+"$/)
+  return tag as string
+}
+
+/** Entity tags: what is known already is not sent again, what was changed meanwhile is not overwritten. */
+export const versions: readonly Scenario[] = [
+  {
+    name: 'versions: what a client has is not sent again',
+    async run(api) {
+      const { id } = await create(api, 'specimen', { label: 'a' })
+      for (const path of [`/specimen/${id}`, '/specimen', '/specimen?label=a', `/specimen/${id}?select=label`]) {
+        const tag = await tagOf(api, path)
+        for (const known of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
+          const answer = await api.request('GET', path, { headers: { 'if-none-match': known } })
+          assert.deepEqual([answer.status, answer.text, answer.header('etag')], [304, '', tag], path)
+        }
+        assert.equal((await api.request('GET', path, { headers: { 'if-none-match': '"other"' } })).status, 200)
+      }
+      const before = await Promise.all([tagOf(api, `/specimen/${id}`), tagOf(api, '/specimen')])
+      record(await api.request('PATCH', `/specimen/${id}`, { body: { label: 'b' } }))
+      const after = await Promise.all([tagOf(api, `/specimen/${id}`), tagOf(api, '/specimen')])
+      assert.ok(before.every((tag, index) => tag !== after[index]))
+    },
+  },
+  {
+    name: 'versions: a change that was not seen is not overwritten',
+    async run(api) {
+      const { id } = await create(api, 'specimen', { label: 'a' })
+      const path = `/specimen/${id}`
+      const old = await tagOf(api, path)
+      const first = await api.request('PATCH', path, { body: { label: 'b' }, headers: { 'if-match': old } })
+      assert.equal(record(first)['label'], 'b')
+      for (const method of ['PATCH', 'PUT', 'POST']) {
+        refused(await api.request(method, path, { body: { label: 'c' }, headers: { 'if-match': old } }), 'E_PRECONDITION_FAILED', { model: 'specimen' })
+      }
+      refused(await api.request('DELETE', path, { headers: { 'if-match': old } }), 'E_PRECONDITION_FAILED')
+      assert.equal((await stored(api, 'specimen', id))['label'], 'b')
+
+      const current = first.header('etag') as string
+      record(await api.request('PATCH', path, { body: { label: 'd' }, headers: { 'if-match': `"other", ${current}` } }))
+      record(await api.request('DELETE', path, { headers: { 'if-match': await tagOf(api, path) } }))
+      assert.deepEqual(list(await api.request('GET', '/specimen')), [])
+    },
+  },
+  {
+    name: 'versions: a tag of the embedded answer is one of the record, and one of a part is none',
+    async run(api) {
+      const ann = (await create(api, 'keeper', { name: 'Ann' }))['id'] as number
+      await create(api, 'animal', { name: 'Leo', keeper: ann })
+      const path = `/keeper/${ann}`
+      for (const shown of [path, `${path}?populate=false`, `${path}?populate=animals`]) {
+        record(await api.request('PATCH', path, { body: { age: 30 }, headers: { 'if-match': await tagOf(api, shown) } }))
+      }
+      const part = await tagOf(api, `${path}?select=name&populate=false`)
+      refused(await api.request('PATCH', path, { body: { age: 31 }, headers: { 'if-match': part } }), 'E_PRECONDITION_FAILED')
+    },
+  },
+  {
+    name: 'versions: any version will do, but not a weak or a broken one',
+    async run(api) {
+      const { id } = await create(api, 'specimen', { label: 'a' })
+      const path = `/specimen/${id}`
+      record(await api.request('PATCH', path, { body: { label: 'b' }, headers: { 'if-match': '*' } }))
+      const tag = await tagOf(api, path)
+      for (const wrong of [`W/${tag}`, tag.slice(1, -1), '""', '"x"', `${tag}x`]) {
+        refused(await api.request('PATCH', path, { body: { label: 'c' }, headers: { 'if-match': wrong } }), 'E_PRECONDITION_FAILED')
+      }
+      refused(await api.request('PATCH', '/specimen/999999', { body: {}, headers: { 'if-match': '*' } }), 'E_NO_SUCH_RECORD')
+    },
+  },
+  {
+    name: 'versions: of many who saw the same, one wins',
+    async run(api) {
+      const { id } = await create(api, 'specimen', { legs: 0 })
+      const tag = await tagOf(api, `/specimen/${id}`)
+      const asked = Array.from({ length: 8 }, (_, legs) =>
+        api.request('PATCH', `/specimen/${id}`, { body: { legs: legs + 1 }, headers: { 'if-match': tag } }),
+      )
+      const statuses = (await Promise.all(asked)).map(({ status }) => status).sort()
+      assert.deepEqual(statuses, [200, ...Array(7).fill(412)])
+    },
+  },
+]

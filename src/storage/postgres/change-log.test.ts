@@ -1,0 +1,456 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { freshDatabase, missingPostgres, postgresForTests, type TestPostgres } from '../../../test/postgres.ts'
+import { eventually, openTestStore, type TestStore, told } from '../../../test/postgres-store.ts'
+import type { Change } from '../../protocol/change.ts'
+
+const models = {
+  owner: { attributes: { name: { type: 'string' } } },
+  pet: {
+    attributes: {
+      name: { type: 'string' },
+      owner: { model: 'owner' },
+      tags: { collection: 'tag', via: 'pets' },
+      big: { type: 'bigint' },
+      data: { type: 'ref', columnType: 'bytea' },
+      seen: { type: 'datetime' },
+      weight: { type: 'number' },
+      extra: { type: 'json' },
+      good: { type: 'boolean' },
+    },
+  },
+  tag: { attributes: { pets: { collection: 'pet', via: 'tags' } } },
+} as const
+
+const day = 86_400_000
+const keepAll = { ageMs: day, rows: 1_000_000 }
+const names = (changes: readonly Change[]) => changes.map(({ after }) => after?.name)
+
+describe('the log of changes', { skip: missingPostgres ?? false }, async () => {
+  const server: TestPostgres | undefined = missingPostgres ? undefined : await postgresForTests()
+  after(() => server?.stop())
+
+  const opened = async () => {
+    const database = await freshDatabase(server?.url as string)
+    const store = await openTestStore(database.url, models)
+    return {
+      database,
+      store,
+      async [Symbol.asyncDispose]() {
+        await store[Symbol.asyncDispose]()
+        await database[Symbol.asyncDispose]()
+      },
+    }
+  }
+
+  describe('order', () => {
+    test('of two that change a row, the one that began earlier and came later is heard later', async () => {
+      await using given = await opened()
+      const { store, database } = given
+      await store.insert('pet', { name: 'first' })
+      await store.insert('pet', { name: 'other' })
+      const head = await store.head()
+
+      const open = await database.connect()
+      await open.query('begin')
+      await open.query(`insert into tag default values`) // has a number, and stays open
+      const early = await database.connect()
+      await early.query('begin')
+      await early.query(`update pet set name = 'early, elsewhere' where id = 2`)
+      const late = await database.connect()
+      await late.query(`update pet set name = 'late' where id = 1`)
+      const between = await store.read(head)
+      assert.ok(between !== 'reset')
+      await early.query(`update pet set name = 'early' where id = 1`)
+      await early.query('commit')
+
+      const all = await store.changesAfter(head)
+      assert.deepEqual(names(all.filter(({ id }) => id === 1)), ['late', 'early'])
+      assert.deepEqual(names(between.changes), ['late'], 'nothing waits for the one that is still open')
+      const rest = await store.changesAfter(between.position)
+      assert.deepEqual(names(rest), ['early, elsewhere', 'early'])
+      await open.query('commit')
+      const last = await store.changesAfter((await store.read(between.position)) === 'reset' ? '' : between.position)
+      assert.deepEqual(told(last).sort(), ['pet 1 updated', 'pet 2 updated', 'tag 1 created'])
+    })
+
+    test('of an operation all rows come together, behind those of one that ended within it', async () => {
+      await using given = await opened()
+      const { store, database } = given
+      const head = await store.head()
+      const outer = await database.connect()
+      await outer.query('begin')
+      await outer.query(`insert into pet (name) values ('outer 1')`)
+      await database.query(`insert into pet (name) values ('inner')`)
+      await outer.query(`insert into pet (name) values ('outer 2')`)
+      await outer.query('commit')
+      const changes = await store.changesAfter(head)
+      assert.deepEqual(names(changes), ['inner', 'outer 1', 'outer 2'])
+      assert.equal(new Set(changes.map(({ operation }) => operation)).size, 2)
+      // Resumed behind the first, the whole of the second follows.
+      assert.deepEqual(names(await store.changesAfter(changes[0]?.position as string)), ['outer 1', 'outer 2'])
+    })
+
+    test('what is rolled back is never heard', async () => {
+      await using given = await opened()
+      const { store, database } = given
+      const head = await store.head()
+      await database.query('begin')
+      await database.query(`insert into pet (name) values ('no')`)
+      await database.query('rollback')
+      await assert.rejects(store.transaction(async (transaction) => {
+        await transaction.insert('pet', { name: 'no' })
+        throw new Error('changed my mind')
+      }), /changed my mind/)
+      await store.insert('pet', { name: 'yes' })
+      assert.deepEqual(names(await store.changesAfter(head)), ['yes'])
+    })
+
+    test('a transaction that idles in another database holds up nobody', async () => {
+      await using given = await opened()
+      const { store } = given
+      await using elsewhere = await freshDatabase(server?.url as string)
+      const idle = await elsewhere.connect()
+      await idle.query('begin')
+      await idle.query('create table t ()')
+      const head = await store.head()
+      await store.insert('pet', { name: 'heard' })
+      const batch = await store.read(head)
+      assert.ok(batch !== 'reset')
+      assert.deepEqual(names(batch.changes), ['heard'])
+      assert.deepEqual(names(await store.changesAfter(batch.position)), [], 'and is not heard again')
+      await idle.query('rollback')
+      assert.deepEqual(names(await store.changesAfter(batch.position)), [])
+    })
+  })
+
+  describe('what a change holds', () => {
+    test('the operation, who caused it, and the values in the form of the API', async () => {
+      await using given = await opened()
+      const { store } = given
+      const head = await store.head()
+      const values = {
+        name: 'Žofie "Žo" \\ {},🐕',
+        big: '9007199254740993',
+        data: 'AP8QXA==',
+        seen: '2026-11-21T03:04:05.060Z',
+        weight: 0.1,
+        extra: { list: [1, null, 'x'], deep: { '': true } },
+        good: false,
+      }
+      const made = await store.insert('pet', values, 'peer-1')
+      await store.update('pet', 1, { good: true, weight: null })
+      await store.remove('pet', 1, 'peer-2')
+      const [created, updated, destroyed] = await store.changesAfter(head)
+      const record = { id: 1, owner: null, ...values }
+      assert.deepEqual(made, record)
+      assert.deepEqual(created?.after, record)
+      assert.equal(created?.before, undefined)
+      assert.deepEqual(updated?.before, record)
+      assert.deepEqual(updated?.after, { ...record, good: true, weight: null })
+      assert.deepEqual(destroyed?.before, { ...record, good: true, weight: null })
+      assert.equal(destroyed?.after, undefined)
+      assert.deepEqual([created?.origin, updated?.origin, destroyed?.origin], ['peer-1', undefined, 'peer-2'])
+      assert.match(created?.at ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+    })
+
+    test('an origin stays with the transaction that named it', async () => {
+      await using given = await opened()
+      const { store } = given
+      const head = await store.head()
+      await Promise.all(
+        Array.from({ length: 60 }, (_, index) =>
+          index % 3 === 0
+            ? store.transaction((transaction) => transaction.insert('pet', { name: `p${index}` }), `p${index}`)
+            : store.insert('pet', { name: `p${index}` }, index % 3 === 1 ? `p${index}` : undefined),
+        ),
+      )
+      const changes = await store.changesAfter(head)
+      assert.equal(changes.length, 60)
+      for (const { after, origin } of changes) {
+        const name = after?.name as string
+        assert.equal(origin, Number(name.slice(1)) % 3 === 2 ? undefined : name)
+      }
+    })
+
+    test('the settings of whoever writes change nothing', async () => {
+      await using given = await opened()
+      const { store, database } = given
+      const stranger = await database.connect()
+      const settings = [
+        `set timezone = 'Asia/Kathmandu'`,
+        `set datestyle = 'German, DMY'`,
+        `set bytea_output = 'escape'`,
+        'set extra_float_digits = -15',
+        'set search_path = pg_temp',
+      ]
+      for (const setting of settings) await stranger.query(setting)
+      const head = await store.head()
+      await stranger.query(
+        `insert into public.pet (name, seen, data, weight) values ('x', '2026-07-01 12:00:00.5+02', '\\x00ff10', 0.1234567890123)`,
+      )
+      const [{ after } = {}] = await store.changesAfter(head)
+      assert.deepEqual(after, await store.one('pet', 1))
+      assert.equal(after?.seen, '2026-07-01T10:00:00.500Z')
+      assert.equal(after?.data, 'AP8Q')
+      assert.equal(after?.weight, 0.1234567890123)
+    })
+
+    test('a key that changed is another record', async () => {
+      await using given = await opened()
+      const { store, database } = given
+      await store.insert('pet', { name: 'Rex' })
+      const head = await store.head()
+      await database.query('update pet set id = 9')
+      const changes = await store.changesAfter(head)
+      assert.deepEqual(told(changes), ['pet 1 destroyed', 'pet 9 created'])
+      assert.equal(changes[0]?.after, undefined)
+      assert.equal(changes[1]?.before, undefined)
+    })
+
+    test('a pair has the keys of both, in the order of the key', async () => {
+      await using given = await opened()
+      const { store, database } = given
+      await store.insert('pet', { name: 'Rex' })
+      await database.query('insert into tag (id) values (7)')
+      const head = await store.head()
+      const [junction] = [...store.models.values()].filter(({ isJunction }) => isJunction)
+      const columns = junction?.key.map(({ column }) => column) ?? []
+      const keys = columns.map((column) => (column.startsWith('pet') ? 1 : 7))
+      await database.query(`insert into ${junction?.table} (${columns}) values (${keys})`)
+      const changes = await store.changesAfter(head)
+      assert.deepEqual(told(changes), [`${junction?.name} ${JSON.stringify(keys)} created`])
+    })
+
+    test('what the database does by itself is heard too', async () => {
+      await using given = await opened()
+      const { store, database } = given
+      await store.insert('owner', { name: 'Ann' })
+      await store.insert('pet', { name: 'Rex', owner: 1 })
+      const head = await store.head()
+      await database.query('delete from owner')
+      const changes = await store.changesAfter(head)
+      assert.deepEqual(told(changes).toSorted(), ['owner 1 destroyed', 'pet 1 updated'])
+      assert.equal(new Set(changes.map(({ operation }) => operation)).size, 1)
+    })
+  })
+
+  describe('batches', () => {
+    for (const limit of [1, 2, 3, 7, 100]) {
+      test(`of about ${limit} are whole operations, and miss and repeat nothing`, async () => {
+        await using given = await opened()
+        const { store, database } = given
+        const head = await store.head()
+        for (let index = 0; index < 10; index++) {
+          await database.query(`insert into pet (name) select 'n' || i from generate_series(1, ${1 + (index % 4)}) i`)
+        }
+        const long = await database.connect()
+        await long.query('begin')
+        await long.query(`insert into owner (name) values ('long')`)
+        const operations: string[] = []
+        let position = head
+        for (let turn = 0; ; turn++) {
+          // Others go on writing while the backlog is read.
+          if (turn === 2) await database.query(`insert into pet (name) values ('later')`)
+          if (turn === 3) await long.query('commit')
+          const batch = await store.read(position, limit)
+          assert.ok(batch !== 'reset')
+          if (batch.changes.length === 0 && turn > 4) break
+          const inBatch = [...Map.groupBy(batch.changes, ({ operation }) => operation)]
+          for (const [operation, changes] of inBatch) {
+            assert.ok(!operations.includes(operation), 'an operation was split, or came twice')
+            assert.ok(batch.changes.indexOf(changes.at(-1) as Change) - batch.changes.indexOf(changes[0] as Change) === changes.length - 1)
+            operations.push(operation)
+          }
+          assert.ok(batch.changes.length <= limit + 3)
+          position = batch.position
+        }
+        assert.equal(operations.length, 12)
+        assert.equal(new Set(told(await store.changesAfter(head, limit))).size, 10 + 10 + 3 + 2 - 1 + 3)
+      })
+    }
+
+    test('every position in them is a place to resume from', async () => {
+      await using given = await opened()
+      const { store, database } = given
+      const head = await store.head()
+      for (let index = 1; index <= 6; index++) await database.query(`insert into pet (name) values ('n${index}')`)
+      for (const limit of [2, 100]) {
+        const changes = await store.changesAfter(head, limit)
+        for (const [index, { position }] of changes.entries()) {
+          assert.deepEqual(names(await store.changesAfter(position)), names(changes.slice(index + 1)))
+        }
+      }
+    })
+
+    test('a snapshot covers what it shows, and nothing else', async () => {
+      await using given = await opened()
+      const { store, database } = given
+      const head = await store.head()
+      const open = await database.connect()
+      await open.query('begin')
+      await open.query(`insert into pet (name) values ('open')`)
+      await store.insert('pet', { name: 'before' })
+      const { value, position } = await store.store.snapshot((reads) =>
+        reads.count(store.model('pet'), { kind: 'and', conditions: [] }),
+      )
+      await store.insert('pet', { name: 'after' })
+      await open.query('commit')
+      assert.equal(value, 1)
+      const changes = await store.changesAfter(head)
+      const covered = changes.filter((change) => store.store.changes.covers(position, change))
+      assert.deepEqual(names(covered), ['before'])
+      assert.deepEqual(names(await store.changesAfter(position)), ['open', 'after'].toSorted(byPlace(changes)))
+    })
+  })
+
+  describe('reset', () => {
+    test('of positions that nobody gave', async () => {
+      await using given = await opened()
+      const { store } = given
+      const head = await store.head()
+      const [history = '', snapshot = ''] = head.split('.')
+      const [xmin = 0n, xmax = 0n] = snapshot.split(':').filter(Boolean).map(BigInt)
+      const strange = [
+        '', '.', 'none', history, `${history}.`, `${history}.1:2`, `${history}.1`, `${history}.1:2:3:4`,
+        `${history}.x:y:`, `${history}.5:1:`, `${history}.${xmin}:${xmax + 1000n}:`, `0${history}.${snapshot}`,
+        `${history}.${snapshot}~${snapshot}`, `${history}.${snapshot}~${snapshot}~x`, `${history}.${snapshot}~1:1:~1`,
+        `${history}.${snapshot}~${snapshot}~1~1`, `${history}.${xmin}:${xmax}:${xmax}`, `${history}.1:99999999999999999999:`,
+        `${history}.${snapshot}'; drop table pet; --`, `${history}.${'9'.repeat(200_000)}`, `${history}.-1:5:`,
+      ]
+      for (const position of strange) assert.equal(await store.read(position), 'reset', position.slice(0, 80))
+      assert.notEqual(await store.read(head), 'reset')
+    })
+
+    test('when a table was truncated', async () => {
+      await using given = await opened()
+      const { store, database } = given
+      await store.insert('pet', { name: 'Rex' })
+      const head = await store.head()
+      await database.query('truncate pet cascade')
+      assert.equal(await store.read(head), 'reset')
+      assert.equal(await store.read(head, 1), 'reset')
+      assert.deepEqual(await store.changesAfter(await store.head()), [])
+    })
+
+    test('when a column that images hold is gone, and whoever writes notices nothing', async () => {
+      await using given = await opened()
+      const { store, database } = given
+      await database.query('alter table pet rename column weight to mass')
+      const head = await store.head()
+      await database.query(`insert into pet (name, mass) values ('Rex', 3)`)
+      assert.equal(await store.read(head), 'reset')
+    })
+  })
+
+  describe('trimming', () => {
+    test('lets go of what is older, and resets those who need it and nobody else', async () => {
+      await using given = await opened()
+      const { store } = given
+      const before = await store.head()
+      await store.insert('pet', { name: 'old' })
+      const between = await store.head()
+      await store.store.changes.trim({ ...keepAll, ageMs: 0 })
+      assert.equal(await store.read(before), 'reset')
+      assert.deepEqual(await store.changesAfter(between), [])
+      await store.insert('pet', { name: 'new' })
+      assert.deepEqual(names(await store.changesAfter(between)), ['new'])
+      assert.deepEqual(names(await store.changesAfter(await store.store.changes.tail())), ['new'])
+    })
+
+    test('keeps everything that is young', async () => {
+      await using given = await opened()
+      const { store } = given
+      const head = await store.head()
+      await store.insert('pet', { name: 'young' })
+      await store.store.changes.trim(keepAll)
+      await store.store.changes.trim(keepAll)
+      assert.deepEqual(names(await store.changesAfter(head)), ['young'])
+      assert.deepEqual(names(await store.changesAfter(await store.store.changes.tail())), ['young'])
+    })
+
+    test('by age counts from when it could be seen: a long transaction is not old when it ends', async () => {
+      await using given = await opened()
+      const { store, database } = given
+      const long = await database.connect()
+      await long.query('begin')
+      await long.query(`insert into pet (name) values ('long')`)
+      const head = await store.head()
+      await database.query(`update keelson_log set at = now() - interval '1 day'`)
+      await store.insert('pet', { name: 'other' })
+      await store.store.changes.trim({ ...keepAll, ageMs: 0 })
+      await long.query('commit')
+      assert.deepEqual(names(await store.changesAfter(head)).toSorted(), ['long', 'other'])
+    })
+
+    test('by number of rows, in whole operations', async () => {
+      await using given = await opened()
+      const { store, database } = given
+      const head = await store.head()
+      for (let index = 1; index <= 5; index++) {
+        await database.query(`insert into pet (name) values ('a${index}'), ('b${index}')`)
+      }
+      await store.store.changes.trim({ ...keepAll, rows: 5 })
+      assert.equal(await store.read(head), 'reset')
+      assert.deepEqual(names(await store.changesAfter(await store.store.changes.tail())), ['a4', 'b4', 'a5', 'b5'])
+      await store.store.changes.trim({ ...keepAll, rows: 0 })
+      assert.deepEqual(await database.query('select count(*) from keelson_log'), [['0']])
+    })
+
+    test('a reader in the middle of a batch is reset, not cut short', async () => {
+      await using given = await opened()
+      const { store, database } = given
+      const head = await store.head()
+      for (let index = 1; index <= 6; index++) await database.query(`insert into pet (name) values ('n${index}')`)
+      const batch = await store.read(head, 2)
+      assert.ok(batch !== 'reset')
+      await store.store.changes.trim({ ...keepAll, ageMs: 0 })
+      assert.equal(await store.read(batch.position, 2), 'reset')
+    })
+  })
+
+  describe('waking', () => {
+    const waking = (store: TestStore) => {
+      let count = 0
+      const registration = store.store.changes.onWake(() => count++)
+      return { count: () => count, [Symbol.dispose]: () => registration[Symbol.dispose]() }
+    }
+
+    test('after our own commits, those of other processes of ours, and those of strangers', async () => {
+      await using given = await opened()
+      const { store, database } = given
+      await using other = await openTestStore(database.url, models)
+      using woken = waking(other)
+      await eventually(async () => (await listeners(database)) > 0 || undefined, 'it listens')
+      const since = async (work: () => Promise<unknown>, what: string) => {
+        const before = woken.count()
+        await work()
+        await eventually(() => woken.count() > before || undefined, what)
+      }
+      await since(() => other.insert('pet', { name: 'own' }), 'our own commit')
+      await since(() => store.transaction((transaction) => transaction.insert('pet', { name: 'ours' })), 'a commit of another process')
+      await since(() => database.query(`insert into pet (name) values ('strange')`), 'a stranger writes')
+    })
+
+    test('goes on when its connection was lost, and ends with the last listener', async () => {
+      await using given = await opened()
+      const { store, database } = given
+      {
+        using woken = waking(store)
+        await eventually(async () => (await listeners(database)) === 1 || undefined, 'it listens')
+        await database.query(`select pg_terminate_backend(pid) from pg_stat_activity where ${isListener}`)
+        await eventually(async () => (await listeners(database)) === 1 || undefined, 'it listens again')
+        const before = woken.count()
+        await database.query(`notify keelson, 'somebody'`)
+        await eventually(() => woken.count() > before || undefined, 'it is woken')
+      }
+      await eventually(async () => (await listeners(database)) === 0 || undefined, 'it has stopped')
+    })
+
+    const isListener = `datname = current_database() and query = 'listen keelson'`
+    const listeners = async (database: { query(text: string): Promise<(string | null)[][]> }) =>
+      (await database.query(`select pid from pg_stat_activity where ${isListener}`)).length
+  })
+})
+
+const byPlace = (changes: readonly Change[]) => (a: string, b: string) => names(changes).indexOf(a) - names(changes).indexOf(b)
