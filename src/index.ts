@@ -14,8 +14,11 @@ export type {
   ModelDefinition,
   ModelDefinitions,
 } from './model/definition.ts'
+export type { FindOneOptions, FindOptions } from './model/find-options.ts'
+export type { Found, Page } from './model/found.ts'
 export type { CreateInput, RecordOf, UpdateInput } from './model/record-of.ts'
-export type { FindOptions, Found, ModelRecords, Page, Records } from './model/records-of.ts'
+export type { ModelRecords, Records } from './model/records-of.ts'
+export type { Sort } from './model/sort-of.ts'
 export type { Where } from './model/where-of.ts'
 export type { Change, Position, RecordId } from './protocol/change.ts'
 export { type ErrorCode, type InvalidAttributes, ServiceError } from './protocol/errors.ts'

@@ -25,7 +25,7 @@ export function parsePopulate(raw: Json, model: Model, limits: Limits, within: n
     const embedded = within * (association.kind === 'belongsTo' ? 1 : criteria.limit)
     if (embedded > limits.maxPopulated)
       throw bad(`"populate" may embed ${limits.maxPopulated} records: ask for fewer`, 'maxPopulated')
-    const nested = options['populate']
+    const nested = options.populate
     const populate = nested === undefined ? [] : parsePopulate(nested, association.target, limits, embedded, depth + 1)
     return {
       association,

@@ -110,8 +110,8 @@ describe('to many', () => {
     [
       'with nothing on the other side',
       { user: { likes: { collection: 'pet' } }, pet: {} },
-      { 'user.likes': 'pets over pet_likes_user__user_likes (user_likes, pet_likes_user)' },
-      ['pet_likes_user__user_likes (pet_likes_user -> pet, user_likes -> user)'],
+      { 'user.likes': 'pets over pet_likes_pet__user_likes (user_likes, pet_likes_pet)' },
+      ['pet_likes_pet__user_likes (pet_likes_pet -> pet, user_likes -> user)'],
     ],
     [
       'with two tables between two models',
@@ -120,12 +120,12 @@ describe('to many', () => {
         pet: { walkers: { collection: 'user', via: 'walks' } },
       },
       {
-        'user.likes': 'pets over pet_likes_user__user_likes (user_likes, pet_likes_user)',
+        'user.likes': 'pets over pet_likes_pet__user_likes (user_likes, pet_likes_pet)',
         'user.walks': 'pets over pet_walkers__user_walks (user_walks, pet_walkers)',
         'pet.walkers': 'users over pet_walkers__user_walks (pet_walkers, user_walks)',
       },
       [
-        'pet_likes_user__user_likes (pet_likes_user -> pet, user_likes -> user)',
+        'pet_likes_pet__user_likes (pet_likes_pet -> pet, user_likes -> user)',
         'pet_walkers__user_walks (pet_walkers -> pet, user_walks -> user)',
       ],
     ],
@@ -455,9 +455,9 @@ describe('what cannot be', () => {
       ['list.others: its junction is the table "PT", which another association uses for something else'],
     ],
     [
-      { user: { likes: { collection: 'pet' } }, pet: {}, pet_likes_user__user_likes: {} },
+      { user: { likes: { collection: 'pet' } }, pet: {}, pet_likes_pet__user_likes: {} },
       [
-        'user.likes: its junction is the table "pet_likes_user__user_likes", which the model "pet_likes_user__user_likes" has',
+        'user.likes: its junction is the table "pet_likes_pet__user_likes", which the model "pet_likes_pet__user_likes" has',
       ],
     ],
     [

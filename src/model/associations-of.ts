@@ -1,6 +1,7 @@
+import type { RecordId } from '../protocol/change.ts'
 import type { AttributesOf, ModelName } from './attributes-of.ts'
 import type { ModelDefinitions } from './definition.ts'
-import type { ToMany, ToOne } from './value-of.ts'
+import type { KeyOf, ToMany, ToOne } from './value-of.ts'
 
 /*
  * Which attributes of a model lead to other records. Of a model that only the running program knows, any name may.
@@ -18,10 +19,12 @@ export type TargetOf<M extends ModelDefinitions, A> = A extends ToOne<infer Targ
   : never
 
 /** The same of the association of this name. */
-export type TargetNamed<M extends ModelDefinitions, N extends ModelName<M>, Name> = TargetOf<
-  M,
-  AttributesOf<M, N>[Name & keyof AttributesOf<M, N>]
->
+export type TargetNamed<M extends ModelDefinitions, N extends ModelName<M>, Name> = TargetOf<M, Named<M, N, Name>>
+/** What identifies a record that the association of this name leads to. */
+export type KeyNamed<M extends ModelDefinitions, N extends ModelName<M>, Name> =
+  Named<M, N, Name> extends ToMany<infer Target> ? KeyOf<M, Target> : RecordId
+
+type Named<M extends ModelDefinitions, N extends ModelName<M>, Name> = AttributesOf<M, N>[Name & keyof AttributesOf<M, N>]
 
 type NamesOf<A, Pattern> = string extends keyof A
   ? string

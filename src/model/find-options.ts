@@ -15,6 +15,15 @@ export type FindOptions<
   Populated = Population<M, N>,
 > = Simplify<Showing<Select, Omitted, Populated> & Criteria<M, N> & Paging>
 
+/** What of one record. */
+export type FindOneOptions<
+  M extends ModelDefinitions,
+  N extends ModelName<M>,
+  Select = Selection<M, N>,
+  Omitted = Omission<M, N>,
+  Populated = Population<M, N>,
+> = Showing<Select, Omitted, Populated>
+
 /** How a record is answered. The primary key always is; `select` wins when `omit` is given too. */
 export interface Showing<Select, Omitted, Populated> {
   /** The attributes to answer. */

@@ -5,6 +5,15 @@ import type { ModelDefinitions } from './definition.ts'
 import type { RecordOf, Simplify } from './record-of.ts'
 import type { ToMany, ToOne } from './value-of.ts'
 
+/** A part of the records that were asked for. */
+export interface Page<T> {
+  readonly data: T[]
+  /** To be given as `cursor` for the next page; null on the last. */
+  readonly next: string | null
+  /** How many there are on all pages, when `count` was asked for. */
+  readonly total?: number
+}
+
 /** A record as a find with these options answers it. */
 export type Found<M extends ModelDefinitions, N extends ModelName<M>, Options> = Embedding<
   M,

@@ -43,10 +43,10 @@ export const namedJunction = (here: Side, there: Side): JunctionView | string =>
   return checked({ junction, near: columnOf(here), far: columnOf(there) })
 }
 
-/** The other side of a to-many that names nobody: `user.likes` is answered by `likes_user`. */
+/** The other side of a to-many that names nobody, as Waterline calls it: `user.likes` is answered by `pet.likes_pet`. */
 export const unnamedSide = (here: Side, target: Draft): Side => ({
   draft: target,
-  attribute: `${here.attribute}_${folded(here.draft.name)}`,
+  attribute: `${here.attribute}_${folded(target.name)}`,
 })
 
 const columnOf = ({ draft, attribute }: Side): string => `${folded(draft.name)}_${attribute}`

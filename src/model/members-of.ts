@@ -1,16 +1,15 @@
-import type { AssociationName, KeyOfTarget, TargetNamed, ToManyName, ToOneName } from './associations-of.ts'
+import type { AssociationName, KeyNamed, TargetNamed, ToManyName, ToOneName } from './associations-of.ts'
 import type { ModelName } from './attributes-of.ts'
 import type { ModelDefinitions } from './definition.ts'
-import type { FindOneOptions, FindOptions, Omission, Population, Selection } from './find-options.ts'
-import type { Found } from './found.ts'
+import type { Criteria, Omission, Paging, Population, Selection, Showing } from './find-options.ts'
+import type { Found, Page } from './found.ts'
 import type { Exactly } from './mistake.ts'
-import type { Page } from './page.ts'
 import type { KeyOf } from './value-of.ts'
 
 /** What can be done with the associations of the records of one model. */
 export interface Members<M extends ModelDefinitions, N extends ModelName<M>> {
   /**
-   * What an association leads to: of a to-many a page, as `find` gives it; of a to-one the record, or undefined when
+   * What an association leads to: for to-many a page, as `find` answers it; for to-one the record, or undefined when
    * there is none.
    */
   related<
@@ -21,26 +20,41 @@ export interface Members<M extends ModelDefinitions, N extends ModelName<M>> {
   >(
     id: KeyOf<M, N>,
     association: Name,
-    options?: RelatedOptions<M, N, Name, Select, Omitted, Populated>,
+    options?: Showing<Select, Omitted, Exactly<Population<M, TargetNamed<M, N, Name>>, Populated>> &
+      Listing<M, N, Name>,
   ): Promise<
     Related<M, N, Name, Found<M, TargetNamed<M, N, Name>, { select: Select; omit: Omitted; populate: Populated }>>
   >
-  /** Makes a record a member of a to-many association; of one that already is nothing changes. */
+  /** A record becomes a member of a to-many association. Answers the record that has the association, with its members. */
   add<const Name extends ToManyName<M, N>>(
     id: KeyOf<M, N>,
     association: Name,
     member: KeyNamed<M, N, Name>,
   ): Promise<WithMembers<M, N, Name>>
-  /** Ends a membership; where there was none nothing changes. */
+  /** A record is no longer a member. One that never was changes nothing. */
   remove<const Name extends ToManyName<M, N>>(
     id: KeyOf<M, N>,
     association: Name,
     member: KeyNamed<M, N, Name>,
   ): Promise<WithMembers<M, N, Name>>
-  /** Makes these the members, and no others. */
+  /** These become the members, and no others are. */
   replace<const Name extends ToManyName<M, N>>(
     id: KeyOf<M, N>,
     association: Name,
     members: readonly KeyNamed<M, N, Name>[],
   ): Promise<WithMembers<M, N, Name>>
 }
+
+/** What can only be asked of many records. */
+type Listing<M extends ModelDefinitions, N extends ModelName<M>, Name> =
+  Name extends ToManyName<M, N> ? Criteria<M, TargetNamed<M, N, Name>> & Paging : unknown
+
+type Related<M extends ModelDefinitions, N extends ModelName<M>, Name, R> =
+  | (Name extends ToManyName<M, N> ? Page<R> : never)
+  | (Name extends ToOneName<M, N> ? R | undefined : never)
+
+type WithMembers<M extends ModelDefinitions, N extends ModelName<M>, Name extends string> = Found<
+  M,
+  N,
+  { readonly populate: readonly [Name] }
+>

@@ -9,9 +9,12 @@ import type { None, Registry } from './attributes-of.ts'
 import type { CheckedModels } from './checked-models.ts'
 import type { AttributeDefinition, AttributeDefinitions, ModelDefinition, ModelDefinitions } from './definition.ts'
 import type { CreateInput, RecordOf, UpdateInput } from './record-of.ts'
-import type { FindOptions, Found, Page, Records } from './records-of.ts'
+import type { FindOptions } from './find-options.ts'
+import type { Found, Page } from './found.ts'
+import type { Records } from './records-of.ts'
+import type { Sort } from './sort-of.ts'
 import type { KeyOf } from './value-of.ts'
-import type { Sort, Where } from './where-of.ts'
+import type { Where } from './where-of.ts'
 
 /** Fails to compile unless both are the same type, not only assignable to each other. */
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false

@@ -1,7 +1,7 @@
 import type { ModelName } from './attributes-of.ts'
 import type { ModelDefinitions } from './definition.ts'
 import type { FindOneOptions, FindOptions, Omission, Population, Selection } from './find-options.ts'
-import type { Found } from './found.ts'
+import type { Found, Page } from './found.ts'
 import type { Members } from './members-of.ts'
 import type { Exactly } from './mistake.ts'
 import type { CreateInput, RecordOf, UpdateInput } from './record-of.ts'
@@ -37,13 +37,4 @@ export interface ModelRecords<M extends ModelDefinitions, N extends ModelName<M>
   update(id: KeyOf<M, N>, input: UpdateInput<M, N>): Promise<RecordOf<M, N>>
   /** The record as it was. Rejects with a ServiceError, E_NO_SUCH_RECORD, when there is no such record. */
   destroy(id: KeyOf<M, N>): Promise<RecordOf<M, N>>
-}
-
-/** A part of the records that were asked for. */
-export interface Page<T> {
-  readonly data: T[]
-  /** To be given as `cursor` for the next page; null on the last. */
-  readonly next: string | null
-  /** How many there are on all pages, when `count` was asked for. */
-  readonly total?: number
 }

@@ -2,6 +2,7 @@ import type { Populate } from '../criteria/criteria.ts'
 import type { Attribute } from '../model/model.ts'
 import type { Json } from '../protocol/json.ts'
 import { type Embedded, encodeList, type Grouped, type Reads, type Records } from '../storage/store.ts'
+import { entry } from '../support/entry.ts'
 import { chain, each, type Maybe } from '../support/maybe.ts'
 
 /** The records with their associations in them: one statement for each association and level, however many records. */
@@ -31,7 +32,7 @@ function memberOf(records: Records, { association, criteria, populate }: Populat
 }
 
 function one(name: string, { records, ends }: Grouped, groupOf: (index: number) => number): Embedded {
-  const texts: string[] = []
+  const texts = new Map<number, string>()
   let decoded: readonly Json[] | undefined
   const at = (index: number): number => {
     const group = groupOf(index)
@@ -42,7 +43,7 @@ function one(name: string, { records, ends }: Grouped, groupOf: (index: number) 
     name,
     encode(index) {
       const place = at(index)
-      return place < 0 ? 'null' : (texts[place] ??= records.encodeAt(place))
+      return place < 0 ? 'null' : entry(texts, place, () => records.encodeAt(place))
     },
     decode(index) {
       const place = at(index)

@@ -7,6 +7,7 @@ import { parseWhere } from '../criteria/parse-where.ts'
 import type { Model } from '../model/model.ts'
 import { ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
+import { entry } from '../support/entry.ts'
 import type { Limits } from '../support/limits.ts'
 import { openCursor } from './cursor.ts'
 import { type Context, type Parameters, parameter } from './operation.ts'
@@ -56,12 +57,10 @@ export function readPopulate(
 }
 
 const none: readonly Populate[] = []
-const everyone = new WeakMap<Model, { readonly limits: Limits; readonly populate: readonly Populate[] }>()
+const everyone = new WeakMap<Model, readonly Populate[]>()
 
 function everyAssociation(model: Model, limits: Limits): readonly Populate[] {
-  let made = everyone.get(model)
-  if (made?.limits !== limits) everyone.set(model, (made = { limits, populate: populateAll(model, limits) }))
-  return made.populate
+  return entry(everyone, model, () => populateAll(model, limits))
 }
 
 /** Every association but this one, which is embedded as far as an answer goes. */

@@ -67,7 +67,10 @@ export class Hub implements FeedListener {
     const { peer, missed } = joining
     if (!this.#joinings.delete(joining) || !this.#peers.has(peer)) return
     const wanted = follow.records.reduce((count, { ids }) => count + ids.length, 0)
-    if (this.#subscriptions.countOf(peer) + wanted > this.#options.maxSubscriptions) return peer.reset()
+    if (this.#subscriptions.countOf(peer) + wanted > this.#options.maxSubscriptions) {
+      peer.reset()
+      return
+    }
     const joined = position === undefined ? undefined : this.#joined(position)
     const already = new Set<string>()
     for (const { model, ids } of follow.records) {

@@ -1,5 +1,6 @@
 import type { Position, RecordId } from '../protocol/change.ts'
 import type { Peer } from '../protocol/event.ts'
+import { entry } from '../support/entry.ts'
 
 /** What one peer hears of. Some of it only from a place in the log on: what was read there already holds the rest. */
 type Listeners = Map<Peer, Joined | undefined>
@@ -81,10 +82,4 @@ export class Subscriptions {
     this.#ofPeer.delete(peer)
     this.#watchedBy.delete(peer)
   }
-}
-
-function entry<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  let value = map.get(key)
-  if (value === undefined) map.set(key, (value = make()))
-  return value
 }

@@ -4,11 +4,11 @@ import type { ServiceRequest } from '../protocol/request.ts'
 export function isFromAnotherSite({ headers }: ServiceRequest): boolean {
   const site = headers['sec-fetch-site']
   if (site !== undefined) return site === 'cross-site'
-  const page = headers['origin'] ?? headers['referer']
+  const page = headers.origin ?? headers.referer
   if (typeof page !== 'string') return false
-  return !URL.canParse(page) || new URL(page).host !== headers['host']
+  return !URL.canParse(page) || new URL(page).host !== headers.host
 }
 
 /** Whether a browser only reads ahead: nobody has followed the link yet. */
 export const isReadAhead = ({ headers }: ServiceRequest): boolean =>
-  `${headers['sec-purpose'] ?? ''} ${headers['purpose'] ?? ''}`.includes('prefetch')
+  `${headers['sec-purpose'] ?? ''} ${headers.purpose ?? ''}`.includes('prefetch')

@@ -12,16 +12,17 @@ export interface CurlLine {
 /** How one works with the records of a model by hand, in lines that can be copied as they are. */
 export function curlLines({ model, lines }: ModelRoutes, origin: string): readonly CurlLine[] {
   const key = sampleKey(model)
-  const [association] = model.associations.keys()
+  const associations = [...model.associations.values()]
+  const { name: association } = associations.find(({ kind }) => kind !== 'belongsTo') ?? associations[0] ?? {}
   const wanted: readonly Wanted[] = [
-    { does: 'Some of them', operation: 'find', method: 'GET', values: { limit: 5 } },
-    { does: 'One of them', operation: 'findOne', method: 'GET' },
+    { does: 'Find', operation: 'find', method: 'GET', values: { limit: 5 } },
+    { does: 'Find one', operation: 'findOne', method: 'GET' },
     ...(association === undefined
       ? []
-      : [{ does: `What “${association}” of one leads to`, operation: 'populate', method: 'GET', association }]),
-    { does: 'A new one', operation: 'create', method: 'POST', values: sampleRecord(model) },
-    { does: 'Change one', operation: 'update', method: 'PATCH', values: sampleChange(model) },
-    { does: 'Let one go', operation: 'destroy', method: 'DELETE' },
+      : [{ does: `Its ${association}`, operation: 'populate', method: 'GET', association }]),
+    { does: 'Create', operation: 'create', method: 'POST', values: sampleRecord(model) },
+    { does: 'Update', operation: 'update', method: 'PATCH', values: sampleChange(model) },
+    { does: 'Destroy', operation: 'destroy', method: 'DELETE' },
   ]
   return wanted.flatMap(({ does, operation, method, values = {}, association = '' }) => {
     const route = routeFor(
@@ -74,7 +75,7 @@ function curl(method: string, url: string, values: JsonObject): string {
     })
     return `curl ${quoted(query.length === 0 ? url : `${url}?${query.join('&')}`)}`
   }
-  const body = entries.length === 0 ? '' : ` -H 'Content-Type: application/json' -d ${quoted(JSON.stringify(values))}`
+  const body = entries.length === 0 ? '' : ` -H content-type:application/json -d ${quoted(JSON.stringify(values))}`
   return `curl ${method === 'POST' ? '' : `-X ${method} `}${quoted(url)}${body}`
 }
 

@@ -51,7 +51,7 @@ export function recordsOf(pipeline: Pipeline, model: Model): LooseRecords {
   }
   return {
     find: async (options = {}) => {
-      const { records, next, total } = await run('find', { body: { ...options, where: options['where'] ?? {} } })
+      const { records, next, total } = await run('find', { body: { ...options, where: options.where ?? {} } })
       return { data: records.decode(), next: next ?? null, ...(total !== undefined && { total }) }
     },
     findOne: async (id, options = {}) => {

@@ -12,9 +12,9 @@ export function respond(outcome: Outcome, request: ServiceRequest, { style, oper
   const encoded = kind === 'list' ? encodeList(records) : records.encodeAt(0)
   const headers: Record<string, string> = { ETag: entityTag(encoded, stored, stored !== records) }
   if (total !== undefined) headers['X-Total-Count'] = String(total)
-  if (next !== undefined) headers['Link'] = `<${nextPage(request, next)}>; rel="next"`
+  if (next !== undefined) headers.Link = `<${nextPage(request, next)}>; rel="next"`
   if (operation.effect === 'reads') {
-    if (isKnown(headers['ETag'] as string, request.headers['if-none-match'])) return { status: 304, headers }
+    if (isKnown(headers.ETag as string, request.headers['if-none-match'])) return { status: 304, headers }
   } else if (style === 'shortcut') headers['Cache-Control'] = 'no-store' // a GET that wrote must never be answered from a cache
   return { status: kind === 'created' ? 201 : 200, headers, body: new EncodedJson(encoded) }
 }

@@ -2,6 +2,7 @@ import type { Selection } from '../criteria/criteria.ts'
 import type { Attribute } from '../model/model.ts'
 import type { Json, JsonObject } from '../protocol/json.ts'
 import type { Dialect } from '../sql/dialect.ts'
+import { entry } from '../support/entry.ts'
 import type { Row } from './driver.ts'
 import { compileEncoder, type Encoder } from './encoder.ts'
 import type { Embedded, Records } from './store.ts'
@@ -17,18 +18,12 @@ export class Encoders {
   }
 
   of(selection: Selection): Encoder {
-    let encoder = this.#plain.get(selection)
-    if (!encoder) this.#plain.set(selection, (encoder = compileEncoder(selection, this.dialect, new Set())))
-    return encoder
+    return entry(this.#plain, selection, () => compileEncoder(selection, this.dialect, new Set()))
   }
 
   without(selection: Selection, names: readonly string[]): Encoder {
-    let encoders = this.#embedding.get(selection)
-    if (!encoders) this.#embedding.set(selection, (encoders = new Map()))
-    const key = names.join()
-    let encoder = encoders.get(key)
-    if (!encoder) encoders.set(key, (encoder = compileEncoder(selection, this.dialect, new Set(names))))
-    return encoder
+    const encoders = entry(this.#embedding, selection, () => new Map<string, Encoder>())
+    return entry(encoders, names.join(), () => compileEncoder(selection, this.dialect, new Set(names)))
   }
 }
 

@@ -10,7 +10,12 @@ export class MemoryRecords implements Records {
   readonly #members: readonly Embedded[]
   readonly next: readonly unknown[] | undefined
 
-  constructor(rows: readonly JsonObject[], selection: Selection, next?: readonly unknown[], members: readonly Embedded[] = []) {
+  constructor(
+    rows: readonly JsonObject[],
+    selection: Selection,
+    next?: readonly unknown[],
+    members: readonly Embedded[] = [],
+  ) {
     this.#rows = rows
     this.#selection = selection
     this.next = next
@@ -34,7 +39,10 @@ export class MemoryRecords implements Records {
   }
 
   embed(members: readonly Embedded[]): Records {
-    return new MemoryRecords(this.#rows, this.#selection, this.next, [...this.#members.filter(({ name }) => members.every((member) => member.name !== name)), ...members])
+    return new MemoryRecords(this.#rows, this.#selection, this.next, [
+      ...this.#members.filter(({ name }) => members.every((member) => member.name !== name)),
+      ...members,
+    ])
   }
 
   #decodeAt(index: number): JsonObject {

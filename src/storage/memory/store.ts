@@ -44,7 +44,8 @@ export class MemoryStore implements Store {
     const { after, sort, skip, limit, select } = criteria
     const sorted = this.#sorted(found, criteria)
     const by = (row: JsonObject) => sort.map((item) => sortValue(item, row, this.#neighbours))
-    const rows = after === undefined ? sorted : sorted.filter((row) => compareSorted(by(row), after as readonly Json[], sort) > 0)
+    const rows =
+      after === undefined ? sorted : sorted.filter((row) => compareSorted(by(row), after as readonly Json[], sort) > 0)
     const last = rows.length > skip + limit ? rows[skip + limit - 1] : undefined
     return new MemoryRecords(rows.slice(skip, skip + limit), select, last && by(last))
   }
@@ -118,19 +119,35 @@ export class MemoryStore implements Store {
   }
 
   #transaction(entries: Entry[], origin: string | undefined): Transaction {
-    const guarded = (model: Model, assignments: readonly Assignment[], work: () => readonly JsonObject[]): Maybe<Records> => {
+    const guarded = (
+      model: Model,
+      assignments: readonly Assignment[],
+      work: () => readonly JsonObject[],
+    ): Maybe<Records> => {
       try {
         return new MemoryRecords(work(), allOf(model))
       } catch (error) {
         return explain(error, model, assignments, this).then((told) => Promise.reject(told))
       }
     }
-    const note = (table: MemoryTable, verb: Change['verb'], before: JsonObject | undefined, after: JsonObject | undefined) => {
+    const note = (
+      table: MemoryTable,
+      verb: Change['verb'],
+      before: JsonObject | undefined,
+      after: JsonObject | undefined,
+    ) => {
       const { model } = table
       const row = must(after ?? before, 'a change of no row')
       const key = model.key.map(({ name }) => row[name] as RecordId)
       const id = key.length === 1 ? (key[0] as RecordId) : key
-      entries.push({ model: model.name, verb, id, ...(before && { before }), ...(after && { after }), ...(origin !== undefined && { origin }) })
+      entries.push({
+        model: model.name,
+        verb,
+        id,
+        ...(before && { before }),
+        ...(after && { after }),
+        ...(origin !== undefined && { origin }),
+      })
     }
     const insert = (model: Model, assignments: readonly Assignment[]): readonly JsonObject[] => {
       this.#refuseDangling(assignments)

@@ -50,7 +50,9 @@ export class MemoryTable {
 
   /** A row with the key that these values give. */
   holds(assignments: readonly Assignment[]): boolean {
-    return this.rows.has(this.keyOf(Object.fromEntries(assignments.map(({ attribute, value }) => [attribute.name, value]))))
+    return this.rows.has(
+      this.keyOf(Object.fromEntries(assignments.map(({ attribute, value }) => [attribute.name, value]))),
+    )
   }
 
   #count(): Json {
@@ -60,7 +62,10 @@ export class MemoryTable {
 
   #check(row: JsonObject, before: JsonObject | undefined): void {
     const fault = (attributes: readonly Attribute[]) =>
-      new DatabaseError({ kind: 'unique', table: this.model.table, columns: attributes.map(({ column }) => column) }, 'taken')
+      new DatabaseError(
+        { kind: 'unique', table: this.model.table, columns: attributes.map(({ column }) => column) },
+        'taken',
+      )
     const own = before && this.keyOf(before)
     if (this.keyOf(row) !== own && this.rows.has(this.keyOf(row))) throw fault(this.model.key)
     for (const attribute of this.model.attributes.values()) {
@@ -71,7 +76,8 @@ export class MemoryTable {
       }
       if (!attribute.unique || attribute.isPrimaryKey) continue
       for (const [key, other] of this.rows) {
-        if (key !== own && compareValues(other[attribute.name] ?? null, value, attribute) === 0) throw fault([attribute])
+        if (key !== own && compareValues(other[attribute.name] ?? null, value, attribute) === 0)
+          throw fault([attribute])
       }
     }
   }

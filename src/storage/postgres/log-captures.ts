@@ -6,8 +6,8 @@ import type { TableCapture } from './capture-triggers.ts'
 import { type LogRow, RowReader } from './log-rows.ts'
 import type { LogTables } from './log-tables.ts'
 
-/** The models that are kept in each table, by schema and name. Two may share one. */
-export type ModelsByTable = ReadonlyMap<string, readonly Model[]>
+/** The model that is kept in each table, by schema and name. */
+export type ModelsByTable = ReadonlyMap<string, Model>
 
 export const tableKey = (schema: string, table: string): string => JSON.stringify([schema, table])
 
@@ -27,7 +27,7 @@ export class LogCaptures {
   readonly #tables: LogTables
   readonly #models: ModelsByTable
   readonly #dialect: Dialect
-  readonly #readers = new Map<number, readonly RowReader[]>()
+  readonly #readers = new Map<number, RowReader | undefined>()
 
   constructor(parts: {
     query: (text: string) => Promise<readonly Row[]>
@@ -46,23 +46,14 @@ export class LogCaptures {
     if (rows.every(({ capture }) => this.#readers.has(capture))) return
     for (const row of await this.#query(`select ${captureColumns} from ${this.#tables.capture}`)) {
       const capture = captureOfRow(row)
-      const models = this.#models.get(tableKey(capture.schema, capture.table)) ?? []
-      this.#readers.set(
-        capture.id,
-        models.map((model) => new RowReader(model, capture, this.#dialect)),
-      )
+      const model = this.#models.get(tableKey(capture.schema, capture.table))
+      this.#readers.set(capture.id, model && new RowReader(model, capture, this.#dialect))
     }
   }
 
   /** None for a table that is not of our models; undefined when readers must start afresh. */
   changesOf(row: LogRow, position: Position): readonly Change[] | undefined {
-    const readers = this.#readers.get(row.capture) ?? []
-    const changes: Change[] = []
-    for (const reader of readers) {
-      const found = reader.changesOf(row, position)
-      if (found === undefined) return undefined
-      changes.push(...found)
-    }
-    return changes
+    const reader = this.#readers.get(row.capture)
+    return reader ? reader.changesOf(row, position) : []
   }
 }

@@ -47,7 +47,8 @@ export class Background {
   }
 
   run(text: string, values: readonly unknown[]): Promise<readonly Row[]> {
-    const worker = (this.#worker ??= this.#start())
+    this.#worker ??= this.#start()
+    const worker = this.#worker
     const id = this.#next++
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => this.#giveUp(), this.#timeoutMs)

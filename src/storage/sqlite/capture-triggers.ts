@@ -19,7 +19,8 @@ const columnsPerObject = 50
 export function captureTriggers(model: Model, capture: Capture): readonly string[] {
   const byColumn = new Map([...model.attributes.values()].map((attribute) => [attribute.column, attribute]))
   const image = (row: 'old' | 'new') => imageOf(row, capture.columns, byColumn)
-  const key = (row: 'old' | 'new') => `json_array(${model.key.map((attribute) => valueOf(row, attribute.column, attribute)).join(', ')})`
+  const key = (row: 'old' | 'new') =>
+    `json_array(${model.key.map((attribute) => imageValue(row, attribute.column, attribute)).join(', ')})`
   const entry = (verb: Verb, row: 'old' | 'new', before: string, after: string) =>
     `insert into ${logTable} (model, verb, id, before, after) values (${text(model.name)}, '${verb}', ${key(row)}, ${before}, ${after});`
   const keyStays = model.key.map(({ column }) => `old.${identifier(column)} is new.${identifier(column)}`).join(' and ')
@@ -28,8 +29,12 @@ export function captureTriggers(model: Model, capture: Capture): readonly string
   return [
     trigger('insert', 'insert', '', entry('created', 'new', 'null', image('new'))),
     trigger('update', 'update', ` when ${keyStays}`, entry('updated', 'new', image('old'), image('new'))),
-    trigger('rekey', 'update', ` when not (${keyStays})`,
-      entry('destroyed', 'old', image('old'), 'null') + entry('created', 'new', 'null', image('new'))),
+    trigger(
+      'rekey',
+      'update',
+      ` when not (${keyStays})`,
+      entry('destroyed', 'old', image('old'), 'null') + entry('created', 'new', 'null', image('new')),
+    ),
     trigger('delete', 'delete', '', entry('destroyed', 'old', image('old'), 'null')),
   ]
 }
@@ -44,7 +49,7 @@ function imageOf(row: 'old' | 'new', columns: readonly string[], attributes: Rea
   for (let from = 0; from < columns.length; from += columnsPerObject) {
     const members = columns
       .slice(from, from + columnsPerObject)
-      .map((column) => `${text(column)}, ${valueOf(row, column, attributes.get(column))}`)
+      .map((column) => `${text(column)}, ${imageValue(row, column, attributes.get(column))}`)
     objects.push(`json_object(${members.join(', ')})`)
   }
   if (objects.length === 1) return objects[0] as string
@@ -57,7 +62,7 @@ function imageOf(row: 'old' | 'new', columns: readonly string[], attributes: Rea
     .join(` || ',' || `)
 }
 
-function valueOf(row: 'old' | 'new', column: string, attribute: Attribute | undefined): string {
+function imageValue(row: 'old' | 'new', column: string, attribute: Attribute | undefined): string {
   const value = `${row}.${identifier(column)}`
   if (attribute?.isPrimaryKey && attribute.autoIncrement && attribute.type.storedAs === 'integer') return value // a row id
   switch (attribute?.type.storedAs) {

@@ -5,7 +5,7 @@ import { chain, type Maybe } from '../../support/maybe.ts'
 import { captureTable, logTable, metaTable } from '../capture.ts'
 import type { ChangeBatch, SqlChangeLog } from '../change-log.ts'
 import type { Driver, Query, Row } from '../driver.ts'
-import { Wake } from '../wake.ts'
+import type { Wake } from '../wake.ts'
 import { sqliteDialect } from './dialect.ts'
 
 /** The tables of the log itself. A number is never used twice, even when all rows are gone. */
@@ -79,7 +79,12 @@ export class SqliteChangeLog implements SqlChangeLog {
   async read(after: Position, limit: number): Promise<ChangeBatch | 'reset'> {
     const place = this.#parse(after)
     if (!place || !(await this.#holds(place))) return 'reset'
-    const rows = [...(await this.#read(`select ${columns} from ${logTable} where seq > ? order by seq limit ?`, [place.seq, limit]))]
+    const rows = [
+      ...(await this.#read(`select ${columns} from ${logTable} where seq > ? order by seq limit ?`, [
+        place.seq,
+        limit,
+      ])),
+    ]
     const last = rows.at(-1)
     if (!last) return { changes: [], position: after }
     if (rows.length === limit && last[1] !== null) {
@@ -105,10 +110,10 @@ export class SqliteChangeLog implements SqlChangeLog {
   }
 
   async trim(keep: { readonly ageMs: number; readonly rows: number }): Promise<void> {
-    const [row] = await this.#read(`select max(seq) from ${logTable} where at < ? or seq <= (select max(seq) from ${logTable}) - ?`, [
-      Date.now() - keep.ageMs,
-      keep.rows,
-    ])
+    const [row] = await this.#read(
+      `select max(seq) from ${logTable} where at < ? or seq <= (select max(seq) from ${logTable}) - ?`,
+      [Date.now() - keep.ageMs, keep.rows],
+    )
     const until = row?.[0] === null ? 0 : Number(row?.[0])
     for (let from = (await this.#floor()).seq; from < until; from += trimmedAtOnce) {
       const to = Math.min(from + trimmedAtOnce, until)
@@ -156,7 +161,9 @@ export class SqliteChangeLog implements SqlChangeLog {
   #parse(position: Position): Place | undefined {
     const [nonce, seq = '', at = ''] = position.split('.')
     const place = { seq: Number.parseInt(seq, 36), at: Number.parseInt(at, 36) }
-    return nonce === this.#nonce && Number.isSafeInteger(place.seq) && Number.isSafeInteger(place.at) ? place : undefined
+    return nonce === this.#nonce && Number.isSafeInteger(place.seq) && Number.isSafeInteger(place.at)
+      ? place
+      : undefined
   }
 
   #change([seq, operation, name, verb, id, before, after, at, origin]: Row): readonly Change[] {
@@ -181,7 +188,9 @@ export class SqliteChangeLog implements SqlChangeLog {
 const floorQuery = `select value from ${metaTable} where name = 'floor'`
 
 function placeOf(row: Row | undefined): Place {
-  const [seq = 0, at = 0] = String(row?.[0] ?? '0:0').split(':').map(Number)
+  const [seq = 0, at = 0] = String(row?.[0] ?? '0:0')
+    .split(':')
+    .map(Number)
   return { seq, at }
 }
 

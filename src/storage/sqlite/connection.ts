@@ -15,7 +15,11 @@ export class Connection implements Disposable {
 
   constructor(path: string, options: { readonly readOnly: boolean }) {
     // No busy timeout: waiting there stops every other request of this process as well.
-    this.#database = new DatabaseSync(path, { readOnly: options.readOnly, timeout: 0, enableForeignKeyConstraints: true })
+    this.#database = new DatabaseSync(path, {
+      readOnly: options.readOnly,
+      timeout: 0,
+      enableForeignKeyConstraints: true,
+    })
   }
 
   /** Runs to the end, so that a `returning` lets the write-ahead log be cleaned. */

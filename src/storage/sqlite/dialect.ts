@@ -2,8 +2,8 @@ import type { Attribute } from '../../model/model.ts'
 import type { Json } from '../../protocol/json.ts'
 import { parseLike } from '../../sql/like.ts'
 import { raw, sql } from '../../sql/sql.ts'
-import type { SchemaDialect } from '../sql-schema.ts'
 import { prefixEnd } from '../prefix-end.ts'
+import type { SchemaDialect } from '../sql-schema.ts'
 import { canonicalTimestamp } from './timestamp.ts'
 
 const columnTypes = {
@@ -98,7 +98,7 @@ export const sqliteDialect: SchemaDialect = {
       case 'bigint':
         return "typeof v === 'string' ? quote(v) : other(v)"
       case 'real':
-        return "Number.isFinite(v) ? v : other(v)"
+        return 'Number.isFinite(v) ? v : other(v)'
       case 'boolean':
         return "v === 1 ? 'true' : v === 0 ? 'false' : other(v)"
       case 'json':
@@ -116,8 +116,7 @@ export const sqliteDialect: SchemaDialect = {
     return `case when json_valid(${column}) then ${column} when typeof(${column}) = 'blob' then json_quote(hex(${column})) when ${column} is not null then json_quote(${column}) end`
   },
 
-  compared: (attribute, column) =>
-    isForeignTime(attribute) ? `strftime('%Y-%m-%dT%H:%M:%fZ', ${column})` : column,
+  compared: (attribute, column) => (isForeignTime(attribute) ? `strftime('%Y-%m-%dT%H:%M:%fZ', ${column})` : column),
 
   operand(attribute, value) {
     return sql`${this.encode(attribute, value)}`
@@ -149,7 +148,9 @@ export const sqliteDialect: SchemaDialect = {
 
   /** GLOB, because SQLite's LIKE does not tell upper from lower case. */
   like(column, pattern) {
-    const glob = parseLike(pattern).map((piece) => (piece.kind === 'any' ? '*' : piece.kind === 'one' ? '?' : escapeGlob(piece.text)))
+    const glob = parseLike(pattern).map((piece) =>
+      piece.kind === 'any' ? '*' : piece.kind === 'one' ? '?' : escapeGlob(piece.text),
+    )
     return sql`${raw(column)} glob ${glob.join('')}`
   },
 

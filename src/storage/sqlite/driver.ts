@@ -32,14 +32,21 @@ export class SqliteDriver implements Driver {
     const inMemory = path === ':memory:'
     this.#writing = new Connection(path, { readOnly: false })
     if (!inMemory) {
-      this.#writing.exec(`pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = ${checkpointPages}`)
+      this.#writing.exec(
+        `pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = ${checkpointPages}`,
+      )
     }
     this.#reading = inMemory ? this.#writing : new Connection(path, { readOnly: true })
     this.#background = inMemory ? undefined : new Background(path, limits.statementTimeoutMs)
-    this.#writer = new Writer(this.#writing, limits, () => this.#marker, () => {
-      wake.call()
-      if (++this.#commits % commitsPerLook === 0) this.#checkpoint()
-    })
+    this.#writer = new Writer(
+      this.#writing,
+      limits,
+      () => this.#marker,
+      () => {
+        wake.call()
+        if (++this.#commits % commitsPerLook === 0) this.#checkpoint()
+      },
+    )
   }
 
   /** For setting up, before anything is served. */
@@ -55,7 +62,8 @@ export class SqliteDriver implements Driver {
   read(text: string, values: readonly unknown[], weight: Weight): Maybe<readonly Row[]> {
     if (weight === 'long' && this.#background) return this.#background.run(text, values)
     // In memory an open transaction would show what is not committed.
-    if (this.#reading === this.#writing && this.#reading.inTransaction) return this.#writer.run((query) => query(text, values), { single: true, origin: undefined })
+    if (this.#reading === this.#writing && this.#reading.inTransaction)
+      return this.#writer.run((query) => query(text, values), { single: true, origin: undefined })
     try {
       return this.#reading.read(text, values)
     } catch (error) {

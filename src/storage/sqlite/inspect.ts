@@ -3,18 +3,23 @@ import type { Connection } from './connection.ts'
 
 /** What the database holds, as far as planning its schema goes. */
 export function inspect(connection: Connection): ReadonlyMap<string, ExistingTable> {
-  const tables = connection.all(`select name, sql from sqlite_schema where type = 'table' and name not like 'sqlite\\_%' escape '\\'`, [])
+  const tables = connection.all(
+    `select name, sql from sqlite_schema where type = 'table' and name not like 'sqlite\\_%' escape '\\'`,
+    [],
+  )
   return new Map(tables.map(([name, sql]) => [name as string, tableOf(connection, name as string, sql as string)]))
 }
 
 function tableOf(connection: Connection, name: string, definition: string): ExistingTable {
   const info = connection.all('select name, type, "notnull", pk from pragma_table_info(?) order by cid', [name])
-  const columns = info.map(([column, type, notNull]): ExistingColumn => ({
-    name: column as string,
-    type: type as string,
-    nullable: notNull === 0,
-    holdsJson: definition.includes(`check (json_valid("${column as string}"))`),
-  }))
+  const columns = info.map(
+    ([column, type, notNull]): ExistingColumn => ({
+      name: column as string,
+      type: type as string,
+      nullable: notNull === 0,
+      holdsJson: definition.includes(`check (json_valid("${column as string}"))`),
+    }),
+  )
   const key = info.filter(([, , , place]) => place !== 0).sort((a, b) => Number(a[3]) - Number(b[3]))
   const indexes = connection.all('select name, "unique", partial from pragma_index_list(?)', [name])
   const columnsOf = (index: unknown) =>

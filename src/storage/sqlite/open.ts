@@ -36,11 +36,20 @@ export async function openSqlite({ path, models, migrate, limits }: SqliteOption
     const steps = migrate === 'safe' ? [] : setUp(connection, served, migrate)
     const tables = inspect(connection)
     driver.markOperations()
-    const meta = new Map(connection.all(`select name, value from ${metaTable}`, []).map(([name, value]) => [name, value as string]))
+    const meta = new Map(
+      connection.all(`select name, value from ${metaTable}`, []).map(([name, value]) => [name, value as string]),
+    )
     const changes = new SqliteChangeLog(driver, models, meta.get('nonce') as string, wake)
     const [[version] = []] = connection.all('select sqlite_version()', [])
     const description = `SQLite ${version as string} (${path})`
-    const store = new SqlStore({ driver, dialect: sqliteDialect, changes, description, secret: meta.get('secret') as string, sound: soundIn(served, tables) })
+    const store = new SqlStore({
+      driver,
+      dialect: sqliteDialect,
+      changes,
+      description,
+      secret: meta.get('secret') as string,
+      sound: soundIn(served, tables),
+    })
     return { store, steps, unenforced: unenforced(served, tables), notes: sqlNotes(driver, sqliteDialect) }
   } catch (error) {
     await driver[Symbol.asyncDispose]()
@@ -75,10 +84,13 @@ function capture(connection: Connection, model: Model, table: ExistingTable): vo
   const wanted = captureOf(model, recorded, new Set(table.columns.keys()), captureFormat)
   const quote = sqliteDialect.identifier
   const present = new Set(
-    connection.all("select name from sqlite_schema where type = 'trigger' and tbl_name = ?", [model.table]).map(([name]) => name as string),
+    connection
+      .all("select name from sqlite_schema where type = 'trigger' and tbl_name = ?", [model.table])
+      .map(([name]) => name as string),
   )
   if (recorded?.version === wanted.version && triggerNames(wanted).every((name) => present.has(name))) return
-  for (const name of present) if (name.startsWith(`keelson_${model.table}_`)) connection.exec(`drop trigger ${quote(name)}`)
+  for (const name of present)
+    if (name.startsWith(`keelson_${model.table}_`)) connection.exec(`drop trigger ${quote(name)}`)
   for (const statement of captureTriggers(model, wanted)) connection.exec(statement)
   connection.all(`insert or replace into ${captureTable} values (?, ?, ?, ?)`, [
     wanted.table,
@@ -88,7 +100,10 @@ function capture(connection: Connection, model: Model, table: ExistingTable): vo
   ])
 }
 
-function soundIn(models: readonly Model[], tables: ReadonlyMap<string, ExistingTable>): (attribute: Attribute) => boolean {
+function soundIn(
+  models: readonly Model[],
+  tables: ReadonlyMap<string, ExistingTable>,
+): (attribute: Attribute) => boolean {
   const sound = new Set<Attribute>()
   for (const model of models) {
     for (const attribute of model.attributes.values()) {
@@ -104,8 +119,13 @@ const unenforced = (models: readonly Model[], tables: ReadonlyMap<string, Existi
     [...model.attributes.values()].filter(
       (attribute) =>
         attribute.references &&
-        !tables.get(model.table)?.foreignKeys.some(
-          (link) => link.columns.length === 1 && link.columns[0] === attribute.column && link.table === attribute.references?.table,
-        ),
+        !tables
+          .get(model.table)
+          ?.foreignKeys.some(
+            (link) =>
+              link.columns.length === 1 &&
+              link.columns[0] === attribute.column &&
+              link.table === attribute.references?.table,
+          ),
     ),
   )

@@ -12,7 +12,8 @@ export interface OperationMarker {
 }
 
 export const operationMarker = (writer: Connection): OperationMarker => {
-  const last = (): number => Number(writer.all(`select seq from sqlite_sequence where name = '${logTable}'`, [])[0]?.[0] ?? 0)
+  const last = (): number =>
+    Number(writer.all(`select seq from sqlite_sequence where name = '${logTable}'`, [])[0]?.[0] ?? 0)
   return {
     begin: last,
     end(before, origin) {

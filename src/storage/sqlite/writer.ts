@@ -1,5 +1,5 @@
 import type { Limits } from '../../support/limits.ts'
-import { type Maybe } from '../../support/maybe.ts'
+import type { Maybe } from '../../support/maybe.ts'
 import { DatabaseError, type Query, type Row } from '../driver.ts'
 import type { Connection } from './connection.ts'
 import { isBusy, isOutOfRange, sqliteError } from './errors.ts'
@@ -37,7 +37,12 @@ export class Writer {
   #draining: Promise<void> | undefined
   #closed = false
 
-  constructor(connection: Connection, limits: Limits, marker: () => OperationMarker | undefined, committed: () => void) {
+  constructor(
+    connection: Connection,
+    limits: Limits,
+    marker: () => OperationMarker | undefined,
+    committed: () => void,
+  ) {
     this.#connection = connection
     this.#limits = limits
     this.#marker = marker
@@ -48,7 +53,9 @@ export class Writer {
     return new Promise<T>((resolve, reject) => {
       if (this.#closed) return reject(new DatabaseError({ kind: 'lost' }, 'The database is closed'))
       if (this.#queue.length >= this.#limits.maxQueuedWrites) {
-        return reject(new DatabaseError({ kind: 'busy' }, `More than ${this.#limits.maxQueuedWrites} writes are waiting`))
+        return reject(
+          new DatabaseError({ kind: 'busy' }, `More than ${this.#limits.maxQueuedWrites} writes are waiting`),
+        )
       }
       this.#queue.push({ run, ...options, resolve: resolve as Job['resolve'], reject })
       this.#draining ??= this.#drain()
@@ -135,7 +142,8 @@ export class Writer {
   }
 
   #runOne(job: Job): Maybe<unknown> {
-    if (job.single) return job.origin === undefined ? job.run(this.#query) : this.#marked(job, () => job.run(this.#query))
+    if (job.single)
+      return job.origin === undefined ? job.run(this.#query) : this.#marked(job, () => job.run(this.#query))
     return this.#several(job)
   }
 
@@ -167,7 +175,8 @@ export class Writer {
     })
   }
 
-  readonly #query: Query = (text: string, values: readonly unknown[]): readonly Row[] => this.#connection.all(text, values)
+  readonly #query: Query = (text: string, values: readonly unknown[]): readonly Row[] =>
+    this.#connection.all(text, values)
 
   /** Lets what was accepted finish, and accepts nothing more. */
   async close(): Promise<void> {

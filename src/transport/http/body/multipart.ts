@@ -36,11 +36,11 @@ function fieldOf(part: string): readonly [name: string, value: string] {
   if (name === undefined) throw bad('A part of the multipart body does not say which field it is')
   if (/;[ \t]*filename\*?=/i.test(parameters ?? ''))
     throw unsupported(`"${name.slice(0, 60)}" is a file, and only text is taken`)
-  return [unescape(name), part.slice(end + 4)]
+  return [plainName(name), part.slice(end + 4)]
 }
 
 /** Browsers escape the quotation mark and the ends of lines; others the backslash. */
-const unescape = (name: string): string =>
+const plainName = (name: string): string =>
   name.replace(/\\(.)/g, '$1').replaceAll('%22', '"').replaceAll('%0D%0A', '\r\n')
 
 const bad = (message: string): ServiceError => new ServiceError('E_BAD_BODY', message)

@@ -71,7 +71,7 @@ class XmlReader {
   #end(name: string): void {
     const element = this.#open.pop() as Element
     const parent = this.#open.at(-1)
-    const value = valueOf(element, name)
+    const value = contentOf(element, name)
     if (!parent) {
       this.#root = value
       return
@@ -83,7 +83,7 @@ class XmlReader {
   }
 }
 
-function valueOf({ children, text }: Element, name: string): Json {
+function contentOf({ children, text }: Element, name: string): Json {
   if (children.size === 0) return text
   if (text.trim() !== '') throw bad(`<${name.slice(0, 60)}> has both elements and text in it`)
   // Whatever it is called, a child is a member and nothing else.
