@@ -1,9 +1,9 @@
 // What `npm test` runs. Every Node since 12 can read this file, so that one that is too old hears what is needed
 // instead of failing over a word it does not know.
-import { spawn } from 'child_process'
-import { existsSync } from 'fs'
-import { dirname, join } from 'path'
-import { fileURLToPath } from 'url'
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
 const oldestNode = 24
 /** The suite is made for two cores; more processes than that only make each of them late. */
@@ -39,7 +39,10 @@ async function test(given) {
   const postgres = await findPostgres()
   try {
     const chosen = files.length > 0 ? files : ['src/**/*.test.ts', 'test/**/*.test.ts']
-    const ended = await run([`--test-concurrency=${concurrency}`, '--test-reporter=spec', ...options, ...chosen], postgres.url)
+    const ended = await run(
+      [`--test-concurrency=${concurrency}`, '--test-reporter=spec', ...options, ...chosen],
+      postgres.url,
+    )
     console.log(coverage(postgres, given.length > 0))
     return ended
   } finally {
@@ -50,7 +53,7 @@ async function test(given) {
 /** Runs the tests and streams what they say; a signal is theirs to answer. */
 function run(args, postgresUrl) {
   const env = { ...process.env, KEELSON_TEST_POSTGRES: postgresUrl === undefined ? '' : postgresUrl }
-  const child = spawn(process.execPath, ['--test', ...args], { cwd: root, env, stdio: 'inherit' })
+  const child = spawn(process.execPath, ['--conditions=keelson-source', '--test', ...args], { cwd: root, env, stdio: 'inherit' })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   return new Promise((resolve, reject) => {
     child.on('error', reject)
@@ -63,7 +66,8 @@ async function findPostgres() {
   const given = process.env.KEELSON_TEST_POSTGRES
   const nothing = () => {}
   if (given === 'none') return { url: undefined, missing: 'KEELSON_TEST_POSTGRES is "none"', stop: nothing }
-  if (given) return { url: given, name: `the server at ${new URL(given).host}, from KEELSON_TEST_POSTGRES`, stop: nothing }
+  if (given)
+    return { url: given, name: `the server at ${new URL(given).host}, from KEELSON_TEST_POSTGRES`, stop: nothing }
   try {
     const { startPostgres } = await import('./embedded-postgres.ts')
     return await startPostgres()
