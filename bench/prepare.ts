@@ -41,6 +41,8 @@ const index = 'create index "pet_kind_age" on "pet" ("kind", "age" desc, "id")'
 
 export async function prepareSqlite(): Promise<Databases> {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-bench-'))
+  await using undo = new AsyncDisposableStack()
+  undo.defer(() => rmSync(folder, { recursive: true }))
   const file = (variant: Variant): string => join(folder, `${variant}.db`)
   await makeTables(`sqlite:${file('keelson')}`)
 
@@ -61,15 +63,14 @@ export async function prepareSqlite(): Promise<Databases> {
   }
   bare.close()
 
+  const made = undo.move()
   return {
     urls: {
       without: `sqlite:${file('without')}`,
       with: `sqlite:${file('with')}`,
       keelson: `sqlite:${file('keelson')}`,
     },
-    async [Symbol.asyncDispose]() {
-      rmSync(folder, { recursive: true })
-    },
+    [Symbol.asyncDispose]: () => made.disposeAsync(),
   }
 }
 
@@ -78,6 +79,12 @@ const rowsPerInsert = 500
 export async function preparePostgres(server: string): Promise<Databases> {
   const nameOf = (variant: Variant): string => `keelson_bench_${process.pid}_${variant}`
   const urlOf = (variant: Variant): string => Object.assign(new URL(server), { pathname: `/${nameOf(variant)}` }).href
+  await using undo = new AsyncDisposableStack()
+  undo.defer(() =>
+    inPostgres(server, async (admin) => {
+      for (const variant of variants) await admin.query(`drop database if exists ${nameOf(variant)} with (force)`)
+    }),
+  )
   await inPostgres(server, async (admin) => void (await admin.query(`create database ${nameOf('keelson')}`)))
   await makeTables(urlOf('keelson'))
   await inPostgres(urlOf('keelson'), fillPostgres)
@@ -92,12 +99,10 @@ export async function preparePostgres(server: string): Promise<Databases> {
     )
     for (const { tgname } of rows) await client.query(`drop trigger ${client.escapeIdentifier(tgname)} on "pet"`)
   })
+  const made = undo.move()
   return {
     urls: { without: urlOf('without'), with: urlOf('with'), keelson: urlOf('keelson') },
-    [Symbol.asyncDispose]: () =>
-      inPostgres(server, async (admin) => {
-        for (const variant of variants) await admin.query(`drop database if exists ${nameOf(variant)} with (force)`)
-      }),
+    [Symbol.asyncDispose]: () => made.disposeAsync(),
   }
 }
 

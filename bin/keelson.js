@@ -21,6 +21,7 @@ else refuse()
 
 /** The sources as they are in a repository, and what was made of them in a published package. */
 function run() {
+  if (process.argv[2] !== 'dev-worker') endWithTheParent()
   const isSource = existsSync(join(root, 'src', 'cli', 'main.ts'))
   const load = (name) => import(pathToFileURL(join(root, isSource ? `src/${name}.ts` : `dist/${name}.js`)).href)
   load('cli/main')
@@ -32,6 +33,13 @@ function run() {
     })
 }
 
+/** A parent that keeps a channel to us and is gone, however it ended, can no longer tell us to stop. */
+function endWithTheParent() {
+  if (!process.channel) return
+  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
+  process.channel.unref()
+}
+
 function hasFitNode() {
   if (!existsSync(ownNode)) return false
   const { status, stdout } = spawnSync(ownNode, ['--version'], { encoding: 'utf8' })
@@ -39,7 +47,9 @@ function hasFitNode() {
 }
 
 function runAgain() {
-  const child = spawn(ownNode, [__filename].concat(process.argv.slice(2)), { stdio: 'inherit' })
+  const child = spawn(ownNode, [__filename].concat(process.argv.slice(2)), {
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+  })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => {
       // Ctrl+C in a terminal reaches the child by itself, and twice would mean "at once".

@@ -41,7 +41,7 @@ export async function startPostgres(): Promise<RunningPostgres> {
   const password = randomBytes(12).toString('hex')
   writeFileSync(passwordFile, password)
   mkdirSync(data, { mode: 0o700 })
-  if (user.uid !== undefined) {
+  if (user) {
     chmodSync(folder, 0o711)
     for (const path of [folder, data, passwordFile]) chownSync(path, user.uid, user.gid)
   }
@@ -50,7 +50,19 @@ export async function startPostgres(): Promise<RunningPostgres> {
   const settings = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off -c max_connections=200`
   const log = join(folder, 'log')
   try {
-    run(initdb, ['-D', data, '-U', 'postgres', '-A', 'scram-sha-256', `--pwfile=${passwordFile}`, '-E', 'UTF8', '--locale=C', '--no-sync'])
+    run(initdb, [
+      '-D',
+      data,
+      '-U',
+      'postgres',
+      '-A',
+      'scram-sha-256',
+      `--pwfile=${passwordFile}`,
+      '-E',
+      'UTF8',
+      '--locale=C',
+      '--no-sync',
+    ])
     run(pg_ctl, ['-D', data, '-o', settings, '-l', log, '-w', 'start'])
   } catch (error) {
     rmSync(folder, { recursive: true, force: true })
@@ -77,8 +89,8 @@ async function programs(): Promise<Programs> {
 }
 
 /** PostgreSQL will not run as root: where we do, it gets a user who may do nothing else. */
-function plainUser(): { readonly uid?: number; readonly gid?: number } {
-  if (process.getuid?.() !== 0) return {}
+function plainUser(): { readonly uid: number; readonly gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined
   const id = (option: string): number => Number(execFileSync('id', [option, 'nobody'], { encoding: 'utf8' }))
   return { uid: id('-u'), gid: id('-g') }
 }

@@ -53,7 +53,11 @@ async function test(given) {
 /** Runs the tests and streams what they say; a signal is theirs to answer. */
 function run(args, postgresUrl) {
   const env = { ...process.env, KEELSON_TEST_POSTGRES: postgresUrl === undefined ? '' : postgresUrl }
-  const child = spawn(process.execPath, ['--conditions=keelson-source', '--test', ...args], { cwd: root, env, stdio: 'inherit' })
+  const child = spawn(process.execPath, ['--conditions=keelson-source', '--test', ...args], {
+    cwd: root,
+    env,
+    stdio: 'inherit',
+  })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   return new Promise((resolve, reject) => {
     child.on('error', reject)

@@ -18,7 +18,7 @@ const workshop = join(realpathSync(tmpdir()), 'types-')
 const source = (file: string): string => join(relative(workshop, root), 'src', file)
 
 test('200 models of 14 attributes, each used once, compile', (t) => {
-  const { errors, report } = compile([...registry(200), ...indexes(200).flatMap(calls)])
+  const { errors, report } = compile([...registry(200), ...indexes(200).flatMap((index) => calls(index, 200))])
   assert.deepEqual(errors, [])
   t.diagnostic(
     `200 models: ${/Check time: +(\S+)/.exec(report)?.[1]} of checking, ${/Memory used: +(\S+)/.exec(report)?.[1]}`,
@@ -26,10 +26,10 @@ test('200 models of 14 attributes, each used once, compile', (t) => {
 })
 
 test('mistakes in calls are reported, each where it is and nothing else', () => {
-  const lines = [...registry(20), ...indexes(20).flatMap((index) => [...calls(index), ...wrongCalls(index)])]
+  const lines = [...registry(20), ...indexes(20).flatMap((index) => [...calls(index, 20), ...wrongCalls(index, 20)])]
   const { errors } = compile(lines)
   assert.deepEqual(errors, marked(lines))
-  assert.equal(errors.length, 20 * 10)
+  assert.equal(errors.length, 20 * 19)
 })
 
 test('mistakes in models are reported, each where it is and nothing else', () => {
@@ -73,10 +73,15 @@ const attributes = (index: number, count: number): string[] => [
   "steps: { type: 'bigint' },",
   "prefs: { type: 'json' },",
   "origin: { type: 'ref', columnType: 'varchar(80)' },",
-  `next: { model: 'm${(index + 1) % count}' },`,
-  `other: { model: 'm${(index * 7 + 3) % count}', required: true },`,
-  `previous: { collection: 'm${(index + count - 1) % count}', via: 'next' },`,
+  `next: { model: 'm${after(index, count)}' },`,
+  `other: { model: 'm${other(index, count)}', required: true },`,
+  `previous: { collection: 'm${before(index, count)}', via: 'next' },`,
 ]
+
+// Which model each refers to.
+const after = (index: number, count: number): number => (index + 1) % count
+const before = (index: number, count: number): number => (index + count - 1) % count
+const other = (index: number, count: number): number => (index * 7 + 3) % count
 
 const wrongAttributes = (index: number): string[] => [
   "requird: { type: 'string', requird: true }, // wrong",
@@ -85,34 +90,49 @@ const wrongAttributes = (index: number): string[] => [
   `via: { collection: 'm${index}', via: 'nxt' }, // wrong`,
 ]
 
-const calls = (index: number): string[] => [
-  `export async function use${index}(): Promise<[string, number | null, 'cat' | 'dog' | 'k${index}']> {`,
+const calls = (index: number, count: number): string[] => [
+  `export async function use${index}(): Promise<[string, number | null, 'cat' | 'dog' | 'k${index}', string | undefined]> {`,
   `const records${index} = records.m${index}`,
   `const { data } = await records${index}.find({`,
   `where: { name${index}: { startsWith: 'a' }, weight: { '>': 3 }, next: 1, or: [{ isWild: true }, { kind: ['cat', 'k${index}'] }] },`,
   `sort: ['name${index} DESC', { age: 'ASC' }],`,
   `select: ['name${index}', 'kind', 'next'],`,
   '})',
+  `const { data: whole } = await records${index}.find({`,
+  `where: { previous: { isWild: true, name${before(index, count)}: { contains: 'a' } }, next: { age: { '<': 3 } } },`,
+  `sort: 'next.name${after(index, count)} DESC',`,
+  `populate: { previous: { where: { age: 3 }, sort: 'age', populate: ['other'] }, next: { select: ['name${after(index, count)}'] } },`,
+  '})',
+  `const deep = whole[0]?.previous[0]?.other?.name${other(before(index, count), count)} ?? whole[0]?.next?.name${after(index, count)}`,
   `const { id } = await records${index}.create({ name${index}: 'x', age: 3, chip: null, other: 1, previous: [1, 2] })`,
   `const { weight, kind } = await records${index}.update(id, { weight: null, previous: [] })`,
-  `return [data[0]?.name${index} ?? '', weight, kind]`,
+  `return [data[0]?.name${index} ?? '', weight, kind, deep]`,
   '}',
 ]
 
-const wrongCalls = (index: number): string[] => [
+const wrongCalls = (index: number, count: number): string[] => [
   `export async function misuse${index}() {`,
   `const records${index} = records.m${index}`,
   `await records${index}.find({ where: { nme: 'x' } }) // wrong`,
   `await records${index}.find({ where: { name${index}: 'x', or: [{ nme: 'x' }] } }) // wrong`,
   `await records${index}.find({ where: { name${index}: { startWith: 'x' } } }) // wrong`,
   `await records${index}.find({ where: { kind: 'k' } }) // wrong`,
+  `await records${index}.find({ where: { previous: { age: 3, nme: 'x' } } }) // wrong`,
+  `await records${index}.find({ where: { next: { age: 3, nme: 'x' } } }) // wrong`,
   `await records${index}.find({ sort: 'name DESC' }) // wrong`,
+  `await records${index}.find({ sort: 'next.name${index} DESC' }) // wrong`,
   `await records${index}.find({ select: ['name${index}', 'previous'] }) // wrong`,
-  `const { data } = await records${index}.find({ select: ['kind'] })`,
+  `await records${index}.find({ populate: ['previous', 'prev'] }) // wrong`,
+  `await records${index}.find({ populate: { previous: { populate: ['previous', 'prev'] } } }) // wrong`,
+  `await records${index}.find({ populate: { previous: { where: { age: 3, nme: 'x' } } } }) // wrong`,
+  `const { data } = await records${index}.find({ select: ['kind'], populate: { next: { select: ['kind'] } } })`,
   'data[0]?.weight // wrong',
+  'data[0]?.next?.weight // wrong',
   `await records${index}.create({ name${index}: 'x', age: 3, chip: null }) // wrong`,
   `await records${index}.update(1, { age: null }) // wrong`,
   `await records${index}.update('1', {}) // wrong`,
+  `await records${index}.add(1, 'next', 2) // wrong`,
+  `await records${index}.add(${after(index, count)}, 'previous', 'x') // wrong`,
   '}',
 ]
 

@@ -1,19 +1,101 @@
 import type { ServerResponse } from 'node:http'
-import { Client } from 'pg'
+import { Client, type Connection, Query, type Submittable } from 'pg'
 import { reportToParent } from '../child.ts'
 import { answer, type Pets, refuse, servePets } from './http.ts'
 import { columns, quote, Refusal, readChanges, readList, readNewPet, type Stored, selectList } from './pet.ts'
 
 /*
  * The limit: a server for one table that somebody wrote by hand who knew how fast PostgreSQL can be from Node. A few
- * pipelined connections, named statements, and rows whose columns stay the text that the database sent.
+ * pipelined connections, one write to each in a turn of the event loop, named statements that are not described again,
+ * and rows that stay the texts that the database sent.
  */
 
 const connections = 4
 const placeholder = (number: number): string => `$${number}`
-const asText = { getTypeParser: () => (value: string) => value }
 
 type Row = readonly (string | null)[]
+type Done = (error: unknown, rows: readonly Row[]) => void
+
+// The types know only the callback of this class; a pipeline takes nothing else.
+const Base = Query as unknown as new (text: string) => object
+
+class TextQuery extends Base {
+  readonly #text: string
+  readonly #values: readonly Stored[]
+  readonly #names: Map<string, string>
+  readonly #done: Done
+  readonly #rows: Row[] = []
+
+  constructor(text: string, values: readonly Stored[], names: Map<string, string>, done: Done) {
+    super('')
+    this.#text = text
+    this.#values = values
+    this.#names = names
+    this.#done = done
+  }
+
+  submit(wire: Connection): null {
+    let name = this.#names.get(this.#text)
+    if (name === undefined) {
+      name = `pet_${this.#names.size}`
+      this.#names.set(this.#text, name)
+      wire.parse({ name, text: this.#text, types: [] }, true)
+    }
+    wire.bind({ statement: name, values: this.#values as string[], valueMapper: asText }, true)
+    wire.execute(null, true)
+    wire.sync()
+    return null
+  }
+
+  handleDataRow({ fields }: { readonly fields: Row }): void {
+    this.#rows.push(fields)
+  }
+
+  handleRowDescription(): void {}
+
+  handleCommandComplete(): void {}
+
+  handleReadyForQuery(): void {
+    this.#done(undefined, this.#rows)
+  }
+
+  handleError(error: unknown): void {
+    this.#done(error, [])
+  }
+}
+
+const asText = (value: unknown): string | null => (value === null ? null : String(value))
+
+/** A connection, with the names of what is prepared on it. */
+class Pipeline {
+  readonly #client: Client
+  readonly #names = new Map<string, string>()
+  #isCorked = false
+
+  constructor(client: Client) {
+    this.#client = client
+  }
+
+  query(text: string, values: readonly Stored[], done: Done): void {
+    this.#cork()
+    this.#client.query(new TextQuery(text, values, this.#names, done) as unknown as Submittable)
+  }
+
+  #cork(): void {
+    if (this.#isCorked) return
+    this.#isCorked = true
+    const { stream } = this.#client.connection
+    stream.cork()
+    setImmediate(() => {
+      this.#isCorked = false
+      stream.uncork()
+    })
+  }
+
+  close(): Promise<void> {
+    return this.#client.end()
+  }
+}
 
 const text = (value: string | null | undefined): string => (typeof value === 'string' ? quote(value) : 'null')
 
@@ -40,13 +122,12 @@ function encodeAll(rows: readonly Row[]): string {
 }
 
 class PostgresPets implements Pets {
-  readonly #clients: readonly Client[]
-  readonly #names = new Map<string, string>()
+  readonly #pipelines: readonly Pipeline[]
   readonly #insert: string
   #next = 0
 
-  constructor(clients: readonly Client[]) {
-    this.#clients = clients
+  constructor(pipelines: readonly Pipeline[]) {
+    this.#pipelines = pipelines
     const names = [...columns.map(({ name }) => `"${name}"`), '"createdAt"', '"updatedAt"']
     const marks = names.map((_, index) => placeholder(index + 1))
     this.#insert = `insert into "pet" (${names.join(', ')}) values (${marks.join(', ')}) returning ${selectList}`
@@ -77,24 +158,15 @@ class PostgresPets implements Pets {
   }
 
   #query(text: string, values: Stored[], response: ServerResponse, use: (rows: readonly Row[]) => void): void {
-    const client = this.#clients[this.#next++ % connections] as Client
-    client.query({ name: this.#name(text), text, values, rowMode: 'array' }, (error, result) => {
+    const pipeline = this.#pipelines[this.#next++ % connections] as Pipeline
+    pipeline.query(text, values, (error, rows) => {
       if (error) refuse(response, error)
-      else use(result.rows as readonly Row[])
+      else use(rows)
     })
   }
 
-  #name(text: string): string {
-    let name = this.#names.get(text)
-    if (name === undefined) {
-      name = `pet_${this.#names.size}`
-      this.#names.set(text, name)
-    }
-    return name
-  }
-
   async close(): Promise<void> {
-    await Promise.all(this.#clients.map((client) => client.end()))
+    await Promise.all(this.#pipelines.map((pipeline) => pipeline.close()))
   }
 }
 
@@ -107,8 +179,8 @@ function first(rows: readonly Row[], status: number, response: ServerResponse): 
 const [connectionString, port] = process.argv.slice(2)
 const clients = Array.from(
   { length: connections },
-  () => new Client({ connectionString, pipeline: true, types: asText, options: '-c TimeZone=UTC' }),
+  () => new Client({ connectionString, pipeline: true, options: '-c TimeZone=UTC' }),
 )
 await Promise.all(clients.map((client) => client.connect()))
-const pets = new PostgresPets(clients)
+const pets = new PostgresPets(clients.map((client) => new Pipeline(client)))
 servePets(pets).listen(Number(port), '127.0.0.1', () => reportToParent(() => pets.close()))

@@ -11,18 +11,18 @@ export const optionTable = {
   config: {
     takes: 'FILE',
     short: 'c',
-    text: 'The configuration; else the nearest keelson.config.ts, .js or .mjs, here or in a folder above',
+    text: 'The configuration; else the nearest keelson.config.ts, .js or .mjs',
   },
   port: {
     takes: 'NUMBER',
     short: 'p',
-    text: 'The port, else PORT or what the configuration says; 0 takes any free one',
+    text: 'The port, before PORT and the configuration; 0 takes a free one',
   },
   host: { takes: 'ADDRESS', text: 'The address to listen on; 0.0.0.0 lets other machines connect' },
   database: {
     takes: 'URL',
     short: 'd',
-    text: 'The database, else DATABASE_URL or what the configuration says: sqlite:data/app.db, postgres://host/name',
+    text: 'The database, before DATABASE_URL and the configuration',
   },
   since: { takes: 'POSITION', text: 'Begin behind this position, as an earlier run printed it' },
   model: { takes: 'NAME', short: 'm', text: 'Only what concerns this model' },

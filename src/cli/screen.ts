@@ -27,7 +27,7 @@ export function createScreen(isJson: boolean): Screen {
     isJson,
     isTerminal,
     get columns() {
-      return stdout.columns ?? 80
+      return stdout.columns || 80
     },
     line(text = '') {
       if (!isJson) stdout.write(`${text}\n`)

@@ -5,7 +5,7 @@ import type { PublicEntry, RunningService } from './program.ts'
 import type { Settings } from './settings.ts'
 import type { Ready } from './summary.ts'
 
-/** A service on its way up; `close` may be called at any time, and once it has been nothing more is begun. */
+/** A service on its way up, which may be told to stop before it is there. */
 export interface Serving {
   readonly ready: Promise<Ready | 'stopped'>
   close(): Promise<void>
@@ -13,32 +13,33 @@ export interface Serving {
 
 /** Opens the database, fills it if it is new, and serves. */
 export function serve(settings: Settings, entry: PublicEntry, progress: Progress, startedAt: number): Serving {
-  let service: RunningService | undefined
-  let isClosing = false
-  const { config, name } = settings
+  const stopped = Promise.withResolvers<'stopped'>()
+  const opened = entry.createService(settings.config)
+  let closed: Promise<void> | undefined
 
   async function begin(): Promise<Ready | 'stopped'> {
-    service = await entry.createService(config)
-    if (isClosing) return 'stopped'
+    const service = await opened
     const seeded = await service.seed(progress)
-    if (isClosing) return 'stopped'
+    if (closed) return 'stopped'
     const server = await service.listen()
-    return describe(service, server, name, seeded, performance.now() - startedAt)
+    return describe(service, server, settings.name, seeded, performance.now() - startedAt)
   }
 
-  const ready = begin().catch(async (error: unknown) => {
-    await service?.close()
-    // What breaks because we are stopping is no failure.
-    if (isClosing) return 'stopped' as const
+  function closeService(): Promise<void> {
+    closed ??= opened.then((service) => service.close(), () => {}) // what was not opened need not be closed
+    return closed
+  }
+
+  const begun = begin().catch(async (error: unknown) => {
+    await closeService()
     throw error
   })
   return {
-    ready,
-    async close() {
-      isClosing = true
-      await service?.close()
-      await ready.catch(() => {})
-      await service?.close()
+    // A seed may wait for whatever it likes; what breaks because we stop is no failure.
+    ready: Promise.race([begun, stopped.promise]),
+    close() {
+      stopped.resolve('stopped')
+      return closeService()
     },
   }
 }

@@ -40,7 +40,7 @@ export function refused(answer: Answer, code: ErrorCode, further: JsonObject = {
   assert.ok(isJsonObject(answer.body), `not a problem document: ${answer.text}`)
   const { type, title, status, detail, ...rest } = answer.body
   assert.deepEqual(
-    { type, title, status, code: rest['code'] },
+    { type, title, status, code: rest.code },
     { type: 'about:blank', title: errorTitle[code], status: errorStatus[code], code },
   )
   assert.ok(typeof detail === 'string' && detail !== '', 'a problem says what is wrong')
@@ -51,10 +51,10 @@ export function refused(answer: Answer, code: ErrorCode, further: JsonObject = {
 /** Refused for these attributes and no others, each for these rules. */
 export function invalid(answer: Answer, rules: Readonly<Record<string, readonly string[]>>): InvalidAttributes {
   const problem = refused(answer, 'E_INVALID_ATTRIBUTES')
-  const found = (problem['invalidAttributes'] ?? {}) as unknown as InvalidAttributes
+  const found = (problem.invalidAttributes ?? {}) as unknown as InvalidAttributes
   const broken = Object.entries(found).map(([name, violations]) => [name, violations.map(({ rule }) => rule)])
   assert.deepEqual(Object.fromEntries(broken), rules)
-  assert.deepEqual(problem['attrNames'], Object.keys(found))
+  assert.deepEqual(problem.attrNames, Object.keys(found))
   for (const { message } of Object.values(found).flat()) assert.ok(message !== '', 'a violation says what is wrong')
   return found
 }

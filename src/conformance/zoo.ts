@@ -136,7 +136,9 @@ function readPoints(value: unknown): StandardResult<readonly Point[]> {
   const issues = value.flatMap((point: Json, index) =>
     isPoint(point) ? [] : [{ message: 'Expected a point', path: [index] }],
   )
-  return issues.length > 0 ? { issues } : { value: value.map(({ x, y = 0 }: Partial<Point>) => ({ x: x as number, y })) }
+  return issues.length > 0
+    ? { issues }
+    : { value: value.map(({ x, y = 0 }: Partial<Point>) => ({ x: x as number, y })) }
 }
 
 const isPoint = (value: unknown): value is Partial<Point> =>

@@ -20,7 +20,7 @@ export interface AttributeType {
   /** For messages: 'a whole number'. */
   readonly noun: string
   readonly storedAs: StorageClass
-  /** `<`, `<=`, `>`, `>=` and sorting make sense. */
+  /** Sorting makes sense, and so do `<`, `<=`, `>`, `>=` unless it is only true or false. */
   readonly ordered: boolean
   /**
    * The one form in which a value is stored, compared and answered, wherever it came from: a JSON body, a form, a

@@ -9,13 +9,16 @@ export type ModelName<M extends ModelDefinitions> = keyof M & string
 
 /**
  * The models of a configuration together with the `attributes` it gives to all of them: what `RecordOf` and its
- * siblings take for a registry. Without such attributes it is the models themselves.
+ * siblings take for a registry. Without such attributes it is the models themselves, and so it is when only the running
+ * program knows the models.
  */
 export type Registry<M extends ModelDefinitions, Shared extends AttributeDefinitions = None> = [keyof Shared] extends [
   never,
 ]
   ? M
-  : { readonly [N in keyof M]: Omit<M[N], 'attributes'> & { readonly attributes: WithShared<M[N], Shared> } }
+  : string extends keyof M
+    ? M
+    : { readonly [N in keyof M]: Omit<M[N], 'attributes'> & { readonly attributes: WithShared<M[N], Shared> } }
 
 /**
  * The attributes of a model by name: its own, and those of all models that it neither removed nor replaced. The one

@@ -1,5 +1,6 @@
 import type { None, OwnAttributes } from './attributes-of.ts'
 import type { AttributeDefinition, AttributeDefinitions, ModelDefinition, ModelDefinitions } from './definition.ts'
+import type { Mistake, UnknownWord } from './mistake.ts'
 
 /**
  * What literal models must fulfil beside being `ModelDefinitions`, so that a slip of the pen is an error where it was
@@ -9,7 +10,7 @@ import type { AttributeDefinition, AttributeDefinitions, ModelDefinition, ModelD
 export type CheckedModels<M extends ModelDefinitions, Shared extends AttributeDefinitions = None> = {
   readonly [N in keyof M]: keyof M[N] extends keyof ModelDefinition
     ? { readonly attributes?: CheckedAttributes<OwnAttributes<M[N]>, M, keyof Shared> }
-    : Mistake<UnknownWord<keyof M[N], keyof ModelDefinition>, keyof ModelDefinition>
+    : UnknownWord<keyof M[N], keyof ModelDefinition>
 }
 
 type CheckedAttributes<A, M extends ModelDefinitions, SharedNames> = {
@@ -17,7 +18,7 @@ type CheckedAttributes<A, M extends ModelDefinitions, SharedNames> = {
     ? unknown
     : keyof A[K] extends keyof AttributeDefinition
       ? CheckedAssociation<A[K], M, SharedNames>
-      : Mistake<UnknownWord<keyof A[K], keyof AttributeDefinition>, keyof AttributeDefinition>
+      : UnknownWord<keyof A[K], keyof AttributeDefinition>
 }
 
 /** With `through` a model in between has the attribute that `via` names; the start checks that one. */
@@ -40,8 +41,3 @@ type CheckedAssociation<A, M extends ModelDefinitions, SharedNames> = A extends
 type Known<Name extends string, Names extends string, Message extends string> = Name extends Names
   ? unknown
   : Mistake<Message, Names>
-
-type UnknownWord<Words, Known> = `there is no word ${Exclude<Words, Known> & string}`
-
-/** Nobody has a property of this name, so the compiler reports it, in words, where it is missing. */
-type Mistake<Message extends string, _Known> = { readonly [Word in Message]: never }

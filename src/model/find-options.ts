@@ -1,8 +1,8 @@
-import type { AssociationName, TargetOf } from './associations-of.ts'
+import type { AssociationsOf, TargetOf } from './associations-of.ts'
 import type { AttributesOf, ModelName, PrimaryKeyName } from './attributes-of.ts'
 import type { ModelDefinitions } from './definition.ts'
 import type { RecordOf, Simplify } from './record-of.ts'
-import type { SortBy, SortName } from './sort-of.ts'
+import type { Sortable, SortableThrough, SortBy } from './sort-of.ts'
 import type { ToOne } from './value-of.ts'
 import type { Where } from './where-of.ts'
 
@@ -37,7 +37,7 @@ export interface Showing<Select, Omitted, Populated> {
 /** Which records, and in which order. */
 export interface Criteria<M extends ModelDefinitions, N extends ModelName<M>> {
   readonly where?: Where<M, N>
-  readonly sort?: SortBy<SortName<M, AttributesOf<M, N>>>
+  readonly sort?: SortBy<keyof (Sortable<M, AttributesOf<M, N>> & SortableThrough<M, AttributesOf<M, N>>) & string>
   readonly limit?: number
   readonly skip?: number
 }
@@ -57,8 +57,8 @@ export type Omission<M extends ModelDefinitions, N extends ModelName<M>> =
   | readonly Exclude<keyof RecordOf<M, N> & string, PrimaryKeyName<M[N]>>[]
   | undefined
 export type Population<M extends ModelDefinitions, N extends ModelName<M>> =
-  | readonly AssociationName<M, N>[]
-  | { readonly [K in AssociationName<M, N>]?: true | EmbedOptions<M, AttributesOf<M, N>[K & keyof AttributesOf<M, N>]> }
+  | readonly (keyof AssociationsOf<M, N> & string)[]
+  | { readonly [K in keyof AssociationsOf<M, N>]?: true | EmbedOptions<M, AssociationsOf<M, N>[K]> }
   | undefined
 
 /** What is wanted of the other side of an association. */

@@ -4,24 +4,26 @@ import type { KeyAttribute, ModelName } from './attributes-of.ts'
 import type { ModelDefinitions, TypeName } from './definition.ts'
 
 /** The values that an attribute holds when they are not null, as they are answered and compared. */
-export type ValueOf<M extends ModelDefinitions, A> = A extends ToOne<infer Target>
-  ? KeyOf<M, Target>
-  : A extends WithSchema<unknown, infer Output>
-    ? Output
-    : A extends { readonly isIn: readonly (infer Value)[] }
-      ? Value
-      : ValueOfType[DeclaredType<A>]
+export type ValueOf<M extends ModelDefinitions, A> =
+  A extends ToOne<infer Target>
+    ? KeyOf<M, Target>
+    : A extends WithSchema<unknown, infer Output>
+      ? Output
+      : A extends { readonly isIn: readonly (infer Value)[] }
+        ? Value
+        : ValueOfType[DeclaredType<A>]
 
 /** What identifies a record of the model: the value of its primary key. */
 export type KeyOf<M extends ModelDefinitions, N> =
   N extends ModelName<M> ? Extract<ValueOf<M, KeyAttribute<M, N>>, RecordId> : RecordId
 
 /** How the values are compared. For a to-one association it is the type of the other model's key. */
-export type TypeOf<M extends ModelDefinitions, A> = A extends ToOne<infer Target>
-  ? Target extends ModelName<M>
-    ? DeclaredType<KeyAttribute<M, Target>>
-    : 'unknown'
-  : DeclaredType<A>
+export type TypeOf<M extends ModelDefinitions, A> =
+  A extends ToOne<infer Target>
+    ? Target extends ModelName<M>
+      ? DeclaredType<KeyAttribute<M, Target>>
+      : 'unknown'
+    : DeclaredType<A>
 
 /** What the words of a definition mean. `attributeTypeOf` says the same when the program runs. */
 export type DeclaredType<A> = A extends { readonly type: infer T extends TypeName }

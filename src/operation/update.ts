@@ -15,7 +15,7 @@ import { requiredKey } from './record-key.ts'
 import { type RecordValues, readValues } from './record-values.ts'
 import { requireVersion } from './version.ts'
 
-interface UpdateInput extends RecordValues {
+export interface UpdateInput extends RecordValues {
   readonly id: Json
   readonly populate: readonly Populate[]
 }

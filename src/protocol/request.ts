@@ -27,6 +27,14 @@ export interface ServiceResponse {
   readonly headers: Readonly<Record<string, string>>
   /** Undefined: the answer has no body. */
   readonly body?: Json | EncodedJson | undefined
+  /** In place of a body, what is sent piece by piece. Whoever gets it must take it to its end, or call `return`. */
+  readonly stream?: Streamed | undefined
+}
+
+/** An answer in pieces, taken as fast as whoever asked takes them. */
+export interface Streamed extends AsyncIterable<string | Uint8Array> {
+  /** Given where there is no end in sight: says where to go on later, and ends. */
+  stop?(): void
 }
 
 /** All that a transport knows of the service. It answers at once where it can, and never throws for what was asked. */

@@ -89,9 +89,9 @@ function moved({ id, before, after }: Change, model: Model, { fedBy }: EventInde
     if (from === to) continue
     for (const { owner, association } of feeds) {
       const member = { model: owner.name, attribute: association.name }
+      if (to !== null) events.push({ verb: 'addedTo', ...member, id: to as RecordId, addedId: id as RecordId })
       if (from !== null)
         events.push({ verb: 'removedFrom', ...member, id: from as RecordId, removedId: id as RecordId })
-      if (to !== null) events.push({ verb: 'addedTo', ...member, id: to as RecordId, addedId: id as RecordId })
     }
   }
   return events
@@ -107,11 +107,11 @@ function paired({ before, after }: Change, model: Model, { pairedBy }: EventInde
     )
     if (from?.id === to?.id && from?.member === to?.member) continue
     const own = { model: owner.name, attribute: name }
-    if (from && from.id !== null && from.member !== null) {
-      events.push({ verb: 'removedFrom', ...own, id: from.id as RecordId, removedId: from.member as RecordId })
-    }
     if (to && to.id !== null && to.member !== null) {
       events.push({ verb: 'addedTo', ...own, id: to.id as RecordId, addedId: to.member as RecordId })
+    }
+    if (from && from.id !== null && from.member !== null) {
+      events.push({ verb: 'removedFrom', ...own, id: from.id as RecordId, removedId: from.member as RecordId })
     }
   }
   return events

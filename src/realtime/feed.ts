@@ -41,7 +41,8 @@ export class Feed {
   readonly #log: Followed
   readonly #index: EventIndex
   readonly #report: (error: unknown) => void
-  readonly #listeners = new Set<FeedListener>()
+  /** Each listening is one of its own, so that who ends one and begins another keeps the other. */
+  readonly #listenings = new Set<{ readonly listener: FeedListener }>()
   #position: Position | undefined
   #waking: Disposable | undefined
   #reading: Promise<void> | undefined
@@ -59,18 +60,23 @@ export class Feed {
 
   /** Resolves when every change that is committed from now on will be heard. */
   async listen(listener: FeedListener): Promise<Disposable> {
-    this.#listeners.add(listener)
+    const listening = { listener }
+    this.#listenings.add(listening)
     if (!this.#waking) {
       this.#waking = this.#log.onWake(() => this.#wake())
       this.#position = undefined
     }
-    await this.#started()
-    return {
-      [Symbol.dispose]: () => {
-        this.#listeners.delete(listener)
-        if (this.#listeners.size === 0) this.close()
-      },
+    const silence = () => {
+      this.#listenings.delete(listening)
+      if (this.#listenings.size === 0) this.close()
     }
+    try {
+      await this.#started()
+    } catch (error) {
+      silence()
+      throw error
+    }
+    return { [Symbol.dispose]: silence }
   }
 
   /** Resolves when all that is committed by now has been told. */
@@ -117,12 +123,12 @@ export class Feed {
     const waiting: (() => void)[] = []
     for (;;) {
       const from = this.#position as Position
-      for (const listener of this.#listeners) waiting.push(listener.settling())
+      for (const { listener } of this.#listenings) waiting.push(listener.settling())
       const batch = await this.#log.read(from, changesAtOnce)
       if (!this.#waking || this.#position !== from) return
       if (batch === 'reset') {
         this.#position = await this.#log.head()
-        for (const listener of [...this.#listeners]) listener.reset()
+        for (const { listener } of [...this.#listenings]) listener.reset()
         return
       }
       await this.#tell(batch.changes)
@@ -136,7 +142,7 @@ export class Feed {
 
   async #tell(changes: readonly Change[]): Promise<void> {
     for (const heard of operationsIn(changes, this.#index)) {
-      for (const listener of [...this.#listeners]) {
+      for (const { listener } of [...this.#listenings]) {
         const waiting = listener.hear(heard)
         if (waiting instanceof Promise) await waiting
       }

@@ -8,19 +8,41 @@ export interface Follow {
   readonly records: readonly { readonly model: string; readonly ids: readonly RecordId[] }[]
   /** Models of which new records are wanted. */
   readonly models: readonly string[]
+  /** The association the request added to. Only the log says which of its members are new: these are followed too. */
+  readonly added?: Added | undefined
+}
+
+export interface Added {
+  readonly model: string
+  readonly id: RecordId
+  readonly attribute: string
+  /** The model of the members. */
+  readonly target: string
+}
+
+/** An event, and the change that first tells of the operation it belongs to. */
+interface Told {
+  readonly message: Message
+  readonly change: Change
 }
 
 /** From before a request began to what it found: what is told in between is told to its peer afterwards. */
 export interface Joining {
   readonly peer: Peer
-  readonly missed: Heard[]
+  readonly missed: Told[]
+}
+
+/** What a peer has added, until its own operation has come by in the log. */
+interface Adding {
+  readonly peer: Peer
+  readonly added: Added
 }
 
 /** So many deliveries are made before others have their turn: a thousand writes to sockets take ten milliseconds. */
 const deliveriesAtOnce = 500
 
 export interface HubOptions {
-  readonly feed: Feed
+  readonly feed: Pick<Feed, 'listen'>
   readonly covers: (position: Position, change: Change) => boolean
   readonly maxSubscriptions: number
 }
@@ -35,6 +57,7 @@ export class Hub implements FeedListener {
   readonly #joinings = new Set<Joining>()
   readonly #peers = new Set<Peer>()
   #unsettled: Joined[] = []
+  #adding: Adding[] = []
   #listening: Promise<Disposable> | undefined
 
   constructor(options: HubOptions) {
@@ -45,9 +68,10 @@ export class Hub implements FeedListener {
     this.#peers.add(peer)
     return {
       [Symbol.dispose]: () => {
-        this.#peers.delete(peer)
+        if (!this.#peers.delete(peer)) return
         this.#subscriptions.leave(peer)
         for (const joining of [...this.#joinings]) if (joining.peer === peer) this.#joinings.delete(joining)
+        this.#adding = this.#adding.filter((adding) => adding.peer !== peer)
         if (this.#peers.size === 0) this.#silence()
       },
     }
@@ -55,8 +79,7 @@ export class Hub implements FeedListener {
 
   /** To be called before a request of the peer reads or writes. */
   async begin(peer: Peer): Promise<Joining> {
-    this.#listening ??= this.#options.feed.listen(this)
-    await this.#listening
+    await this.#listen()
     const joining: Joining = { peer, missed: [] }
     this.#joinings.add(joining)
     return joining
@@ -66,94 +89,162 @@ export class Hub implements FeedListener {
   join(joining: Joining, follow: Follow, position: Position | undefined): void {
     const { peer, missed } = joining
     if (!this.#joinings.delete(joining) || !this.#peers.has(peer)) return
-    const wanted = follow.records.reduce((count, { ids }) => count + ids.length, 0)
-    if (this.#subscriptions.countOf(peer) + wanted > this.#options.maxSubscriptions) {
-      peer.reset()
+    const records = follow.records.flatMap(({ model, ids }) => this.#unfollowed(peer, model, ids))
+    if (this.#subscriptions.countOf(peer) + records.length > this.#options.maxSubscriptions) {
+      this.#restart(peer)
       return
     }
+    const models = follow.models.filter((model) => !this.#subscriptions.watchersOf(model)?.has(peer))
     const joined = position === undefined ? undefined : this.#joined(position)
-    const already = new Set<string>()
-    for (const { model, ids } of follow.records) {
-      for (const id of ids) if (this.#subscriptions.followersOf(model, id)?.has(peer)) already.add(`${model}/${id}`)
-      this.#subscriptions.follow(peer, model, ids, joined)
-    }
-    const watched = new Set(follow.models.filter((model) => this.#subscriptions.watchersOf(model)?.has(peer)))
-    for (const model of follow.models) this.#subscriptions.watch(peer, model, joined)
-    this.#replay(peer, missed, joined, already, watched)
+    for (const { model, id } of records) this.#subscriptions.follow(peer, model, id, joined)
+    for (const model of models) this.#subscriptions.watch(peer, model, joined)
+    const adding = follow.added && { peer, added: follow.added }
+    if (adding) this.#adding.push(adding)
+    if (missed.length === 0) return
+    const fresh = new Set([...models, ...records.map(({ model, id }) => recordKey(model, id))])
+    this.#replay(peer, missed, joined, fresh, adding)
   }
 
   abandon(joining: Joining): void {
     this.#joinings.delete(joining)
   }
 
-  async hear(heard: Heard): Promise<void> {
-    for (const { missed } of this.#joinings) missed.push(heard)
+  async hear({ events, changes, position }: Heard): Promise<void> {
+    const change = changes[0] as Change
     let delivered = 0
-    for (let index = 0; index < heard.events.length; index++) {
-      const event = heard.events[index] as Event
-      const message: Message = { event, position: index === heard.events.length - 1 ? heard.position : undefined }
+    for (const [index, event] of events.entries()) {
+      const message: Message = { event, position: index === events.length - 1 ? position : undefined }
+      for (const { missed } of this.#joinings) missed.push({ message, change })
+      for (const adding of this.#adding) this.#adopt(adding, event, change)
       for (const [peer, joined] of [...(this.#listenersOf(event) ?? [])]) {
-        if (!this.#isNews(peer, joined, heard)) continue
-        if (event.verb === 'created') this.#subscriptions.follow(peer, event.model, [event.id], joined)
-        peer.send(message)
-        if (++delivered % deliveriesAtOnce === 0) await nextTurn()
+        if (this.#tell(peer, joined, message, change)) delivered++
+        if (delivered === deliveriesAtOnce) {
+          delivered = 0
+          await nextTurn()
+        }
       }
-      if (event.verb === 'destroyed') this.#subscriptions.dissolve(event.model, event.id)
     }
   }
 
   settling(): () => void {
-    const before = this.#unsettled
+    const joined = this.#unsettled
+    const adding = new Set(this.#adding)
     this.#unsettled = []
     return () => {
-      for (const joined of before) joined.settled = true
+      for (const place of joined) place.settled = true
+      if (adding.size > 0) this.#adding = this.#adding.filter((item) => !adding.has(item))
     }
   }
 
   reset(): void {
-    for (const peer of [...this.#peers]) peer.reset()
+    for (const peer of [...this.#peers]) this.#restart(peer)
   }
 
-  #listenersOf(event: Event) {
+  /** One event for one who listens; who was introduced by it, or has seen the last of a record, is noted. */
+  #tell(peer: Peer, joined: Joined | undefined, message: Message, change: Change): boolean {
+    const { event } = message
+    // Others had their turn since the listeners were listed: it may be gone.
+    if (!this.#peers.has(peer) || this.#isRead(joined, change)) return false
+    if (event.verb === 'created') this.#follow(peer, event.model, event.id, joined)
+    // One that gets this key later is a stranger.
+    if (event.verb === 'destroyed') this.#subscriptions.unfollow(peer, event.model, event.id)
+    if (change.origin === peer.id && !peer.mirror) return false
+    return peer.send(message)
+  }
+
+  /** What was told while a peer's request was under way, of that which it listens to since. */
+  #replay(
+    peer: Peer,
+    missed: readonly Told[],
+    joined: Joined | undefined,
+    fresh: Set<string>,
+    adding: Adding | undefined,
+  ): void {
+    for (const { message, change } of missed) {
+      const { event } = message
+      const adopted = adding && this.#adopt(adding, event, change)
+      if (adopted !== undefined) fresh.add(adopted)
+      const record = recordKey(event.model, event.id)
+      if (!fresh.has(event.verb === 'created' ? event.model : record)) continue
+      if (event.verb === 'created') fresh.add(record)
+      if (this.#listenersOf(event)?.has(peer)) this.#tell(peer, joined, message, change)
+    }
+  }
+
+  /** Whether what a subscription began with holds the change already. */
+  #isRead(joined: Joined | undefined, change: Change): boolean {
+    return joined !== undefined && !joined.settled && this.#options.covers(joined.position, change)
+  }
+
+  /** Who became a member by what the peer did, if this tells of it and the peer did not follow it before. */
+  #adopt({ peer, added }: Adding, event: Event, { origin }: Change): string | undefined {
+    if (event.verb !== 'addedTo' || origin !== peer.id) return undefined
+    if (event.model !== added.model || event.id !== added.id || event.attribute !== added.attribute) return undefined
+    return this.#follow(peer, added.target, event.addedId, undefined)
+      ? recordKey(added.target, event.addedId)
+      : undefined
+  }
+
+  /** False: it followed before, or follows too much. */
+  #follow(peer: Peer, model: string, id: RecordId, joined: Joined | undefined): boolean {
+    if (this.#subscriptions.followersOf(model, id)?.has(peer)) return false
+    if (this.#subscriptions.countOf(peer) < this.#options.maxSubscriptions)
+      return this.#subscriptions.follow(peer, model, id, joined)
+    this.#restart(peer)
+    return false
+  }
+
+  #unfollowed(
+    peer: Peer,
+    model: string,
+    ids: readonly RecordId[],
+  ): { readonly model: string; readonly id: RecordId }[] {
+    return ids.filter((id) => !this.#subscriptions.followersOf(model, id)?.has(peer)).map((id) => ({ model, id }))
+  }
+
+  /** It listens to nothing any more, and is told so. */
+  #restart(peer: Peer): void {
+    this.#subscriptions.leave(peer)
+    peer.reset()
+  }
+
+  #listenersOf(event: Event): ReadonlyMap<Peer, Joined | undefined> | undefined {
     return event.verb === 'created'
       ? this.#subscriptions.watchersOf(event.model)
       : this.#subscriptions.followersOf(event.model, event.id)
   }
 
-  #isNews(peer: Peer, joined: Joined | undefined, { changes }: Heard): boolean {
-    const change = changes[0] as Change
-    if (change.origin === peer.id && !peer.mirror) return false
-    return joined === undefined || joined.settled || !this.#options.covers(joined.position, change)
-  }
-
-  #replay(
-    peer: Peer,
-    missed: readonly Heard[],
-    joined: Joined | undefined,
-    already: ReadonlySet<string>,
-    watched: ReadonlySet<string>,
-  ): void {
-    for (const heard of missed) {
-      heard.events.forEach((event, index) => {
-        const isNew = event.verb === 'created' ? !watched.has(event.model) : !already.has(`${event.model}/${event.id}`)
-        if (!isNew || !this.#listenersOf(event)?.has(peer) || !this.#isNews(peer, joined, heard)) return
-        peer.send({ event, position: index === heard.events.length - 1 ? heard.position : undefined })
-        if (event.verb === 'destroyed') this.#subscriptions.unfollow(peer, event.model, event.id)
-      })
-    }
-  }
-
+  /** While nothing is written, what many requests have read is one place, and kept once. */
   #joined(position: Position): Joined {
+    const last = this.#unsettled.at(-1)
+    if (last?.position === position) return last
     const joined = { position, settled: false }
     this.#unsettled.push(joined)
     return joined
   }
 
+  async #listen(): Promise<void> {
+    this.#listening ??= this.#options.feed.listen(this)
+    const listening = this.#listening
+    try {
+      await listening
+    } catch (error) {
+      if (this.#listening === listening) this.#listening = undefined // the next request tries again
+      throw error
+    }
+  }
+
   #silence(): void {
     const listening = this.#listening
     this.#listening = undefined
-    void listening?.then((feed) => feed[Symbol.dispose]())
+    this.#unsettled = []
+    listening?.then(
+      (feed) => feed[Symbol.dispose](),
+      () => {}, // those who waited for it were told
+    )
   }
 }
+
+const recordKey = (model: string, id: RecordId): string => `${model}/${id}`
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

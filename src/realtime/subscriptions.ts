@@ -12,46 +12,43 @@ export interface Joined {
   settled: boolean
 }
 
-/** Who listens to which record, and who watches which model for new ones. Seen from both ends, so that either can go. */
+/** The same, seen from a peer, so that it can go. */
+interface Own {
+  count: number
+  readonly records: Map<string, Set<RecordId>>
+  readonly models: Set<string>
+}
+
+/** Who listens to which record, and who watches which model for new ones. */
 export class Subscriptions {
   readonly #byRecord = new Map<string, Map<RecordId, Listeners>>()
   readonly #watchers = new Map<string, Listeners>()
-  readonly #ofPeer = new Map<Peer, Map<string, Set<RecordId>>>()
-  readonly #watchedBy = new Map<Peer, Set<string>>()
-  #size = 0
+  readonly #ofPeer = new Map<Peer, Own>()
 
-  /** How many records are listened to, counted for each peer. */
-  get size(): number {
-    return this.#size
-  }
-
+  /** How many records a peer listens to. */
   countOf(peer: Peer): number {
-    let count = 0
-    for (const ids of this.#ofPeer.get(peer)?.values() ?? []) count += ids.size
-    return count
+    return this.#ofPeer.get(peer)?.count ?? 0
   }
 
-  /** One who listens already goes on as before. */
-  follow(peer: Peer, model: string, ids: Iterable<RecordId>, joined: Joined | undefined): void {
+  /** False: it listens already, and goes on as before. */
+  follow(peer: Peer, model: string, id: RecordId, joined: Joined | undefined): boolean {
     const records = entry(this.#byRecord, model, () => new Map<RecordId, Listeners>())
-    const own = entry(
-      entry(this.#ofPeer, peer, () => new Map<string, Set<RecordId>>()),
-      model,
-      () => new Set<RecordId>(),
-    )
-    for (const id of ids) {
-      const listeners = entry(records, id, () => new Map() as Listeners)
-      if (listeners.has(peer)) continue
-      listeners.set(peer, joined)
-      own.add(id)
-      this.#size++
-    }
+    const listeners = entry(records, id, () => new Map() as Listeners)
+    if (listeners.has(peer)) return false
+    listeners.set(peer, joined)
+    const own = this.#own(peer)
+    entry(own.records, model, () => new Set<RecordId>()).add(id)
+    own.count++
+    return true
   }
 
-  watch(peer: Peer, model: string, joined: Joined | undefined): void {
+  /** False: it watches already, and goes on as before. */
+  watch(peer: Peer, model: string, joined: Joined | undefined): boolean {
     const watchers = entry(this.#watchers, model, () => new Map() as Listeners)
-    if (!watchers.has(peer)) watchers.set(peer, joined)
-    entry(this.#watchedBy, peer, () => new Set<string>()).add(model)
+    if (watchers.has(peer)) return false
+    watchers.set(peer, joined)
+    this.#own(peer).models.add(model)
+    return true
   }
 
   followersOf(model: string, id: RecordId): ReadonlyMap<Peer, Joined | undefined> | undefined {
@@ -66,20 +63,21 @@ export class Subscriptions {
     const records = this.#byRecord.get(model)
     const listeners = records?.get(id)
     if (!listeners?.delete(peer)) return
-    this.#size--
     if (listeners.size === 0) records?.delete(id)
-    this.#ofPeer.get(peer)?.get(model)?.delete(id)
-  }
-
-  /** A record that is gone has nobody who listens: one that gets its key later is a stranger. */
-  dissolve(model: string, id: RecordId): void {
-    for (const peer of [...(this.followersOf(model, id)?.keys() ?? [])]) this.unfollow(peer, model, id)
+    const own = this.#own(peer)
+    own.records.get(model)?.delete(id)
+    own.count--
   }
 
   leave(peer: Peer): void {
-    for (const [model, ids] of this.#ofPeer.get(peer) ?? []) for (const id of [...ids]) this.unfollow(peer, model, id)
-    for (const model of this.#watchedBy.get(peer) ?? []) this.#watchers.get(model)?.delete(peer)
+    const own = this.#ofPeer.get(peer)
+    if (!own) return
+    for (const [model, ids] of own.records) for (const id of [...ids]) this.unfollow(peer, model, id)
+    for (const model of own.models) this.#watchers.get(model)?.delete(peer)
     this.#ofPeer.delete(peer)
-    this.#watchedBy.delete(peer)
+  }
+
+  #own(peer: Peer): Own {
+    return entry(this.#ofPeer, peer, () => ({ count: 0, records: new Map(), models: new Set() }))
   }
 }

@@ -4,7 +4,7 @@ import type { ModelDefinitions } from '../model/definition.ts'
 import type { Models } from '../model/model.ts'
 import { migrateModes } from '../storage/schema.ts'
 import { defaultLimits, type Limits, limitTable } from '../support/limits.ts'
-import type { AnyConfig, Config } from './config.ts'
+import type { AnyConfig, Config, SocketOptions } from './config.ts'
 
 type Check = (value: unknown) => string | undefined
 
@@ -12,6 +12,13 @@ const isBoolean: Check = (value) => (typeof value === 'boolean' ? undefined : 'i
 const isFunction: Check = (value) => (typeof value === 'function' ? undefined : 'is a function')
 const isObject: Check = (value) => (typeof value === 'object' && value !== null ? undefined : 'is an object')
 const isText: Check = (value) => (typeof value === 'string' && value !== '' ? undefined : 'is a text')
+const isObjectOrFalse: Check = (value) =>
+  value === false || isObject(value) === undefined ? undefined : 'is an object, or false'
+const isOrigins: Check = (value) =>
+  Array.isArray(value) &&
+  value.every((item) => typeof item === 'string' && /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s*A-Z]+$/.test(item))
+    ? undefined
+    : 'is a list of origins, each written as "https://app.example", without a path, in lower case'
 const isPath: Check = (value) =>
   typeof value === 'string' && /^\/?[\w\-.~]+(\/[\w\-.~]+)*\/?$/.test(value) ? undefined : 'is a path, such as "/api"'
 const isPort: Check = (value) =>
@@ -33,7 +40,9 @@ const checks: Readonly<Record<keyof Config, Check>> = {
   port: isPort,
   host: isText,
   cors: isObject,
+  sockets: isObjectOrFalse,
   welcome: isBoolean,
+  public: isText,
   seed: isFunction,
   report: isFunction,
   clock: isObject,
@@ -46,6 +55,12 @@ const checks: Readonly<Record<keyof Config, Check>> = {
   shortcutWrites: isBoolean,
   populate: isBoolean,
   jsonp: isBoolean,
+}
+
+const socketChecks: Readonly<Record<keyof SocketOptions, Check>> = {
+  path: isPath,
+  onlyAllowOrigins: isOrigins,
+  mirror: isBoolean,
 }
 
 /** The models that a configuration declares. Throws one ConfigError with everything that is wrong in it and in them. */
@@ -64,19 +79,23 @@ export function modelsOf(config: AnyConfig): Models {
 }
 
 function settingProblems(config: AnyConfig): readonly string[] {
-  const problems: string[] = []
-  for (const [name, value] of Object.entries(config)) {
-    if (!Object.hasOwn(checks, name)) problems.push(`there is no setting "${name}"`)
-    else if (value !== undefined) {
-      const problem = checks[name as keyof Config](value)
-      if (problem) problems.push(`${name} ${problem}`)
-    }
-  }
+  const problems = [...problemsIn(config, checks, '')]
+  if (config.sockets && typeof config.sockets === 'object')
+    problems.push(...problemsIn(config.sockets, socketChecks, 'sockets.'))
   if (config.models === undefined) problems.push('models are missing')
   if (config.rest === false && config.shortcuts === false)
     problems.push('rest and shortcuts are both off: nothing would be served')
   problems.push(...limitProblems(config.limits ?? {}))
   return problems
+}
+
+function problemsIn(settings: object, checks: Readonly<Record<string, Check>>, prefix: string): readonly string[] {
+  return Object.entries(settings).flatMap(([name, value]) => {
+    const check = Object.hasOwn(checks, name) ? checks[name] : undefined
+    if (!check) return [`there is no setting "${prefix}${name}"`]
+    const problem = value === undefined ? undefined : check(value)
+    return problem === undefined ? [] : [`${prefix}${name} ${problem}`]
+  })
 }
 
 function limitProblems(limits: Partial<Limits>): readonly string[] {

@@ -1,3 +1,4 @@
+import type { None, Registry } from '../model/attributes-of.ts'
 import type { AttributeDefinitions, ModelDefinitions } from '../model/definition.ts'
 import type { MigrateMode } from '../storage/schema.ts'
 import type { Clock } from '../support/clock.ts'
@@ -34,11 +35,26 @@ export interface CorsOptions {
   readonly maxAge?: number
 }
 
+/** The protocol of the ancestor's clients, on the same port as HTTP. */
+export interface SocketOptions {
+  /** Where they connect; `/socket.io`. */
+  readonly path?: string
+  /**
+   * Pages of these origins may connect and no others, not even our own. When nothing is said: our own, and those that
+   * `cors` lists. Programs that are no browsers say no origin, and may always connect.
+   */
+  readonly onlyAllowOrigins?: readonly string[]
+  /** Who causes a change hears of it like everybody else; false. */
+  readonly mirror?: boolean
+}
+
 /** All that a service is told. Only `models` must be given. */
-export interface Config<M extends ModelDefinitions = ModelDefinitions> extends RouteOptions, AnswerOptions {
+export interface Config<M extends ModelDefinitions = ModelDefinitions, Shared extends AttributeDefinitions = None>
+  extends RouteOptions,
+    AnswerOptions {
   readonly models: M
   /** Attributes that every model has, beside or instead of `id`, `createdAt` and `updatedAt`; `false` removes one. */
-  readonly attributes?: AttributeDefinitions
+  readonly attributes?: Shared
   /** `sqlite:data/app.db`, `sqlite::memory:`, `postgres://user@host/name`; `sqlite:data/app.db` when nothing is said. */
   readonly database?: string
   /** At start: `add` what is missing (the default), touch nothing (`safe`), or `drop` every table and make it anew. */
@@ -49,13 +65,23 @@ export interface Config<M extends ModelDefinitions = ModelDefinitions> extends R
   readonly port?: number
   readonly host?: string
   readonly cors?: CorsOptions
+  /** Sockets are served unless this is false. */
+  readonly sockets?: SocketOptions | false
   /** A page at `/` that shows what is served; true. */
   readonly welcome?: boolean
   /**
-   * Fills a new database, once: `keelson start` and `keelson dev` call it before they serve, when no model has a record
-   * yet. If it was interrupted it is called again at the next start, so it must pass over what is there already.
+   * A folder of files that are served as they are, wherever no route of a model stands: pages, scripts, images. A folder
+   * in it is answered with its `index.html`; the one at the top is shown to browsers in place of the welcome page. What
+   * has a name that begins with a dot is not served, nor what a link outside the folder leads to. A relative path begins
+   * at the working directory.
    */
-  seed?(service: Seeding<M>, progress: Progress): Promise<void>
+  readonly public?: string
+  /**
+   * Fills a new database, once: `keelson start` and `keelson dev` call it before they serve, when no model has a record
+   * yet. If it was interrupted it is called again at the next start, so it must pass over what is there already. It
+   * stands behind `models`, for the compiler reads in this order and gives it the types of their records.
+   */
+  seed?(service: Seeding<Registry<M, Shared>>, progress: Progress): Promise<void>
   /** Told of errors that are nobody's fault but ours; they are written to the console when nothing is given. */
   readonly report?: (error: unknown) => void
   /** For tests: time, and keys that are generated. */
@@ -64,6 +90,8 @@ export interface Config<M extends ModelDefinitions = ModelDefinitions> extends R
 }
 
 /** A configuration of whatever models. */
-export type AnyConfig = Omit<Config, 'seed'> & { seed?(service: never, progress: Progress): Promise<void> }
+export type AnyConfig = Omit<Config<ModelDefinitions, AttributeDefinitions>, 'seed'> & {
+  seed?(service: never, progress: Progress): Promise<void>
+}
 
 export type { Clock, Limits, MigrateMode, Progress, Seeding }

@@ -1,30 +1,61 @@
 import type { Populate } from '../criteria/criteria.ts'
 import type { Model } from '../model/model.ts'
 import type { Outcome } from '../operation/operation.ts'
+import { parseKey } from '../operation/record-key.ts'
 import type { RecordId } from '../protocol/change.ts'
 import type { Json, JsonObject } from '../protocol/json.ts'
-import type { Follow } from '../realtime/hub.ts'
+import type { Added, Follow } from '../realtime/hub.ts'
+import { must } from '../support/assert.ts'
 import type { Match } from './route.ts'
 
 /**
- * What a request over a connection that stays makes it listen to: the records it was answered, those embedded in them,
- * and for what is new the model it listed and those embedded. As the ancestor does, whose clients count on it.
+ * What a request over a connection that stays makes it listen to, as the ancestor does, whose clients count on it. Who
+ * reads follows what it was answered, with what is embedded in it, and hears of new records of the models it listed or
+ * could have been embedded. Who writes follows the record it wrote.
  */
-export function followOf(
-  { model, records, populate }: Outcome,
-  { operation, model: asked, association }: Match,
-): Follow {
-  if (operation.name === 'destroy') return { records: [], models: [] }
+export function followOf(outcome: Outcome, match: Match): Follow {
+  const { operation, model } = match
+  if (operation.effect === 'reads') return followOfReading(outcome, match)
+  switch (operation.name) {
+    case 'create':
+    case 'update':
+      return { records: [{ model: model.name, ids: idsOf(outcome) }], models: [] }
+    case 'add':
+    case 'replace':
+      return followOfAdding(outcome, match)
+    default:
+      return nothing
+  }
+}
+
+const nothing: Follow = { records: [], models: [] }
+
+function followOfReading({ model, records, populate, kind }: Outcome, match: Match): Follow {
   const ids = new Map<string, Set<RecordId>>()
   const models = new Set<string>()
-  collect(records.decode(), model, populate, ids)
-  if (operation.name === 'find') models.add(model.name)
-  if (operation.effect === 'reads') {
-    for (const other of asked.associations.values()) models.add(other.target.name)
-    if (association) models.add(association.target.name)
-  }
+  if (populate.length > 0) collect(records.decode(), model, populate, ids)
+  else ids.set(model.name, new Set(records.values(model.primaryKey) as RecordId[]))
+  if (match.association) entryOf(ids, match.model).add(parentOf(match))
+  if (match.operation.name === 'find') models.add(model.name)
+  const found = kind === 'list' && !match.association ? records.length : 1
+  if (found > 0) for (const { target } of match.model.associations.values()) models.add(target.name)
   return { records: [...ids].map(([name, found]) => ({ model: name, ids: [...found] })), models: [...models] }
 }
+
+/** A member that the path names is followed even if it was one before; of the others, those the log calls new. */
+function followOfAdding(outcome: Outcome, match: Match): Follow {
+  const { model, child } = match
+  const { name, target } = must(match.association, 'a route without its association')
+  const [id] = idsOf(outcome) as [RecordId]
+  const records = [{ model: model.name, ids: [id] }]
+  if (child !== undefined) records.push({ model: target.name, ids: [parseKey(child, target) as RecordId] })
+  const added: Added = { model: model.name, id, attribute: name, target: target.name }
+  return { records, models: [], added }
+}
+
+const idsOf = ({ records, model }: Outcome): RecordId[] => records.values(model.primaryKey) as RecordId[]
+
+const parentOf = ({ record, model }: Match): RecordId => parseKey(record, model) as RecordId
 
 function collect(
   records: readonly JsonObject[],
@@ -32,13 +63,18 @@ function collect(
   populate: readonly Populate[],
   ids: Map<string, Set<RecordId>>,
 ): void {
-  const found = ids.get(model.name) ?? new Set<RecordId>()
-  ids.set(model.name, found)
+  const found = entryOf(ids, model)
   for (const record of records) found.add(record[model.primaryKey.name] as RecordId)
   for (const { association, populate: deeper } of populate) {
     const others = records.flatMap((record) => listOf(record[association.name]))
     collect(others, association.target, deeper, ids)
   }
+}
+
+function entryOf(ids: Map<string, Set<RecordId>>, { name }: Model): Set<RecordId> {
+  const found = ids.get(name) ?? new Set<RecordId>()
+  ids.set(name, found)
+  return found
 }
 
 const listOf = (value: Json | undefined): readonly JsonObject[] =>

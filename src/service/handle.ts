@@ -6,15 +6,19 @@ import type { Hub } from '../realtime/hub.ts'
 import type { Store } from '../storage/store.ts'
 import type { Lru } from '../support/lru.ts'
 import { chain, type Maybe } from '../support/maybe.ts'
+import { wantsStream } from './accept.ts'
 import { isFromAnotherSite, isReadAhead } from './another-site.ts'
 import { readVersions } from './entity-tag.ts'
 import { followOf } from './follow.ts'
 import { asScript, callbackOf } from './jsonp.ts'
+import type { Lives } from './lives.ts'
 import { readParameters } from './parameters.ts'
+import type { PublicFiles } from './public-files.ts'
 import { fail, respond } from './respond.ts'
-import { allowedAt, locate, type Match, route } from './route.ts'
+import { allowedAt, isAddress, locate, type Match, route } from './route.ts'
 import type { Routes } from './routes.ts'
-import type { WelcomePage } from './welcome.ts'
+import { isAlsoStreamed, type Streams } from './stream.ts'
+import { type WelcomePage, wantsPage } from './welcome.ts'
 
 /** Everything a request meets on its way. */
 export interface Pipeline {
@@ -22,7 +26,11 @@ export interface Pipeline {
   readonly store: Store
   readonly context: Context
   readonly hub: Hub
+  readonly lives: Lives
+  readonly streams: Streams
   readonly welcome: WelcomePage | undefined
+  /** What is served beside the models. */
+  readonly files: PublicFiles | undefined
   /** Whether answers come as scripts to those who name a function. */
   readonly jsonp: boolean
   /** Whether answers embed associations when nothing is said of them. */
@@ -48,6 +56,7 @@ const longestKeptQuery = 2000
 export function handle(pipeline: Pipeline, request: ServiceRequest): Maybe<ServiceResponse> {
   const failed = (error: unknown) => fail(error, pipeline.report)
   try {
+    if (pipeline.files && isForFile(pipeline, request)) return withFile(pipeline.files, pipeline, request).catch(failed)
     const callback = pipeline.jsonp && !request.peer ? callbackOf(request) : undefined
     if (callback !== undefined) return chain(scripted(pipeline, request), (response) => asScript(response, callback))
     const response = answer(pipeline, request)
@@ -55,6 +64,17 @@ export function handle(pipeline: Pipeline, request: ServiceRequest): Maybe<Servi
   } catch (error) {
     return failed(error)
   }
+}
+
+/** Whether a file may be meant: no route stands at the address, and at the top there is only the page that welcomes people. */
+function isForFile({ routes, welcome }: Pipeline, request: ServiceRequest): boolean {
+  const { method, path, peer } = request
+  if (peer || (method !== 'GET' && method !== 'HEAD')) return false
+  return path === '/' ? !welcome || wantsPage(request) : !isAddress(routes, path)
+}
+
+async function withFile(files: PublicFiles, pipeline: Pipeline, request: ServiceRequest): Promise<ServiceResponse> {
+  return (await files(request)) ?? answer(pipeline, request)
 }
 
 /** A script cannot see a status, and is told of what went wrong like of anything else. */
@@ -69,12 +89,19 @@ async function scripted(pipeline: Pipeline, request: ServiceRequest): Promise<Se
 function answer(pipeline: Pipeline, request: ServiceRequest): Maybe<ServiceResponse> {
   if (request.method === 'OPTIONS') return options(pipeline.routes, request)
   if (request.path === '/' && pipeline.welcome) return pipeline.welcome(request)
+  const streamed = wantsStream(request) && !request.peer ? stream(pipeline, request) : undefined
+  if (streamed) return streamed
   const { match, input } = plan(pipeline, request)
   if (match.operation.effect === 'writes') refuseStrangers(request, match, pipeline.trusts)
   const done = request.peer
     ? performFor(request.peer, pipeline, request, match, input)
     : perform(pipeline, match, input, askingOf(request))
   return chain(done, (outcome) => respond(outcome, request, match))
+}
+
+function stream({ routes, streams }: Pipeline, request: ServiceRequest): Promise<ServiceResponse> | undefined {
+  const match = route(routes, request.method, request.path)
+  return isAlsoStreamed(match.operation) ? streams.open(request, match) : undefined
 }
 
 function plan({ plans, routes, context, populates }: Pipeline, request: ServiceRequest): Plan {

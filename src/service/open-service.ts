@@ -3,6 +3,7 @@ import { createUuids } from '../model/uuid-v7.ts'
 import type { Context, Pointer } from '../operation/operation.ts'
 import type { Peer } from '../protocol/event.ts'
 import type { ServiceRequest, ServiceResponse } from '../protocol/request.ts'
+import { Audience } from '../realtime/audience.ts'
 import { Feed } from '../realtime/feed.ts'
 import { Hub } from '../realtime/hub.ts'
 import type { ChangeLog } from '../storage/change-log.ts'
@@ -15,9 +16,12 @@ import type { Maybe } from '../support/maybe.ts'
 import { modelsOf } from './check-config.ts'
 import type { AnyConfig } from './config.ts'
 import { handle, keptPlans, type Pipeline } from './handle.ts'
+import { Lives } from './lives.ts'
+import { openPublicFiles } from './public-files.ts'
 import { type LooseRecords, recordsOf } from './records.ts'
 import { buildRoutes, type RouteLine } from './routes.ts'
 import { type Progress, seedOnce } from './seed.ts'
+import { Streams } from './stream.ts'
 import { welcomePage } from './welcome.ts'
 
 /** A service without its transports. */
@@ -48,6 +52,7 @@ export async function openService(config: AnyConfig): Promise<OpenService> {
   const limits: Limits = { ...defaultLimits, ...config.limits }
   const report = config.report ?? ((error: unknown) => console.error(error))
   const routes = await buildRoutes(models, config)
+  const files = config.public === undefined ? undefined : await openPublicFiles(config.public)
   const { store, steps, unenforced, notes } = await openStore({
     url: config.database ?? 'sqlite:data/app.db',
     models,
@@ -73,13 +78,17 @@ export async function openService(config: AnyConfig): Promise<OpenService> {
     covers: (position, change) => store.changes.covers(position, change),
     maxSubscriptions: limits.maxSubscriptions,
   })
+  const lives = new Lives(store, new Audience(feed))
   const welcome = config.welcome === false ? undefined : welcomePage(routes)
   const pipeline: Pipeline = {
     routes,
     store,
     context,
     hub,
+    lives,
+    streams: new Streams(lives, context),
     welcome,
+    files,
     jsonp: config.jsonp !== false,
     populates: config.populate !== false,
     trusts: (origin) =>
@@ -109,6 +118,7 @@ export async function openService(config: AnyConfig): Promise<OpenService> {
     },
     async [Symbol.asyncDispose]() {
       clearInterval(trimming)
+      lives.stop()
       feed.close()
       await store[Symbol.asyncDispose]()
     },

@@ -5,12 +5,14 @@ import type { ServiceRequest, ServiceResponse } from '../protocol/request.ts'
 import { encodeList } from '../storage/store.ts'
 import { entityTag, isKnown } from './entity-tag.ts'
 import type { Match } from './route.ts'
+import { isAlsoStreamed } from './stream.ts'
 
 /** What was done, as an answer. */
 export function respond(outcome: Outcome, request: ServiceRequest, { style, operation }: Match): ServiceResponse {
   const { kind, records, stored, total, next } = outcome
   const encoded = kind === 'list' ? encodeList(records) : records.encodeAt(0)
   const headers: Record<string, string> = { ETag: entityTag(encoded, stored, stored !== records) }
+  if (isAlsoStreamed(operation)) headers.Vary = 'Accept'
   if (total !== undefined) headers['X-Total-Count'] = String(total)
   if (next !== undefined) headers.Link = `<${nextPage(request, next)}>; rel="next"`
   if (operation.effect === 'reads') {

@@ -52,6 +52,16 @@ export function locate(routes: Routes, path: string): Place {
   return { node, model, record, association, child }
 }
 
+/** Whether anything stands at an address. */
+export function isAddress(routes: Routes, path: string): boolean {
+  try {
+    locate(routes, path)
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** The operation for a method. HEAD asks for what GET would answer, and so only where nothing is changed by it. */
 export function route(routes: Routes, method: string, path: string): Match {
   const { node, ...named } = locate(routes, path)

@@ -38,7 +38,7 @@ const pageHeaders = {
 }
 
 /** Browsers say so; what asks for anything, as curl does, is a program. A script is always told data. */
-const wantsPage = ({ headers, query }: ServiceRequest): boolean =>
+export const wantsPage = ({ headers, query }: ServiceRequest): boolean =>
   String(headers.accept ?? '').includes('text/html') && !/(?:^|&)callback=/.test(query)
 
 const hostName = /^(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/

@@ -1,3 +1,5 @@
+import type { Assignment } from '../model/assignment.ts'
+import type { Model } from '../model/model.ts'
 import type { Maybe } from '../support/maybe.ts'
 
 /** Rows as arrays, in the order of the select list. */
@@ -38,6 +40,8 @@ export type Fault =
 
 export class DatabaseError extends Error {
   readonly fault: Fault
+  /** What was being written, noted on the way out of a transaction. */
+  about: { readonly model: Model; readonly assignments: readonly Assignment[] } | undefined
 
   constructor(fault: Fault, cause: unknown) {
     super(cause instanceof Error ? cause.message : String(cause), { cause })

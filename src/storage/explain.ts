@@ -5,14 +5,19 @@ import { ServiceError, type Violation } from '../protocol/errors.ts'
 import { DatabaseError, type Fault } from './driver.ts'
 import type { Reads } from './store.ts'
 
-/** What a database complained of, as an error in the words of the model. Errors of other kinds pass as they are. */
-export async function explain(
-  error: unknown,
+/** What a database complained of, as an error in the words of the model it was about. Errors of other kinds pass as they are. */
+export async function explain(error: unknown, reads: Reads): Promise<unknown> {
+  if (!(error instanceof DatabaseError)) return error
+  const { fault, about } = error
+  return about ? inWords(error, about.model, about.assignments, reads) : (unavailable(fault, error) ?? error)
+}
+
+async function inWords(
+  error: DatabaseError,
   model: Model,
   assignments: readonly Assignment[],
   reads: Reads,
 ): Promise<unknown> {
-  if (!(error instanceof DatabaseError)) return error
   const { fault } = error
   switch (fault.kind) {
     case 'unique':
@@ -35,22 +40,25 @@ export async function explain(
       const message = 'A value is not one that the database can hold'
       return new ServiceError('E_BAD_REQUEST', message, { model: model.name, cause: error })
     }
+    default:
+      return unavailable(fault, error) ?? error
+  }
+}
+
+/** It is nobody's mistake, and another time it may work. */
+function unavailable({ kind }: Fault, cause: unknown): ServiceError | undefined {
+  switch (kind) {
     case 'busy':
-      return new ServiceError('E_UNAVAILABLE', 'The database is busy', {
-        headers: { 'Retry-After': '1' },
-        cause: error,
-      })
+      return new ServiceError('E_UNAVAILABLE', 'The database is busy', { headers: { 'Retry-After': '1' }, cause })
     case 'lost':
       return new ServiceError('E_UNAVAILABLE', 'The database cannot be reached', {
         headers: { 'Retry-After': '2' },
-        cause: error,
+        cause,
       })
     case 'timeout':
-      return new ServiceError('E_TIMEOUT', 'The database took too long', { limit: 'statementTimeoutMs', cause: error })
+      return new ServiceError('E_TIMEOUT', 'The database took too long', { limit: 'statementTimeoutMs', cause })
     case 'refused':
-      return new ServiceError('E_UNAVAILABLE', 'The database does not take this now', { cause: error })
-    case 'unknown':
-      return error
+      return new ServiceError('E_UNAVAILABLE', 'The database does not take this now', { cause })
   }
 }
 

@@ -62,11 +62,12 @@ export class SqlStatements {
 
   columns(model: Model, { select, sort }: Criteria): Columns {
     const list = [this.#list(select)]
-    const sortedAt = sort.map((item) => {
+    const sortedAt = sort.map((item, index) => {
       const column = this.#compared(item, model)
       const at = item.through ? -1 : select.indexOf(item.attribute)
       if (at >= 0 && this.#selected(item.attribute) === column) return at
-      return select.length + list.push(column) - 2
+      // Under a name of its own, or `order by` would not know which of two columns is meant.
+      return select.length + list.push(`${column} as keelson_s${index}`) - 2
     })
     return { list: list.join(', '), sortedAt }
   }

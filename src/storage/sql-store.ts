@@ -2,12 +2,13 @@ import { allOf, type Comparison, type Condition, type Criteria, type Selection }
 import { equals } from '../criteria/modifiers/equals.ts'
 import type { Assignment } from '../model/assignment.ts'
 import type { Association, Attribute, Model } from '../model/model.ts'
+import { ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import { type Sql, textOf } from '../sql/sql.ts'
 import { chain, type Maybe } from '../support/maybe.ts'
 import type { SqlChangeLog } from './change-log.ts'
-import type { Driver, Row, Weight } from './driver.ts'
+import { DatabaseError, type Driver, type Query, type Row, type Weight } from './driver.ts'
 import { explain } from './explain.ts'
 import { Encoders, SqlRecords } from './sql-records.ts'
 import { type Columns, SqlStatements } from './sql-statements.ts'
@@ -63,88 +64,97 @@ export class SqlStore implements Store {
   }
 
   find(model: Model, criteria: Criteria): Maybe<Records> {
-    return this.#reads.find(model, criteria)
+    return this.#explaining(() => this.#reads.find(model, criteria))
   }
 
   count(model: Model, where: Condition): Maybe<number> {
-    return this.#reads.count(model, where)
+    return this.#explaining(() => this.#reads.count(model, where))
   }
 
   related(association: Association, keys: readonly Json[], criteria: Criteria): Maybe<Grouped> {
-    return this.#reads.related(association, keys, criteria)
+    return this.#explaining(() => this.#reads.related(association, keys, criteria))
   }
 
   async insert(model: Model, assignments: readonly Assignment[], context?: WriteContext): Promise<Records> {
-    const statement = this.#statements.insert(model, assignments, false)
+    const insert = () => this.#write(model, assignments, this.#statements.insert(model, assignments, false), context)
     try {
-      return await this.#write(model, statement, context)
+      return await insert()
     } catch (error) {
-      const told = await explain(error, model, assignments, this)
       const isCounted =
         model.primaryKey.autoIncrement && assignments.every(({ attribute }) => attribute !== model.primaryKey)
-      if (isCounted && told !== error && (await this.#recount?.(model))) return this.#write(model, statement, context)
-      throw told
+      const isTaken = error instanceof ServiceError && error.code === 'E_INVALID_ATTRIBUTES'
+      if (isCounted && isTaken && (await this.#recount?.(model))) return insert()
+      throw error
     }
   }
 
   update(model: Model, where: Condition, assignments: readonly Assignment[], context?: WriteContext): Promise<Records> {
-    return this.#explained(
-      model,
-      assignments,
-      this.#write(model, this.#statements.update(model, where, assignments), context),
-    )
+    return this.#write(model, assignments, this.#statements.update(model, where, assignments), context)
   }
 
   delete(model: Model, where: Condition, context?: WriteContext): Promise<Records> {
-    return this.#explained(model, [], this.#write(model, this.#statements.delete(model, where), context))
+    return this.#write(model, [], this.#statements.delete(model, where), context)
   }
 
-  async #write(model: Model, statement: Sql, context: WriteContext | undefined): Promise<Records> {
+  async #write(
+    model: Model,
+    assignments: readonly Assignment[],
+    statement: Sql,
+    context: WriteContext | undefined,
+  ): Promise<Records> {
     const text = textOf(statement, this.#dialect.placeholder)
-    return this.#records(await this.#driver.write(text, statement.values, context?.origin), allOf(model))
+    const run = () => this.#driver.write(text, statement.values, context?.origin)
+    return this.#records(await this.#explaining(() => noting(model, assignments, run)), allOf(model))
   }
 
-  transaction<T>(work: (transaction: Transaction) => Maybe<T>, context?: WriteContext): Promise<T> {
-    return this.#driver.transaction((query) => {
-      const run: Run = ({ text, values }) => query(text, values)
-      const write = (model: Model, assignments: readonly Assignment[], statement: Sql): Maybe<Records> =>
-        this.#guard(model, assignments, () =>
-          chain(run(this.#plain(statement)), (rows) => this.#records(rows, allOf(model))),
-        )
-      const statements = this.#statements
-      return work({
-        ...this.#readsThrough(run),
-        insert: (model, values) => write(model, values, statements.insert(model, values, false)),
-        insertMissing: (model, values) => write(model, values, statements.insert(model, values, true)),
-        update: (model, where, values) => write(model, values, statements.update(model, where, values)),
-        delete: (model, where) => write(model, [], statements.delete(model, where)),
-      })
-    }, context?.origin)
+  async transaction<T>(work: (transaction: Transaction) => Maybe<T>, context?: WriteContext): Promise<T> {
+    return this.#explaining(() =>
+      this.#driver.transaction((query) => work(this.#transactionThrough(query)), context?.origin),
+    )
+  }
+
+  #transactionThrough(query: Query): Transaction {
+    const run: Run = ({ text, values }) => query(text, values)
+    const statements = this.#statements
+    const write = (model: Model, assignments: readonly Assignment[], statement: Sql): Maybe<Records> =>
+      chain(
+        noting(model, assignments, () => run(this.#plain(statement))),
+        (rows) => this.#records(rows, allOf(model)),
+      )
+    return {
+      ...this.#readsThrough(run),
+      insert: (model, values) => write(model, values, statements.insert(model, values, false)),
+      insertMissing: (model, values) => write(model, values, statements.insert(model, values, true)),
+      update: (model, where, values) => write(model, values, statements.update(model, where, values)),
+      delete: (model, where) => write(model, [], statements.delete(model, where)),
+    }
   }
 
   snapshot<T>(work: (reads: Reads) => Maybe<T>): Maybe<Snapshot<T>> {
-    return this.#driver.snapshot((query) =>
-      chain(work(this.#readsThrough(({ text, values }) => query(text, values))), (value) =>
-        chain(this.changes.headIn(query), (position) => ({ value, position })),
+    return this.#explaining(() =>
+      this.#driver.snapshot((query) =>
+        chain(work(this.#readsThrough(({ text, values }) => query(text, values))), (value) =>
+          chain(this.changes.headIn(query), (position) => ({ value, position })),
+        ),
       ),
     )
   }
 
   #readsThrough(run: Run): Reads {
-    const guarded = (model: Model, statement: Statement) => this.#guard(model, [], () => run(statement))
+    const noted = (model: Model, statement: Statement) => noting(model, [], () => run(statement))
     return {
       find: (model, criteria) => {
         const statement = this.#findStatement(model, criteria)
-        return chain(guarded(model, statement), (rows) => this.#page(rows, criteria, statement.columns))
+        return chain(noted(model, statement), (rows) => this.#page(rows, criteria, statement.columns))
       },
       count: (model, where) => {
         const statement = this.#plain(this.#statements.count(model, where))
-        return chain(guarded(model, { ...statement, weight: 'long' }), (rows) => Number(rows[0]?.[0]))
+        return chain(noted(model, { ...statement, weight: 'long' }), (rows) => Number(rows[0]?.[0]))
       },
       related: (association, keys, criteria) => {
         if (keys.length === 0) return { records: this.#records([], criteria.select), ends: [] }
         const statement = this.#plain(this.#statements.related(association, keys, criteria))
-        return chain(guarded(association.target, statement), (rows) => this.#grouped(rows, keys.length, criteria))
+        return chain(noted(association.target, statement), (rows) => this.#grouped(rows, keys.length, criteria))
       },
     }
   }
@@ -198,26 +208,38 @@ export class SqlStore implements Store {
     return { text: textOf(statement, this.#dialect.placeholder), values: statement.values, weight: 'short' }
   }
 
-  /** What the database complains of, in the words of the model. */
-  #guard<T>(model: Model, assignments: readonly Assignment[], run: () => Maybe<T>): Maybe<T> {
+  /**
+   * What the database complains of, in the words of the model. Never inside a transaction: explaining may read, and
+   * where there is one connection that would wait for the very transaction it is part of.
+   */
+  #explaining<T>(run: () => Maybe<T>): Maybe<T> {
+    const fail = async (error: unknown): Promise<never> => {
+      throw await explain(error, this)
+    }
     try {
       const result = run()
-      return result instanceof Promise ? this.#explained(model, assignments, result) : result
+      return result instanceof Promise ? result.catch(fail) : result
     } catch (error) {
-      return this.#explained(model, assignments, Promise.reject(error))
-    }
-  }
-
-  async #explained<T>(model: Model, assignments: readonly Assignment[], result: Promise<T>): Promise<T> {
-    try {
-      return await result
-    } catch (error) {
-      throw await explain(error, model, assignments, this)
+      return fail(error)
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#driver[Symbol.asyncDispose]()
+  }
+}
+
+/** Remembers with an error what it was about, until somebody explains it. */
+function noting<T>(model: Model, assignments: readonly Assignment[], run: () => Maybe<T>): Maybe<T> {
+  const note = (error: unknown): never => {
+    if (error instanceof DatabaseError) error.about ??= { model, assignments }
+    throw error
+  }
+  try {
+    const result = run()
+    return result instanceof Promise ? result.catch(note) : result
+  } catch (error) {
+    return note(error)
   }
 }
 

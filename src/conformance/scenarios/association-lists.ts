@@ -3,12 +3,16 @@ import { address, column, create, list, record, refused } from '../expect.ts'
 import type { Api, Scenario } from '../scenario.ts'
 
 async function cast(api: Api) {
-  const ann = (await create(api, 'keeper', { name: 'Ann' }))['id'] as number
-  const bob = (await create(api, 'keeper', { name: 'Bob', mentor: ann }))['id'] as number
-  for (const [name, weight] of [['Leo', 190], ['Tom', 4], ['Tweety', 0.1]] as const) {
+  const ann = (await create(api, 'keeper', { name: 'Ann' })).id as number
+  const bob = (await create(api, 'keeper', { name: 'Bob', mentor: ann })).id as number
+  for (const [name, weight] of [
+    ['Leo', 190],
+    ['Tom', 4],
+    ['Tweety', 0.1],
+  ] as const) {
     await create(api, 'animal', { name, weight, keeper: ann, kind: name === 'Tweety' ? 'bird' : 'cat' })
   }
-  const nemo = (await create(api, 'animal', { name: 'Nemo', kind: 'fish' }))['id'] as number
+  const nemo = (await create(api, 'animal', { name: 'Nemo', kind: 'fish' })).id as number
   return { ann, bob, nemo }
 }
 
@@ -42,7 +46,11 @@ export const associationLists: readonly Scenario[] = [
     async run(api) {
       const { ann } = await cast(api)
       assert.deepEqual(column(await api.request('GET', `/keeper/${ann}/animals`), 'name'), ['Leo', 'Tom'])
-      assert.deepEqual(column(await api.request('GET', `/keeper/${ann}/animals?limit=3`), 'name'), ['Leo', 'Tom', 'Tweety'])
+      assert.deepEqual(column(await api.request('GET', `/keeper/${ann}/animals?limit=3`), 'name'), [
+        'Leo',
+        'Tom',
+        'Tweety',
+      ])
       refused(await api.request('GET', `/keeper/${ann}/animals?limit=4`), 'E_BAD_CRITERIA', { limit: 'maxLimit' })
     },
   },
@@ -60,8 +68,12 @@ export const associationLists: readonly Scenario[] = [
     async run(api) {
       const { ann, nemo } = await cast(api)
       const [leo] = column(await api.request('GET', '/animal?populate=false&name=Leo'), 'id')
-      assert.equal(record(await api.request('GET', `/keeper/${ann}/animals/${leo}`))['name'], 'Leo')
-      for (const path of [`/keeper/${ann}/animals/${nemo}`, `/keeper/${ann}/animals/999999`, `/keeper/999999/animals/${leo}`]) {
+      assert.equal(record(await api.request('GET', `/keeper/${ann}/animals/${leo}`)).name, 'Leo')
+      for (const path of [
+        `/keeper/${ann}/animals/${nemo}`,
+        `/keeper/${ann}/animals/999999`,
+        `/keeper/999999/animals/${leo}`,
+      ]) {
         refused(await api.request('GET', path), 'E_NO_SUCH_RECORD')
       }
       refused(await api.request('GET', `/keeper/${ann}/animals/abc`), 'E_BAD_REQUEST', { model: 'animal' })
@@ -71,8 +83,11 @@ export const associationLists: readonly Scenario[] = [
     name: 'association lists: a to-one leads to its record, or nowhere',
     async run(api) {
       const { ann, bob } = await cast(api)
-      assert.equal(record(await api.request('GET', `/keeper/${bob}/mentor`))['id'], ann)
-      assert.deepEqual(record(await api.request('GET', `/keeper/${bob}/mentor?select=name&populate=false`)), { id: ann, name: 'Ann' })
+      assert.equal(record(await api.request('GET', `/keeper/${bob}/mentor`)).id, ann)
+      assert.deepEqual(record(await api.request('GET', `/keeper/${bob}/mentor?select=name&populate=false`)), {
+        id: ann,
+        name: 'Ann',
+      })
       refused(await api.request('GET', `/keeper/${ann}/mentor`), 'E_NO_SUCH_RECORD', { model: 'keeper' })
       for (const query of ['limit=1', 'sort=name', 'where={}', 'name=Ann']) {
         refused(await api.request('GET', `/keeper/${bob}/mentor?${query}`), 'E_BAD_CRITERIA')
@@ -95,12 +110,12 @@ export const associationLists: readonly Scenario[] = [
   {
     name: 'association lists: each kind of association, from both of its sides',
     async run(api) {
-      const ann = (await create(api, 'keeper', { name: 'Ann' }))['id'] as number
-      const bob = (await create(api, 'keeper', { name: 'Bob', mentor: ann }))['id'] as number
-      const night = (await create(api, 'team', { title: 'Night', members: [ann, bob] }))['id'] as number
+      const ann = (await create(api, 'keeper', { name: 'Ann' })).id as number
+      const bob = (await create(api, 'keeper', { name: 'Bob', mentor: ann })).id as number
+      const night = (await create(api, 'team', { title: 'Night', members: [ann, bob] })).id as number
       await create(api, 'enclosure', { code: 'C 1' })
       await create(api, 'enclosure', { code: 'C 2' })
-      const leo = (await create(api, 'animal', { name: 'Leo', enclosure: 'C 1' }))['id'] as number
+      const leo = (await create(api, 'animal', { name: 'Leo', enclosure: 'C 1' })).id as number
       await create(api, 'feeding', { grams: 5, animal: leo })
       await create(api, 'shift', { hours: 8, keeper: ann, post: 'C 2' })
       record(await api.request('PUT', `/keeper/${ann}/favourites`, { body: [leo] }))
@@ -117,7 +132,8 @@ export const associationLists: readonly Scenario[] = [
         [`/enclosure/C%202/animals`, 'name', []],
         [`/animal/${leo}/feedings`, 'grams', [5]],
       ] as const
-      for (const [path, name, values] of cases) assert.deepEqual(column(await api.request('GET', path), name), values, path)
+      for (const [path, name, values] of cases)
+        assert.deepEqual(column(await api.request('GET', path), name), values, path)
       const venues = address(`/team/${night}/venues`, { where: { code: { '>': 'C 1' } } })
       assert.deepEqual(column(await api.request('GET', venues), 'code'), ['C 2'])
     },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Json, JsonObject } from '../../protocol/json.ts'
-import { create as seed, invalid, isoForm, list, nothingStored, record, refused, stored } from '../expect.ts'
+import { invalid, isoForm, list, nothingStored, record, refused, create as seed, stored } from '../expect.ts'
 import type { Scenario } from '../scenario.ts'
 
 /** New records: what they hold, and which values they may not. */
@@ -42,11 +42,11 @@ export const create: readonly Scenario[] = [
     name: 'create: a default stands where nothing was given, and only there',
     async run(api) {
       const plain = await seed(api, 'keeper', { name: 'Ann' })
-      assert.deepEqual([plain['role'], plain['nickname'], plain['hired']], ['trainee', 'none', true])
+      assert.deepEqual([plain.role, plain.nickname, plain.hired], ['trainee', 'none', true])
       const other = await seed(api, 'keeper', { name: 'Bob', role: 'head', nickname: null, hired: false })
-      assert.deepEqual([other['role'], other['nickname'], other['hired']], ['head', null, false])
+      assert.deepEqual([other.role, other.nickname, other.hired], ['head', null, false])
       const empty = await seed(api, 'keeper', { name: 'Cy', nickname: '' })
-      assert.equal(empty['nickname'], '')
+      assert.equal(empty.nickname, '')
     },
   },
   {
@@ -94,7 +94,7 @@ export const create: readonly Scenario[] = [
         lucky: ['custom'],
         mentor: ['type'],
       })
-      assert.equal(found['lucky']?.[0]?.message, 'is not odd')
+      assert.equal(found.lucky?.[0]?.message, 'is not odd')
       await nothingStored(api, 'keeper')
     },
   },
@@ -127,7 +127,13 @@ export const create: readonly Scenario[] = [
     name: 'create: names that are no attributes are refused, all of them',
     async run(api) {
       const body = { label: 'a', nosuch: 1, Label: 'b', 'label ': 'c', 'legs.x': 1, isAdmin: true }
-      const unknown = { nosuch: ['unknown'], Label: ['unknown'], 'label ': ['unknown'], 'legs.x': ['unknown'], isAdmin: ['unknown'] }
+      const unknown = {
+        nosuch: ['unknown'],
+        Label: ['unknown'],
+        'label ': ['unknown'],
+        'legs.x': ['unknown'],
+        isAdmin: ['unknown'],
+      }
       invalid(await api.request('POST', '/specimen', { body }), unknown)
       invalid(await api.request('GET', '/specimen/create?label=a&nosuch=1'), { nosuch: ['unknown'] })
       await nothingStored(api, 'specimen')
@@ -152,12 +158,18 @@ export const create: readonly Scenario[] = [
     name: 'create: a schema has a say on JSON, and may change it',
     async run(api) {
       const made = await seed(api, 'chart', { points: [{ x: 1 }, { x: 2, y: 3 }] })
-      assert.deepEqual(made['points'], [{ x: 1, y: 0 }, { x: 2, y: 3 }])
-      assert.deepEqual(await stored(api, 'chart', made['id']), made)
+      assert.deepEqual(made.points, [
+        { x: 1, y: 0 },
+        { x: 2, y: 3 },
+      ])
+      assert.deepEqual(await stored(api, 'chart', made.id), made)
       const found = invalid(await api.request('POST', '/chart', { body: { points: [{ x: 1 }, { x: 'a' }, 5] } }), {
         points: ['schema', 'schema'],
       })
-      assert.deepEqual(found['points']?.map(({ message }) => / at (\d)/.exec(message)?.[1]), ['1', '2'])
+      assert.deepEqual(
+        found.points?.map(({ message }) => / at (\d)/.exec(message)?.[1]),
+        ['1', '2'],
+      )
       invalid(await api.request('POST', '/chart', { body: {} }), { points: ['required'] })
       invalid(await api.request('POST', '/chart', { body: { points: 'x' } }), { points: ['schema'] })
     },
@@ -165,15 +177,28 @@ export const create: readonly Scenario[] = [
   {
     name: 'create: any JSON may be stored, and null is null',
     async run(api) {
-      const values: readonly Json[] = [0, '', 'text', false, [], {}, [[]], { a: { b: {} } }, 1e21, '{"a":1}', [null], { '': 1, 'a b': 2, toString: 3 }]
+      const values: readonly Json[] = [
+        0,
+        '',
+        'text',
+        false,
+        [],
+        {},
+        [[]],
+        { a: { b: {} } },
+        1e21,
+        '{"a":1}',
+        [null],
+        { '': 1, 'a b': 2, toString: 3 },
+      ]
       for (const notes of values) {
         const made = await seed(api, 'specimen', { notes })
-        assert.deepEqual(made['notes'], notes)
-        assert.deepEqual((await stored(api, 'specimen', made['id']))['notes'], notes)
+        assert.deepEqual(made.notes, notes)
+        assert.deepEqual((await stored(api, 'specimen', made.id)).notes, notes)
       }
       const { id } = await seed(api, 'specimen', { notes: null })
       assert.deepEqual(
-        list(await api.request('GET', '/specimen?where={"notes":null}')).map((found) => found['id']),
+        list(await api.request('GET', '/specimen?where={"notes":null}')).map((found) => found.id),
         [id],
       )
     },
@@ -182,14 +207,14 @@ export const create: readonly Scenario[] = [
     name: 'create: a to-one takes a key, its text, null, or the record itself',
     async run(api) {
       const ann = await seed(api, 'keeper', { name: 'Ann' })
-      for (const keeper of [ann['id'] as number, String(ann['id']), ann]) {
-        assert.equal((await seed(api, 'animal', { name: 'Leo', keeper }))['keeper'], ann['id'])
+      for (const keeper of [ann.id as number, String(ann.id), ann]) {
+        assert.equal((await seed(api, 'animal', { name: 'Leo', keeper })).keeper, ann.id)
       }
-      assert.equal((await seed(api, 'animal', { name: 'Leo', keeper: null }))['keeper'], null)
-      assert.equal((await seed(api, 'animal', { name: 'Leo' }))['keeper'], null)
+      assert.equal((await seed(api, 'animal', { name: 'Leo', keeper: null })).keeper, null)
+      assert.equal((await seed(api, 'animal', { name: 'Leo' })).keeper, null)
       const cage = await seed(api, 'enclosure', { code: 'C 1' })
       for (const enclosure of ['C 1', cage]) {
-        assert.equal((await seed(api, 'animal', { name: 'Leo', enclosure }))['enclosure'], 'C 1')
+        assert.equal((await seed(api, 'animal', { name: 'Leo', enclosure })).enclosure, 'C 1')
       }
     },
   },

@@ -13,7 +13,11 @@ const strangers: readonly Readonly<Record<string, string>>[] = [
   { origin: 'https://zoo.test.evil.test', host: 'zoo.test' },
 ]
 
-const readingAhead: readonly Readonly<Record<string, string>>[] = [{ 'sec-purpose': 'prefetch' }, { 'sec-purpose': 'prefetch;prerender' }, { purpose: 'prefetch' }]
+const readingAhead: readonly Readonly<Record<string, string>>[] = [
+  { 'sec-purpose': 'prefetch' },
+  { 'sec-purpose': 'prefetch;prerender' },
+  { purpose: 'prefetch' },
+]
 
 const friends: readonly Readonly<Record<string, string>>[] = [
   {},
@@ -38,9 +42,9 @@ export const crossSite: readonly Scenario[] = [
     async run(api) {
       const made = await create(api, 'specimen', { label: 'a' })
       for (const headers of [...strangers, ...readingAhead]) {
-        for (const answer of await writes(api, made['id'], headers)) refused(answer, 'E_FORBIDDEN')
+        for (const answer of await writes(api, made.id, headers)) refused(answer, 'E_FORBIDDEN')
       }
-      assert.deepEqual(await stored(api, 'specimen', made['id']), made)
+      assert.deepEqual(await stored(api, 'specimen', made.id), made)
       assert.equal(list(await api.request('GET', '/specimen')).length, 1)
     },
   },
@@ -50,10 +54,10 @@ export const crossSite: readonly Scenario[] = [
       const ann = await create(api, 'keeper', { name: 'Ann' })
       const leo = await create(api, 'animal', { name: 'Leo' })
       const headers = { 'sec-fetch-site': 'cross-site' }
-      for (const path of [`animals/add/${leo['id']}`, `animals/remove/${leo['id']}`, `animals/replace?animals=[${leo['id']}]`]) {
-        refused(await api.request('GET', `/keeper/${ann['id']}/${path}`, { headers }), 'E_FORBIDDEN')
+      for (const path of [`animals/add/${leo.id}`, `animals/remove/${leo.id}`, `animals/replace?animals=[${leo.id}]`]) {
+        refused(await api.request('GET', `/keeper/${ann.id}/${path}`, { headers }), 'E_FORBIDDEN')
       }
-      assert.equal((await stored(api, 'animal', leo['id']))['keeper'], null)
+      assert.equal((await stored(api, 'animal', leo.id)).keeper, null)
     },
   },
   {
@@ -73,9 +77,9 @@ export const crossSite: readonly Scenario[] = [
       for (const headers of friends) {
         const { id } = await create(api, 'specimen', { label: 'a' })
         const [created, updated, destroyed] = await writes(api, id, headers)
-        assert.equal(record(created as never, 201)['label'], 'b')
-        assert.equal(record(updated as never)['label'], 'c')
-        assert.equal(record(destroyed as never)['id'], id)
+        assert.equal(record(created as never, 201).label, 'b')
+        assert.equal(record(updated as never).label, 'c')
+        assert.equal(record(destroyed as never).id, id)
       }
     },
   },

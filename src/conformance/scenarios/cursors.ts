@@ -42,7 +42,18 @@ export const cursors: readonly Scenario[] = [
     name: 'cursors: the pages one after another are the whole list, in any order',
     async run(api) {
       await fill(api)
-      const sorts = ['id', 'id DESC', 'legs', 'legs DESC', 'legs DESC, weight', 'weight, legs DESC, id DESC', 'serial DESC', 'bornAt', 'bornAt DESC, label', 'label DESC']
+      const sorts = [
+        'id',
+        'id DESC',
+        'legs',
+        'legs DESC',
+        'legs DESC, weight',
+        'weight, legs DESC, id DESC',
+        'serial DESC',
+        'bornAt',
+        'bornAt DESC, label',
+        'label DESC',
+      ]
       for (const sort of sorts) {
         const whole = column(await api.request('GET', address('/specimen', { sort })), 'label')
         for (const limit of ['1', '4', '11']) {
@@ -58,8 +69,14 @@ export const cursors: readonly Scenario[] = [
       const where = { legs: { '>=': 1 } }
       const whole = column(await api.request('GET', address('/specimen', { where, sort: 'weight' })), 'id')
       assert.deepEqual(await walk(api, address('/specimen', { where, sort: 'weight', limit: '2' }), 'id'), whole)
-      assert.deepEqual(await walk(api, address('/specimen', { where, sort: 'weight', limit: '2', skip: '1' }), 'id'), whole.slice(1))
-      assert.deepEqual(await walk(api, address('/specimen', { where, sort: 'weight', limit: '2', select: 'label' }), 'id'), whole)
+      assert.deepEqual(
+        await walk(api, address('/specimen', { where, sort: 'weight', limit: '2', skip: '1' }), 'id'),
+        whole.slice(1),
+      )
+      assert.deepEqual(
+        await walk(api, address('/specimen', { where, sort: 'weight', limit: '2', select: 'label' }), 'id'),
+        whole,
+      )
       assert.deepEqual(await walk(api, '/specimen?legs[>]=0&sort=weight&limit=2', 'id'), whole)
     },
   },
@@ -90,14 +107,18 @@ export const cursors: readonly Scenario[] = [
     async run(api) {
       const names = ['Ann', 'Bob', 'Cy']
       const keepers: number[] = []
-      for (const name of names) keepers.push((await create(api, 'keeper', { name }))['id'] as number)
+      for (const name of names) keepers.push((await create(api, 'keeper', { name })).id as number)
       for (let index = 0; index < 7; index++) {
         const keeper = keepers[index % 4]
         await create(api, 'animal', { name: `a${index}`, ...(keeper !== undefined && { keeper }) })
       }
       for (const sort of ['keeper.name', 'keeper.name DESC', 'keeper.age, name DESC']) {
         const whole = column(await api.request('GET', address('/animal', { sort, populate: 'false' })), 'name')
-        assert.deepEqual(await walk(api, address('/animal', { sort, limit: '2', populate: 'false' }), 'name'), whole, sort)
+        assert.deepEqual(
+          await walk(api, address('/animal', { sort, limit: '2', populate: 'false' }), 'name'),
+          whole,
+          sort,
+        )
       }
       assert.deepEqual(await walk(api, `/keeper/${keepers[0]}/animals?limit=1&populate=false`, 'name'), ['a0', 'a4'])
     },
@@ -108,9 +129,22 @@ export const cursors: readonly Scenario[] = [
       await fill(api)
       const next = nextOf(await api.request('GET', '/specimen?sort=label&limit=2')) as string
       const cursor = new URLSearchParams(next.slice(next.indexOf('?'))).get('cursor') as string
-      const wrong = ['', 'x', 'x.y', '.', `${cursor}x`, cursor.slice(1), cursor.replace(/^./, 'Z'), '[1]', 'WzFd.aaaaaaaaaaaaaaaaaaaaaa', '__proto__']
-      for (const text of wrong) refused(await api.request('GET', address('/specimen', { sort: 'label', cursor: text })), 'E_BAD_CRITERIA')
-      for (const sort of ['label DESC', 'legs', 'id']) refused(await api.request('GET', address('/specimen', { sort, cursor })), 'E_BAD_CRITERIA')
+      const wrong = [
+        '',
+        'x',
+        'x.y',
+        '.',
+        `${cursor}x`,
+        cursor.slice(1),
+        cursor.replace(/^./, 'Z'),
+        '[1]',
+        'WzFd.aaaaaaaaaaaaaaaaaaaaaa',
+        '__proto__',
+      ]
+      for (const text of wrong)
+        refused(await api.request('GET', address('/specimen', { sort: 'label', cursor: text })), 'E_BAD_CRITERIA')
+      for (const sort of ['label DESC', 'legs', 'id'])
+        refused(await api.request('GET', address('/specimen', { sort, cursor })), 'E_BAD_CRITERIA')
       refused(await api.request('GET', address('/enclosure', { cursor })), 'E_BAD_CRITERIA')
       refused(await api.request('GET', address('/specimen', { sort: 'label', cursor, skip: '1' })), 'E_BAD_CRITERIA')
       refused(await api.request('GET', `/specimen?sort=label&cursor=${cursor}&cursor=${cursor}`), 'E_BAD_CRITERIA')
@@ -133,7 +167,8 @@ export const cursors: readonly Scenario[] = [
       for (const [query, total] of cases) {
         assert.equal((await api.request('GET', `/specimen?${query}`)).header('x-total-count'), total, query)
       }
-      for (const text of ['', '1', 'yes', 'null']) refused(await api.request('GET', `/specimen?count=${text}`), 'E_BAD_CRITERIA')
+      for (const text of ['', '1', 'yes', 'null'])
+        refused(await api.request('GET', `/specimen?count=${text}`), 'E_BAD_CRITERIA')
     },
   },
 ]

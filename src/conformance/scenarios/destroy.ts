@@ -16,28 +16,43 @@ export const destroy: readonly Scenario[] = [
       ]
       for (const ask of spellings) {
         const made = await create(api, 'specimen', { label: 'a', notes: [1] })
-        assert.deepEqual(record(await ask(made['id'] as number)), made)
-        refused(await api.request('GET', `/specimen/${made['id']}`), 'E_NO_SUCH_RECORD')
-        refused(await ask(made['id'] as number), 'E_NO_SUCH_RECORD', { model: 'specimen' })
+        assert.deepEqual(record(await ask(made.id as number)), made)
+        refused(await api.request('GET', `/specimen/${made.id}`), 'E_NO_SUCH_RECORD')
+        refused(await ask(made.id as number), 'E_NO_SUCH_RECORD', { model: 'specimen' })
       }
     },
   },
   {
     name: 'destroy: path before body before query',
     async run(api) {
-      const [a, b, c] = [await create(api, 'specimen', {}), await create(api, 'specimen', {}), await create(api, 'specimen', {})]
-      const path = await api.request('DELETE', `/specimen/${a['id']}?id=${c['id']}`, { body: { id: b['id'] as number } })
-      assert.equal(record(path)['id'], a['id'])
-      const body = await api.request('DELETE', `/specimen?id=${c['id']}`, { body: { id: b['id'] as number } })
-      assert.equal(record(body)['id'], b['id'])
-      assert.deepEqual(column(await api.request('GET', '/specimen'), 'id'), [c['id']])
+      const [a, b, c] = [
+        await create(api, 'specimen', {}),
+        await create(api, 'specimen', {}),
+        await create(api, 'specimen', {}),
+      ]
+      const path = await api.request('DELETE', `/specimen/${a.id}?id=${c.id}`, {
+        body: { id: b.id as number },
+      })
+      assert.equal(record(path).id, a.id)
+      const body = await api.request('DELETE', `/specimen?id=${c.id}`, { body: { id: b.id as number } })
+      assert.equal(record(body).id, b.id)
+      assert.deepEqual(column(await api.request('GET', '/specimen'), 'id'), [c.id])
     },
   },
   {
     name: 'destroy: one record by its id, never by anything else',
     async run(api) {
       const { id } = await create(api, 'specimen', { label: 'a' })
-      const bodies = [{}, { id: null }, { id: [id] }, { id: { '>': 0 } }, { id: 'abc' }, { label: 'a' }, { where: {} }, { id: true }]
+      const bodies = [
+        {},
+        { id: null },
+        { id: [id] },
+        { id: { '>': 0 } },
+        { id: 'abc' },
+        { label: 'a' },
+        { where: {} },
+        { id: true },
+      ]
       for (const body of bodies) {
         if (JSON.stringify(body) === '{"id":true}' && id === 1) continue // true is one, and one is this record
         const answer = await api.request('DELETE', '/specimen', { body: body as never })
@@ -55,19 +70,26 @@ export const destroy: readonly Scenario[] = [
     async run(api) {
       const made = await create(api, 'enclosure', { code: 'A' })
       refused(await api.request('DELETE', '/enclosure', { body: { code: 'A' } }), 'E_BAD_REQUEST')
-      assert.equal(record(await api.request('DELETE', '/enclosure?populate=false', { body: { id: 'A' } }))['code'], made['code'])
+      assert.equal(
+        record(await api.request('DELETE', '/enclosure?populate=false', { body: { id: 'A' } })).code,
+        made.code,
+      )
     },
   },
   {
     name: 'destroy: foreign keys to the record become null',
     async run(api) {
       const ann = await create(api, 'keeper', { name: 'Ann' })
-      const keeper = ann['id'] as number
+      const keeper = ann.id as number
       const bob = await create(api, 'keeper', { name: 'Bob', mentor: keeper })
       const leo = await create(api, 'animal', { name: 'Leo', keeper })
       const ticket = await create(api, 'ticket', { seat: '1', holder: keeper })
       record(await api.request('DELETE', `/keeper/${keeper}`))
-      for (const [model, id, name] of [['keeper', bob['id'], 'mentor'], ['animal', leo['id'], 'keeper'], ['ticket', ticket['id'], 'holder']] as const) {
+      for (const [model, id, name] of [
+        ['keeper', bob.id, 'mentor'],
+        ['animal', leo.id, 'keeper'],
+        ['ticket', ticket.id, 'holder'],
+      ] as const) {
         assert.equal((await stored(api, model, id))[name], null, model)
       }
     },
@@ -78,7 +100,7 @@ export const destroy: readonly Scenario[] = [
       await create(api, 'enclosure', { code: 'A 1' })
       const leo = await create(api, 'animal', { name: 'Leo', enclosure: 'A 1' })
       record(await api.request('DELETE', '/enclosure/A%201'))
-      assert.equal((await stored(api, 'animal', leo['id']))['enclosure'], null)
+      assert.equal((await stored(api, 'animal', leo.id)).enclosure, null)
     },
   },
   {
@@ -94,14 +116,17 @@ export const destroy: readonly Scenario[] = [
     name: 'destroy: what others cannot be without stays, and everything with it',
     async run(api) {
       const leo = await create(api, 'animal', { name: 'Leo' })
-      const meal = await create(api, 'feeding', { grams: 100, animal: leo['id'] as number })
-      const problem = refused(await api.request('DELETE', `/animal/${leo['id']}`), 'E_CONFLICT', { model: 'feeding', attribute: 'animal' })
-      assert.match(String(problem['detail']), /feeding/)
-      refused(await api.request('GET', `/animal/destroy/${leo['id']}`), 'E_CONFLICT')
-      assert.deepEqual(await stored(api, 'animal', leo['id']), leo)
-      assert.deepEqual(await stored(api, 'feeding', meal['id']), meal)
-      record(await api.request('DELETE', `/feeding/${meal['id']}`))
-      record(await api.request('DELETE', `/animal/${leo['id']}`))
+      const meal = await create(api, 'feeding', { grams: 100, animal: leo.id as number })
+      const problem = refused(await api.request('DELETE', `/animal/${leo.id}`), 'E_CONFLICT', {
+        model: 'feeding',
+        attribute: 'animal',
+      })
+      assert.match(String(problem.detail), /feeding/)
+      refused(await api.request('GET', `/animal/destroy/${leo.id}`), 'E_CONFLICT')
+      assert.deepEqual(await stored(api, 'animal', leo.id), leo)
+      assert.deepEqual(await stored(api, 'feeding', meal.id), meal)
+      record(await api.request('DELETE', `/feeding/${meal.id}`))
+      record(await api.request('DELETE', `/animal/${leo.id}`))
     },
   },
 ]

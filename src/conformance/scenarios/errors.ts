@@ -66,7 +66,7 @@ export const errors: readonly Scenario[] = [
     async run(api) {
       for (const { asked, answered } of cases) {
         const answer = await api.request(...asked)
-        const { detail, ...rest } = refused(answer, answered['code'] as never)
+        const { detail, ...rest } = refused(answer, answered.code as never)
         assert.deepEqual(rest, answered)
         assert.ok(typeof detail === 'string' && /^[^\n]{3,}$/.test(detail), 'one line for a person')
       }
@@ -123,7 +123,10 @@ export const errors: readonly Scenario[] = [
       for (const [method, path, given] of asked) {
         const { status, text } = await api.request(method, path, given)
         assert.equal(status, 400)
-        assert.doesNotMatch(text, /sqlite|postgres|constraint|select |insert |node:|\.ts\b|\.js\b|zoo \\?"enclosures|stack/i)
+        assert.doesNotMatch(
+          text,
+          /sqlite|postgres|constraint|select |insert |node:|\.ts\b|\.js\b|zoo \\?"enclosures|stack/i,
+        )
       }
     },
   },

@@ -84,8 +84,13 @@ export const hostileInput: readonly Scenario[] = [
       const storable = payloads.filter((text) => text !== '\u0000')
       for (const label of storable) {
         const { id } = await create(api, 'specimen', { label, notes: { [label]: label } })
-        assert.deepEqual([(await stored(api, 'specimen', id))['label']], [label])
-        const conditions: readonly JsonObject[] = [{ label }, { label: [label] }, { label: { startsWith: label, endsWith: label } }, { label: { contains: label } }]
+        assert.deepEqual([(await stored(api, 'specimen', id)).label], [label])
+        const conditions: readonly JsonObject[] = [
+          { label },
+          { label: [label] },
+          { label: { startsWith: label, endsWith: label } },
+          { label: { contains: label } },
+        ]
         for (const where of conditions) {
           const found = column(await api.request('GET', address('/specimen', { where, limit: '100' })), 'id')
           assert.ok(found.includes(id), JSON.stringify(where))
@@ -100,15 +105,21 @@ export const hostileInput: readonly Scenario[] = [
     async run(api) {
       const made = await create(api, 'specimen', { label: 'a' })
       for (const name of ['__proto__', 'constructor', 'prototype']) {
-        for (const query of [`${name}=1`, `${name}[polluted]=1`, `label[${name}]=1`, `where[${name}][polluted]=1`, `sort[${name}]=1`]) {
+        for (const query of [
+          `${name}=1`,
+          `${name}[polluted]=1`,
+          `label[${name}]=1`,
+          `where[${name}][polluted]=1`,
+          `sort[${name}]=1`,
+        ]) {
           assert.equal((await api.request('GET', `/specimen?${query}`)).status, 400, query)
-          assert.equal((await api.request('GET', `/specimen/update/${made['id']}?${query}`)).status, 400, query)
+          assert.equal((await api.request('GET', `/specimen/update/${made.id}?${query}`)).status, 400, query)
         }
         const json = { 'content-type': 'application/json' }
         const form = { 'content-type': 'application/x-www-form-urlencoded' }
         const bodies = [
           await api.request('POST', '/specimen', { text: `{"label":"b","${name}":{"polluted":1}}`, headers: json }),
-          await api.request('PATCH', `/specimen/${made['id']}`, { text: `{"${name}":1}`, headers: json }),
+          await api.request('PATCH', `/specimen/${made.id}`, { text: `{"${name}":1}`, headers: json }),
           await api.request('POST', '/specimen', { text: `label=b&${name}[polluted]=1`, headers: form }),
         ]
         for (const answer of bodies) assert.equal(answer.status, 400, answer.text)
@@ -136,11 +147,19 @@ export const hostileInput: readonly Scenario[] = [
     name: 'hostile: an object where a plain value is due is refused',
     async run(api) {
       const made = await create(api, 'keeper', { name: 'Ann', email: 'ann@zoo.test' })
-      const objects: readonly Json[] = [{ '!=': null }, { '>': '' }, { contains: '' }, {}, ['ann@zoo.test'], [[]], { toString: 'x' }]
+      const objects: readonly Json[] = [
+        { '!=': null },
+        { '>': '' },
+        { contains: '' },
+        {},
+        ['ann@zoo.test'],
+        [[]],
+        { toString: 'x' },
+      ]
       for (const value of objects) {
         invalid(await api.request('POST', '/keeper', { body: { name: 'Bob', email: value } }), { email: ['type'] })
-        invalid(await api.request('PATCH', `/keeper/${made['id']}`, { body: { name: value } }), { name: ['type'] })
-        invalid(await api.request('PATCH', `/keeper/${made['id']}`, { body: { hired: value } }), { hired: ['type'] })
+        invalid(await api.request('PATCH', `/keeper/${made.id}`, { body: { name: value } }), { name: ['type'] })
+        invalid(await api.request('PATCH', `/keeper/${made.id}`, { body: { hired: value } }), { hired: ['type'] })
         refused(await api.request('PATCH', '/keeper', { body: { id: value, name: 'Bob' } }), 'E_BAD_REQUEST')
         refused(await api.request('DELETE', '/keeper', { body: { id: value } }), 'E_BAD_REQUEST')
       }
@@ -171,7 +190,7 @@ export const hostileInput: readonly Scenario[] = [
       const label = '</script><script>alert(1)</script>\u2028\r\nSet-Cookie: a=b'
       const { id } = await create(api, 'specimen', { label })
       const answer = await api.request('GET', `/specimen/${id}`, { headers: { accept: 'text/html' } })
-      assert.equal(record(answer)['label'], label)
+      assert.equal(record(answer).label, label)
       assert.match(answer.header('content-type') ?? '', /^application\/json; charset=utf-8$/)
       assert.equal(answer.header('x-content-type-options'), 'nosniff')
       assert.equal(answer.header('set-cookie'), undefined)

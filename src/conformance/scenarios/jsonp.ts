@@ -16,22 +16,25 @@ export const jsonp: readonly Scenario[] = [
     name: 'jsonp: every operation answers as a script, with its own status',
     async run(api) {
       const made = await create(api, 'specimen', { label: 'a' })
-      const one = await api.request('GET', `/specimen/${made['id']}?callback=cb`)
+      const one = await api.request('GET', `/specimen/${made.id}?callback=cb`)
       assert.deepEqual([one.status, argumentOf(one, 'cb')], [200, made])
       assert.deepEqual(argumentOf(await api.request('GET', '/specimen?callback=my.fn[0].$_x'), 'my.fn[0].$_x'), [made])
-      const put = await api.request('PUT', `/specimen/${made['id']}?callback=cb`, { body: { label: 'b' } })
+      const put = await api.request('PUT', `/specimen/${made.id}?callback=cb`, { body: { label: 'b' } })
       assert.equal((argumentOf(put, 'cb') as { label?: unknown }).label, 'b')
       const created = await api.request('GET', '/specimen/create?label=c&callback=cb')
       assert.deepEqual([created.status, (argumentOf(created, 'cb') as { label?: unknown }).label], [201, 'c'])
-      const gone = await api.request('DELETE', `/specimen/${made['id']}?callback=cb`)
-      assert.equal((argumentOf(gone, 'cb') as { id?: unknown }).id, made['id'])
+      const gone = await api.request('DELETE', `/specimen/${made.id}?callback=cb`)
+      assert.equal((argumentOf(gone, 'cb') as { id?: unknown }).id, made.id)
     },
   },
   {
     name: 'jsonp: errors are told as well',
     async run(api) {
       const missing = await api.request('GET', '/specimen/999999?callback=cb')
-      assert.deepEqual([missing.status, (argumentOf(missing, 'cb') as { code?: unknown }).code], [404, 'E_NO_SUCH_RECORD'])
+      assert.deepEqual(
+        [missing.status, (argumentOf(missing, 'cb') as { code?: unknown }).code],
+        [404, 'E_NO_SUCH_RECORD'],
+      )
       const wrong = await api.request('GET', '/keeper/create?callback=cb')
       const problem = argumentOf(wrong, 'cb') as { invalidAttributes?: object }
       assert.deepEqual([wrong.status, Object.keys(problem.invalidAttributes ?? {})], [400, ['name']])
@@ -90,11 +93,11 @@ export const jsonp: readonly Scenario[] = [
     async run(api) {
       const made = await create(api, 'specimen', { label: 'a' })
       const headers = { 'sec-fetch-site': 'cross-site', 'sec-fetch-dest': 'script' }
-      for (const path of [`update/${made['id']}?label=b`, `destroy/${made['id']}?x=`, 'create?label=c']) {
+      for (const path of [`update/${made.id}?label=b`, `destroy/${made.id}?x=`, 'create?label=c']) {
         const answer = await api.request('GET', `/specimen/${path}&callback=cb`, { headers })
         assert.deepEqual([answer.status, (argumentOf(answer, 'cb') as { code?: unknown }).code], [403, 'E_FORBIDDEN'])
       }
-      assert.deepEqual(await stored(api, 'specimen', made['id']), made)
+      assert.deepEqual(await stored(api, 'specimen', made.id), made)
     },
   },
   {

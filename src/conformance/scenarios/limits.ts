@@ -19,7 +19,8 @@ export const limits: readonly Scenario[] = [
       await create(api, 'specimen', { label: 'a' })
       for (const word of ['and', 'or', 'not'] as const) {
         list(await find(api, nested(word, 7, { label: 'a' })))
-        for (const levels of [8, 100, 500]) refused(await find(api, nested(word, levels, { label: 'a' })), 'E_BAD_CRITERIA', { limit: 'maxDepth' })
+        for (const levels of [8, 100, 500])
+          refused(await find(api, nested(word, levels, { label: 'a' })), 'E_BAD_CRITERIA', { limit: 'maxDepth' })
       }
     },
   },
@@ -30,7 +31,9 @@ export const limits: readonly Scenario[] = [
       const of = (count: number) => Array.from({ length: count }, (_, legs) => ({ legs }))
       assert.equal(list(await find(api, { or: of(100) })).length, 1)
       refused(await find(api, { or: of(101) }), 'E_BAD_CRITERIA', { limit: 'maxConditions' })
-      refused(await find(api, { or: [{ and: of(60) }, { not: { or: of(60) } }] }), 'E_BAD_CRITERIA', { limit: 'maxConditions' })
+      refused(await find(api, { or: [{ and: of(60) }, { not: { or: of(60) } }] }), 'E_BAD_CRITERIA', {
+        limit: 'maxConditions',
+      })
     },
   },
   {
@@ -40,7 +43,10 @@ export const limits: readonly Scenario[] = [
       const of = (count: number) => Array.from({ length: count }, (_, legs) => legs)
       for (const word of ['in', 'nin', '!=']) {
         list(await find(api, { legs: { [word]: of(500) } }))
-        refused(await find(api, { legs: { [word]: of(501) } }), 'E_BAD_CRITERIA', { limit: 'maxListItems', attribute: 'legs' })
+        refused(await find(api, { legs: { [word]: of(501) } }), 'E_BAD_CRITERIA', {
+          limit: 'maxListItems',
+          attribute: 'legs',
+        })
       }
       assert.equal(list(await find(api, { legs: of(500) })).length, 1)
       refused(await find(api, { legs: of(501) }), 'E_BAD_CRITERIA', { limit: 'maxListItems' })
@@ -52,16 +58,22 @@ export const limits: readonly Scenario[] = [
     async run(api) {
       const names = ['label', 'weight', 'legs', 'serial', 'bornAt', 'token', 'createdAt', 'updatedAt', 'id']
       list(await api.request('GET', address('/specimen', { sort: names.slice(0, 8) })))
-      refused(await api.request('GET', address('/specimen', { sort: names })), 'E_BAD_CRITERIA', { limit: 'maxSortKeys' })
+      refused(await api.request('GET', address('/specimen', { sort: names })), 'E_BAD_CRITERIA', {
+        limit: 'maxSortKeys',
+      })
     },
   },
   {
     name: 'limits: names in a query string',
     async run(api) {
-      refused(await api.request('GET', `/specimen?${'_=1&'.repeat(1000)}_=1`), 'E_BAD_REQUEST', { limit: 'maxParameters' })
+      refused(await api.request('GET', `/specimen?${'_=1&'.repeat(1000)}_=1`), 'E_BAD_REQUEST', {
+        limit: 'maxParameters',
+      })
       refused(await api.request('GET', `/specimen?${'&'.repeat(2000)}`), 'E_BAD_REQUEST', { limit: 'maxParameters' })
       refused(await api.request('GET', '/specimen?legs[999999999]=1'), 'E_BAD_REQUEST', { limit: 'maxParameters' })
-      refused(await api.request('GET', `/specimen?label${'[a]'.repeat(9)}=1`), 'E_BAD_REQUEST', { limit: 'maxParameterDepth' })
+      refused(await api.request('GET', `/specimen?label${'[a]'.repeat(9)}=1`), 'E_BAD_REQUEST', {
+        limit: 'maxParameterDepth',
+      })
     },
   },
   {
@@ -80,7 +92,10 @@ export const limits: readonly Scenario[] = [
       await create(api, 'specimen', { label: 'a'.repeat(64), notes: ['a'.repeat(60)] })
       await create(api, 'specimen', { label: '🦁'.repeat(16) })
       const long = { label: '🦁'.repeat(17), notes: ['a'.repeat(61)] }
-      invalid(await api.request('POST', '/specimen', { body: long }), { label: ['maxValueBytes'], notes: ['maxValueBytes'] })
+      invalid(await api.request('POST', '/specimen', { body: long }), {
+        label: ['maxValueBytes'],
+        notes: ['maxValueBytes'],
+      })
       assert.equal(column(await api.request('GET', '/specimen'), 'label').length, 2)
     },
   },

@@ -4,7 +4,7 @@ import { column, create, invalid, list, record, refused, stored } from '../expec
 import type { Answer, Api, Scenario } from '../scenario.ts'
 
 async function cast(api: Api) {
-  const make = async (model: string, values: JsonObject) => (await create(api, model, values))['id'] as number
+  const make = async (model: string, values: JsonObject) => (await create(api, model, values)).id as number
   return {
     ann: await make('keeper', { name: 'Ann' }),
     bob: await make('keeper', { name: 'Bob' }),
@@ -16,7 +16,8 @@ async function cast(api: Api) {
 }
 
 /** The ids of an association that an answer embeds. */
-const embedded = (answer: Answer, name: string) => (record(answer)[name] as readonly JsonObject[]).map((member) => member['id'])
+const embedded = (answer: Answer, name: string) =>
+  (record(answer)[name] as readonly JsonObject[]).map((member) => member.id)
 
 const members = async (api: Api, path: string) => column(await api.request('GET', `${path}?populate=false`), 'id')
 
@@ -25,20 +26,26 @@ export const memberships: readonly Scenario[] = [
   {
     name: 'add: in each spelling; the answer is the parent with the child in it',
     async run(api) {
-      for (const [association, model, values] of [['animals', 'animal', { name: 'Leo' }], ['favourites', 'animal', { name: 'Leo' }], ['teams', 'team', { title: 'T' }]] as const) {
+      for (const [association, model, values] of [
+        ['animals', 'animal', { name: 'Leo' }],
+        ['favourites', 'animal', { name: 'Leo' }],
+        ['teams', 'team', { title: 'T' }],
+      ] as const) {
         const spellings = [
-          (parent: number, child: number) => api.request('POST', `/keeper/${parent}/${association}`, { body: { id: child } }),
-          (parent: number, child: number) => api.request('POST', `/keeper/${parent}/${association}`, { body: { id: String(child) } }),
+          (parent: number, child: number) =>
+            api.request('POST', `/keeper/${parent}/${association}`, { body: { id: child } }),
+          (parent: number, child: number) =>
+            api.request('POST', `/keeper/${parent}/${association}`, { body: { id: String(child) } }),
           (parent: number, child: number) => api.request('POST', `/keeper/${parent}/${association}?id=${child}`),
           (parent: number, child: number) => api.request('POST', `/keeper/${parent}/${association}/${child}`),
           (parent: number, child: number) => api.request('PUT', `/keeper/${parent}/${association}/${child}`),
           (parent: number, child: number) => api.request('GET', `/keeper/${parent}/${association}/add/${child}`),
         ]
         for (const [index, ask] of spellings.entries()) {
-          const parent = (await create(api, 'keeper', { name: `Ann ${index}` }))['id'] as number
-          const child = (await create(api, model, 'title' in values ? { title: `T ${index}` } : values))['id'] as number
+          const parent = (await create(api, 'keeper', { name: `Ann ${index}` })).id as number
+          const child = (await create(api, model, 'title' in values ? { title: `T ${index}` } : values)).id as number
           const answer = await ask(parent, child)
-          assert.equal(record(answer)['id'], parent)
+          assert.equal(record(answer).id, parent)
           assert.deepEqual(embedded(answer, association), [child])
           assert.deepEqual(await members(api, `/keeper/${parent}/${association}`), [child])
         }
@@ -49,9 +56,15 @@ export const memberships: readonly Scenario[] = [
     name: 'add: one that is a member already changes nothing',
     async run(api) {
       const { ann, leo, night } = await cast(api)
-      for (const [association, child] of [['animals', leo], ['teams', night], ['favourites', leo]] as const) {
+      for (const [association, child] of [
+        ['animals', leo],
+        ['teams', night],
+        ['favourites', leo],
+      ] as const) {
         for (let round = 0; round < 2; round++) {
-          assert.deepEqual(embedded(await api.request('PUT', `/keeper/${ann}/${association}/${child}`), association), [child])
+          assert.deepEqual(embedded(await api.request('PUT', `/keeper/${ann}/${association}/${child}`), association), [
+            child,
+          ])
         }
       }
       const before = await stored(api, 'animal', leo)
@@ -66,7 +79,7 @@ export const memberships: readonly Scenario[] = [
       record(await api.request('PUT', `/keeper/${ann}/animals/${leo}`))
       assert.deepEqual(embedded(await api.request('PUT', `/keeper/${bob}/animals/${leo}`), 'animals'), [leo])
       assert.deepEqual(await members(api, `/keeper/${ann}/animals`), [])
-      assert.equal((await stored(api, 'animal', leo))['keeper'], bob)
+      assert.equal((await stored(api, 'animal', leo)).keeper, bob)
     },
   },
   {
@@ -83,12 +96,18 @@ export const memberships: readonly Scenario[] = [
     async run(api) {
       const { ann } = await cast(api)
       const owned = await api.request('POST', `/keeper/${ann}/animals`, { body: { name: 'Rex', kind: 'cat' } })
-      const [rex] = record(owned)['animals'] as readonly JsonObject[]
-      assert.equal(rex?.['name'], 'Rex')
-      assert.equal((await stored(api, 'animal', rex?.['id']))['keeper'], ann)
+      const [rex] = record(owned).animals as readonly JsonObject[]
+      assert.equal(rex?.name, 'Rex')
+      assert.equal((await stored(api, 'animal', rex?.id)).keeper, ann)
       const joined = await api.request('POST', `/keeper/${ann}/teams`, { body: { title: 'New' } })
-      assert.deepEqual((record(joined)['teams'] as readonly JsonObject[]).map(({ title }) => title), ['New'])
-      invalid(await api.request('POST', `/keeper/${ann}/animals`, { body: { kind: 'dragon' } }), { name: ['required'], kind: ['isIn'] })
+      assert.deepEqual(
+        (record(joined).teams as readonly JsonObject[]).map(({ title }) => title),
+        ['New'],
+      )
+      invalid(await api.request('POST', `/keeper/${ann}/animals`, { body: { kind: 'dragon' } }), {
+        name: ['required'],
+        kind: ['isIn'],
+      })
       invalid(await api.request('POST', `/keeper/${ann}/animals`), { name: ['required'] })
       assert.equal((await members(api, `/keeper/${ann}/animals`)).length, 1)
     },
@@ -97,14 +116,22 @@ export const memberships: readonly Scenario[] = [
     name: 'add: who is not there is not found in a path, and wrong in a body',
     async run(api) {
       const { ann, leo } = await cast(api)
-      for (const path of [`/keeper/${ann}/animals/999999`, `/keeper/${ann}/teams/999999`, `/keeper/999999/animals/${leo}`]) {
+      for (const path of [
+        `/keeper/${ann}/animals/999999`,
+        `/keeper/${ann}/teams/999999`,
+        `/keeper/999999/animals/${leo}`,
+      ]) {
         refused(await api.request('PUT', path), 'E_NO_SUCH_RECORD')
       }
       refused(await api.request('GET', `/keeper/${ann}/animals/add/999999`), 'E_NO_SUCH_RECORD', { model: 'animal' })
       for (const association of ['animals', 'teams', 'favourites']) {
-        invalid(await api.request('POST', `/keeper/${ann}/${association}`, { body: { id: 999999 } }), { [association]: ['exists'] })
+        invalid(await api.request('POST', `/keeper/${ann}/${association}`, { body: { id: 999999 } }), {
+          [association]: ['exists'],
+        })
       }
-      refused(await api.request('POST', '/keeper/999999/teams', { body: { title: 'Lost' } }), 'E_NO_SUCH_RECORD', { model: 'keeper' })
+      refused(await api.request('POST', '/keeper/999999/teams', { body: { title: 'Lost' } }), 'E_NO_SUCH_RECORD', {
+        model: 'keeper',
+      })
       assert.equal(list(await api.request('GET', '/team?title=Lost')).length, 0)
     },
   },
@@ -138,14 +165,18 @@ export const memberships: readonly Scenario[] = [
         const given = method === 'GET' ? {} : { body: { id: bob } }
         refused(await api.request(method, path, given), 'E_NO_SUCH_ROUTE')
       }
-      assert.equal((await stored(api, 'keeper', ann))['mentor'], null)
+      assert.equal((await stored(api, 'keeper', ann)).mentor, null)
     },
   },
   {
     name: 'remove: in each spelling; the answer is the parent without the child, which stays',
     async run(api) {
       const { ann, leo, tom, night, day } = await cast(api)
-      for (const [association, model, gone, left] of [['animals', 'animal', leo, tom], ['teams', 'team', night, day], ['favourites', 'animal', leo, tom]] as const) {
+      for (const [association, model, gone, left] of [
+        ['animals', 'animal', leo, tom],
+        ['teams', 'team', night, day],
+        ['favourites', 'animal', leo, tom],
+      ] as const) {
         const base = `/keeper/${ann}/${association}`
         const spellings = [
           () => api.request('DELETE', base, { body: { id: gone } }),
@@ -157,7 +188,7 @@ export const memberships: readonly Scenario[] = [
           record(await api.request('PUT', base, { body: [gone, left] }))
           assert.deepEqual(embedded(await ask(), association), [left])
           assert.deepEqual(await members(api, base), [left])
-          assert.equal((await stored(api, model, gone))['id'], gone)
+          assert.equal((await stored(api, model, gone)).id, gone)
         }
       }
     },
@@ -183,8 +214,11 @@ export const memberships: readonly Scenario[] = [
     name: 'remove: what cannot be without its parent is not taken out',
     async run(api) {
       const { leo } = await cast(api)
-      const meal = (await create(api, 'feeding', { grams: 1, animal: leo }))['id']
-      refused(await api.request('DELETE', `/animal/${leo}/feedings/${meal}`), 'E_CONFLICT', { model: 'feeding', attribute: 'animal' })
+      const meal = (await create(api, 'feeding', { grams: 1, animal: leo })).id
+      refused(await api.request('DELETE', `/animal/${leo}/feedings/${meal}`), 'E_CONFLICT', {
+        model: 'feeding',
+        attribute: 'animal',
+      })
       refused(await api.request('PUT', `/animal/${leo}/feedings`, { body: [] }), 'E_CONFLICT')
       assert.deepEqual(await members(api, `/animal/${leo}/feedings`), [meal])
     },
@@ -193,7 +227,11 @@ export const memberships: readonly Scenario[] = [
     name: 'replace: exactly these, by body and by shortcut',
     async run(api) {
       const { ann, leo, tom, night, day } = await cast(api)
-      for (const [association, a, b] of [['animals', leo, tom], ['teams', night, day], ['favourites', leo, tom]] as const) {
+      for (const [association, a, b] of [
+        ['animals', leo, tom],
+        ['teams', night, day],
+        ['favourites', leo, tom],
+      ] as const) {
         const path = `/keeper/${ann}/${association}`
         const cases = [
           [() => api.request('PUT', path, { body: [a] }), [a]],
@@ -221,7 +259,9 @@ export const memberships: readonly Scenario[] = [
       for (const body of [['abc'], [null], [[leo]], [{}]] as readonly Json[]) {
         refused(await api.request('PUT', `/keeper/${ann}/animals`, { body }), 'E_BAD_REQUEST')
       }
-      refused(await api.request('PUT', '/keeper/999999/animals', { body: [leo] }), 'E_NO_SUCH_RECORD', { model: 'keeper' })
+      refused(await api.request('PUT', '/keeper/999999/animals', { body: [leo] }), 'E_NO_SUCH_RECORD', {
+        model: 'keeper',
+      })
       refused(await api.request('PUT', '/keeper/999999/teams', { body: [night] }), 'E_NO_SUCH_RECORD')
       refused(await api.request('GET', `/keeper/${ann}/animals/replace?animals=bad`), 'E_BAD_REQUEST')
       refused(await api.request('GET', `/keeper/${ann}/animals/replace`), 'E_BAD_REQUEST')
@@ -241,7 +281,7 @@ export const memberships: readonly Scenario[] = [
       record(await api.request('PATCH', `/keeper/${id}`, { body: { animals: [tom], teams: [day, night] } }))
       assert.deepEqual(await members(api, `/keeper/${id}/animals`), [tom])
       assert.deepEqual(await members(api, `/keeper/${id}/teams`), [night, day])
-      assert.equal((await stored(api, 'animal', leo))['keeper'], null)
+      assert.equal((await stored(api, 'animal', leo)).keeper, null)
       record(await api.request('PATCH', `/keeper/${id}`, { body: { animals: [] } }))
       assert.deepEqual(await members(api, `/keeper/${id}/animals`), [])
       assert.deepEqual(await members(api, `/keeper/${id}/teams`), [night, day])
@@ -251,26 +291,34 @@ export const memberships: readonly Scenario[] = [
     name: 'members: a write with a member that is not there does not happen at all',
     async run(api) {
       const { ann, leo } = await cast(api)
-      invalid(await api.request('POST', '/keeper', { body: { name: 'Cy', animals: [leo, 999999] } }), { animals: ['exists'] })
+      invalid(await api.request('POST', '/keeper', { body: { name: 'Cy', animals: [leo, 999999] } }), {
+        animals: ['exists'],
+      })
       assert.deepEqual(column(await api.request('GET', '/keeper?populate=false'), 'name'), ['Ann', 'Bob'])
-      invalid(await api.request('PATCH', `/keeper/${ann}`, { body: { name: 'Anna', teams: [999999] } }), { teams: ['exists'] })
+      invalid(await api.request('PATCH', `/keeper/${ann}`, { body: { name: 'Anna', teams: [999999] } }), {
+        teams: ['exists'],
+      })
       invalid(await api.request('PATCH', `/keeper/${ann}`, { body: { animals: null } }), { animals: ['type'] })
       invalid(await api.request('PATCH', `/keeper/${ann}`, { body: { animals: ['abc'] } }), { animals: ['type'] })
-      assert.equal((await stored(api, 'keeper', ann))['name'], 'Ann')
-      assert.equal((await stored(api, 'animal', leo))['keeper'], null)
+      assert.equal((await stored(api, 'keeper', ann)).name, 'Ann')
+      assert.equal((await stored(api, 'animal', leo)).keeper, null)
     },
   },
   {
     name: 'members: a record that goes is no member any more',
     async run(api) {
       const { ann, leo, tom, night } = await cast(api)
-      record(await api.request('PATCH', `/keeper/${ann}`, { body: { teams: [night], favourites: [leo, tom], animals: [leo] } }))
+      record(
+        await api.request('PATCH', `/keeper/${ann}`, {
+          body: { teams: [night], favourites: [leo, tom], animals: [leo] },
+        }),
+      )
       record(await api.request('DELETE', `/animal/${leo}`))
       assert.deepEqual(await members(api, `/keeper/${ann}/favourites`), [tom])
       assert.deepEqual(await members(api, `/keeper/${ann}/animals`), [])
       record(await api.request('DELETE', `/keeper/${ann}`))
       assert.deepEqual(await members(api, `/team/${night}/members`), [])
-      assert.equal((await stored(api, 'animal', tom))['id'], tom)
+      assert.equal((await stored(api, 'animal', tom)).id, tom)
     },
   },
   {
@@ -279,9 +327,12 @@ export const memberships: readonly Scenario[] = [
       const { ann } = await cast(api)
       await create(api, 'enclosure', { code: 'C 1' })
       const answer = await api.request('PUT', `/keeper/${ann}/posts/C%201`)
-      assert.deepEqual((record(answer)['posts'] as readonly JsonObject[]).map(({ code }) => code), ['C 1'])
+      assert.deepEqual(
+        (record(answer).posts as readonly JsonObject[]).map(({ code }) => code),
+        ['C 1'],
+      )
       const [shift] = list(await api.request('GET', '/shift?populate=false'))
-      assert.deepEqual([shift?.['keeper'], shift?.['post'], shift?.['hours']], [ann, 'C 1', null])
+      assert.deepEqual([shift?.keeper, shift?.post, shift?.hours], [ann, 'C 1', null])
       record(await api.request('DELETE', `/keeper/${ann}/posts/C%201`))
       assert.deepEqual(list(await api.request('GET', '/shift')), [])
     },

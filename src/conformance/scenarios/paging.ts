@@ -43,7 +43,21 @@ export const paging: readonly Scenario[] = [
   {
     name: 'paging: what is no number of records is refused',
     async run(api) {
-      const wrong = ['-1', 'abc', '', '1.5', 'Infinity', 'NaN', 'null', '%203', 'true', '9007199254740993', '1e300', '[]', '{}']
+      const wrong = [
+        '-1',
+        'abc',
+        '',
+        '1.5',
+        'Infinity',
+        'NaN',
+        'null',
+        '%203',
+        'true',
+        '9007199254740993',
+        '1e300',
+        '[]',
+        '{}',
+      ]
       for (const name of ['limit', 'skip']) {
         for (const text of wrong) refused(await api.request('GET', `/specimen?${name}=${text}`), 'E_BAD_CRITERIA')
         refused(await api.request('GET', `/specimen?${name}=1&${name}=2`), 'E_BAD_CRITERIA')

@@ -27,7 +27,7 @@ export const parameters: readonly Scenario[] = [
     async run(api) {
       const a = await create(api, 'specimen', { label: 'a' })
       await create(api, 'specimen', { label: 'b' })
-      const one = await api.request('GET', `/specimen/${a['id']}`, { body: { id: 999999, select: 'legs' } })
+      const one = await api.request('GET', `/specimen/${a.id}`, { body: { id: 999999, select: 'legs' } })
       assert.deepEqual(record(one), a)
       const all = await api.request('GET', '/specimen?label=b', { body: { label: 'a', limit: 0 } })
       assert.deepEqual(column(all, 'label'), ['b'])
@@ -38,7 +38,12 @@ export const parameters: readonly Scenario[] = [
   {
     name: 'parameters: a query string knows brackets, lists and repetition',
     async run(api) {
-      for (const [label, legs] of [['a', 1], ['b', 2], ['c', 3]] as const) await create(api, 'specimen', { label, legs })
+      for (const [label, legs] of [
+        ['a', 1],
+        ['b', 2],
+        ['c', 3],
+      ] as const)
+        await create(api, 'specimen', { label, legs })
       const cases = [
         ['legs[>]=1', ['b', 'c']],
         ['legs[%3E%3D]=2&legs[<]=3', ['b']],
@@ -63,8 +68,8 @@ export const parameters: readonly Scenario[] = [
     name: 'parameters: plus is a blank, and percent-encoding is UTF-8',
     async run(api) {
       const made = record(await api.request('GET', '/specimen/create?label=a+b%2Bc%20%F0%9F%A6%81'), 201)
-      assert.equal(made['label'], 'a b+c 🦁')
-      assert.deepEqual(column(await api.request('GET', '/specimen?label=a+b%2Bc%20%F0%9F%A6%81'), 'id'), [made['id']])
+      assert.equal(made.label, 'a b+c 🦁')
+      assert.deepEqual(column(await api.request('GET', '/specimen?label=a+b%2Bc%20%F0%9F%A6%81'), 'id'), [made.id])
     },
   },
   {
@@ -72,7 +77,7 @@ export const parameters: readonly Scenario[] = [
     async run(api) {
       await create(api, 'specimen', { label: 'a' })
       assert.deepEqual(column(await api.request('GET', '/specimen?_=1732151515'), 'label'), ['a'])
-      assert.equal(record(await api.request('GET', '/specimen/create?label=b&_=1'), 201)['label'], 'b')
+      assert.equal(record(await api.request('GET', '/specimen/create?label=b&_=1'), 201).label, 'b')
     },
   },
   {
@@ -81,7 +86,10 @@ export const parameters: readonly Scenario[] = [
       for (const label of ['a', 'b']) await create(api, 'specimen', { label })
       const both = address('/specimen', { label: 'b', where: { label: 'a' } })
       assert.deepEqual(column(await api.request('GET', both), 'label'), ['a'])
-      assert.deepEqual(column(await api.request('GET', address('/specimen', { label: 'b', where: {} })), 'label'), ['a', 'b'])
+      assert.deepEqual(column(await api.request('GET', address('/specimen', { label: 'b', where: {} })), 'label'), [
+        'a',
+        'b',
+      ])
     },
   },
   {
@@ -100,19 +108,29 @@ export const parameters: readonly Scenario[] = [
       const body = { where: 'here', limit: 3, sort: 'up', by: 'x', toString: 'y', hasOwnProperty: 'z' }
       const { id, ...made } = await create(api, 'order', body)
       assert.deepEqual(made, body)
-      const wheres: readonly JsonObject[] = [{ where: 'here' }, { limit: 3 }, { sort: 'up' }, { toString: 'y' }, { hasOwnProperty: 'z' }]
+      const wheres: readonly JsonObject[] = [
+        { where: 'here' },
+        { limit: 3 },
+        { sort: 'up' },
+        { toString: 'y' },
+        { hasOwnProperty: 'z' },
+      ]
       for (const where of wheres) {
         assert.deepEqual(column(await api.request('GET', address('/order', { where })), 'id'), [id])
       }
-      assert.deepEqual(column(await api.request('GET', '/order?toString=y&hasOwnProperty=z&sort=limit%20DESC'), 'id'), [id])
-      assert.deepEqual(record(await api.request('PATCH', `/order/${id}`, { body: { limit: 4 } }))['limit'], 4)
+      assert.deepEqual(column(await api.request('GET', '/order?toString=y&hasOwnProperty=z&sort=limit%20DESC'), 'id'), [
+        id,
+      ])
+      assert.deepEqual(record(await api.request('PATCH', `/order/${id}`, { body: { limit: 4 } })).limit, 4)
     },
   },
   {
     name: 'parameters: parameters of the answer are no values of a record',
     async run(api) {
-      const answer = await api.request('POST', '/specimen?select=label&limit=2&populate=false', { body: { label: 'a' } })
-      assert.equal(record(answer, 201)['label'], 'a')
+      const answer = await api.request('POST', '/specimen?select=label&limit=2&populate=false', {
+        body: { label: 'a' },
+      })
+      assert.equal(record(answer, 201).label, 'a')
       invalid(await api.request('POST', '/specimen', { body: { label: 'a', limit: 2 } }), { limit: ['unknown'] })
     },
   },

@@ -4,17 +4,18 @@ import { address, create, list, record, refused } from '../expect.ts'
 import type { Api, Scenario } from '../scenario.ts'
 
 async function cast(api: Api) {
-  const ann = (await create(api, 'keeper', { name: 'Ann' }))['id'] as number
-  const bob = (await create(api, 'keeper', { name: 'Bob', mentor: ann }))['id'] as number
+  const ann = (await create(api, 'keeper', { name: 'Ann' })).id as number
+  const bob = (await create(api, 'keeper', { name: 'Bob', mentor: ann })).id as number
   await create(api, 'enclosure', { code: 'C 1' })
   for (const name of ['Leo', 'Tom', 'Rex']) await create(api, 'animal', { name, keeper: ann, enclosure: 'C 1' })
   await create(api, 'animal', { name: 'Nemo', keeper: bob })
-  const night = (await create(api, 'team', { title: 'Night', members: [ann, bob] }))['id'] as number
+  const night = (await create(api, 'team', { title: 'Night', members: [ann, bob] })).id as number
   return { ann, bob, night }
 }
 
 const toMany = ['trainees', 'animals', 'teams', 'favourites', 'posts']
-const names = (members: Json | undefined, name = 'name') => (members as readonly JsonObject[]).map((member) => member[name])
+const names = (members: Json | undefined, name = 'name') =>
+  (members as readonly JsonObject[]).map((member) => member[name])
 
 /** What stands in an answer beside the record itself. */
 export const populate: readonly Scenario[] = [
@@ -29,14 +30,14 @@ export const populate: readonly Scenario[] = [
         record(await api.request('PUT', `/keeper/${bob}`, { body: { name: 'Bob' } })),
       ]
       for (const found of asked) {
-        assert.deepEqual([names(found['animals']), names(found['teams'], 'title'), found['trainees']], [['Nemo'], ['Night'], []])
-        const mentor = found['mentor'] as JsonObject
-        assert.equal(mentor['name'], 'Ann')
+        assert.deepEqual([names(found.animals), names(found.teams, 'title'), found.trainees], [['Nemo'], ['Night'], []])
+        const mentor = found.mentor as JsonObject
+        assert.equal(mentor.name, 'Ann')
         for (const name of toMany) assert.ok(!(name in mentor), 'to-many associations of a member are not there')
-        const [nemo] = found['animals'] as readonly JsonObject[]
-        assert.equal(nemo?.['keeper'], bob, 'to-one associations of a member are ids')
+        const [nemo] = found.animals as readonly JsonObject[]
+        assert.equal(nemo?.keeper, bob, 'to-one associations of a member are ids')
       }
-      assert.equal(record(await api.request('GET', `/keeper/${ann}`))['mentor'], null)
+      assert.equal(record(await api.request('GET', `/keeper/${ann}`)).mentor, null)
     },
   },
   {
@@ -44,11 +45,11 @@ export const populate: readonly Scenario[] = [
     async run(api) {
       const { ann } = await cast(api)
       const made = record(await api.request('POST', '/animal', { body: { name: 'New', keeper: ann } }), 201)
-      assert.equal((made['keeper'] as JsonObject)['name'], 'Ann')
-      assert.deepEqual(made['feedings'], [])
+      assert.equal((made.keeper as JsonObject).name, 'Ann')
+      assert.deepEqual(made.feedings, [])
       const gone = record(await api.request('DELETE', `/keeper/${ann}`))
-      assert.deepEqual(names(gone['animals']), ['Leo', 'Tom', 'Rex', 'New'])
-      assert.deepEqual(names(gone['trainees']), ['Bob'])
+      assert.deepEqual(names(gone.animals), ['Leo', 'Tom', 'Rex', 'New'])
+      assert.deepEqual(names(gone.trainees), ['Bob'])
     },
   },
   {
@@ -57,12 +58,15 @@ export const populate: readonly Scenario[] = [
       const { ann, bob } = await cast(api)
       const ask = async (query: string) => record(await api.request('GET', `/keeper/${bob}?${query}`))
       const plain = await ask('populate=false')
-      assert.equal(plain['mentor'], ann)
+      assert.equal(plain.mentor, ann)
       for (const name of toMany) assert.ok(!(name in plain))
       const some = await ask('populate=animals,%20mentor')
-      assert.deepEqual([names(some['animals']), (some['mentor'] as JsonObject)['name'], 'teams' in some], [['Nemo'], 'Ann', false])
+      assert.deepEqual(
+        [names(some.animals), (some.mentor as JsonObject).name, 'teams' in some],
+        [['Nemo'], 'Ann', false],
+      )
       const one = await ask('populate[]=teams')
-      assert.deepEqual([names(one['teams'], 'title'), one['mentor']], [['Night'], ann])
+      assert.deepEqual([names(one.teams, 'title'), one.mentor], [['Night'], ann])
       assert.deepEqual(Object.keys(await ask('populate=')).sort(), Object.keys(await ask('')).sort())
     },
   },
@@ -72,9 +76,15 @@ export const populate: readonly Scenario[] = [
     async run(api) {
       await cast(api)
       const found = list(await api.request('GET', '/keeper'))
-      assert.deepEqual(found.map((keeper) => names(keeper['animals'])), [['Leo', 'Tom'], ['Nemo']])
+      assert.deepEqual(
+        found.map((keeper) => names(keeper.animals)),
+        [['Leo', 'Tom'], ['Nemo']],
+      )
       const explicit = list(await api.request('GET', '/keeper?populate=animals'))
-      assert.deepEqual(explicit.map((keeper) => names(keeper['animals'])), [['Leo', 'Tom'], ['Nemo']])
+      assert.deepEqual(
+        explicit.map((keeper) => names(keeper.animals)),
+        [['Leo', 'Tom'], ['Nemo']],
+      )
     },
   },
   {
@@ -91,13 +101,13 @@ export const populate: readonly Scenario[] = [
         [{ limit: 0 }, []],
       ] as const
       for (const [options, expected] of cases) {
-        assert.deepEqual(names((await ask({ animals: options }))['animals']), expected, JSON.stringify(options))
+        assert.deepEqual(names((await ask({ animals: options })).animals), expected, JSON.stringify(options))
       }
       const selected = await ask({ animals: { select: ['name'], limit: 1 } })
-      assert.deepEqual(Object.keys((selected['animals'] as readonly JsonObject[])[0] ?? {}), ['id', 'name'])
+      assert.deepEqual(Object.keys((selected.animals as readonly JsonObject[])[0] ?? {}), ['id', 'name'])
       const deep = await ask({ animals: { populate: { enclosure: { populate: 'animals' } } } })
-      const [leo] = deep['animals'] as readonly JsonObject[]
-      assert.deepEqual(names((leo?.['enclosure'] as JsonObject)['animals']), ['Leo', 'Tom', 'Rex'])
+      const [leo] = deep.animals as readonly JsonObject[]
+      assert.deepEqual(names((leo as { enclosure: JsonObject }).enclosure.animals), ['Leo', 'Tom', 'Rex'])
     },
   },
   {
@@ -107,9 +117,12 @@ export const populate: readonly Scenario[] = [
       const selected = record(await api.request('GET', `/keeper/${bob}?select=name&populate=animals`))
       assert.deepEqual(Object.keys(selected).sort(), ['animals', 'id', 'name'])
       const omitted = record(await api.request('GET', `/keeper/${bob}?omit=animals,teams,age`))
-      assert.deepEqual(['animals', 'teams', 'age', 'trainees', 'name'].map((name) => name in omitted), [false, false, false, true, true])
+      assert.deepEqual(
+        ['animals', 'teams', 'age', 'trainees', 'name'].map((name) => name in omitted),
+        [false, false, false, true, true],
+      )
       const joined = record(await api.request('GET', `/keeper/${bob}?select=name&populate=mentor`))
-      assert.equal((joined['mentor'] as JsonObject)['name'], 'Ann')
+      assert.equal((joined.mentor as JsonObject).name, 'Ann')
     },
   },
   {
@@ -139,9 +152,14 @@ export const populate: readonly Scenario[] = [
         ['toString'],
       ]
       for (const populate of wrong) {
-        for (const path of ['/keeper', `/keeper/${ann}`]) refused(await api.request('GET', address(path, { populate })), 'E_BAD_CRITERIA')
+        for (const path of ['/keeper', `/keeper/${ann}`])
+          refused(await api.request('GET', address(path, { populate })), 'E_BAD_CRITERIA')
       }
-      refused(await api.request('GET', address('/keeper', { populate: { animals: { limit: 1000 } }, limit: '51' })), 'E_BAD_CRITERIA', { limit: 'maxPopulated' })
+      refused(
+        await api.request('GET', address('/keeper', { populate: { animals: { limit: 1000 } }, limit: '51' })),
+        'E_BAD_CRITERIA',
+        { limit: 'maxPopulated' },
+      )
     },
   },
 ]

@@ -2,7 +2,20 @@ import assert from 'node:assert/strict'
 import { create, list, record, refused } from '../expect.ts'
 import type { Scenario } from '../scenario.ts'
 
-const all = ['id', 'label', 'weight', 'legs', 'serial', 'alive', 'notes', 'bornAt', 'token', 'photo', 'createdAt', 'updatedAt']
+const all = [
+  'id',
+  'label',
+  'weight',
+  'legs',
+  'serial',
+  'alive',
+  'notes',
+  'bornAt',
+  'token',
+  'photo',
+  'createdAt',
+  'updatedAt',
+]
 const without = (...names: readonly string[]) => all.filter((name) => !names.includes(name))
 
 /** `select` and `omit`. */
@@ -33,7 +46,7 @@ export const projection: readonly Scenario[] = [
           assert.deepEqual(Object.keys(found ?? {}), names, query)
           for (const name of names) assert.deepEqual(found?.[name], made[name])
         }
-        const one = record(await api.request('GET', `/specimen/${made['id']}?${query}`))
+        const one = record(await api.request('GET', `/specimen/${made.id}?${query}`))
         assert.deepEqual(Object.keys(one), names, query)
       }
     },
@@ -41,16 +54,30 @@ export const projection: readonly Scenario[] = [
   {
     name: 'select: a filter and an order may use what is not answered',
     async run(api) {
-      for (const [label, legs] of [['a', 1], ['b', 3], ['c', 2]] as const) await create(api, 'specimen', { label, legs })
+      for (const [label, legs] of [
+        ['a', 1],
+        ['b', 3],
+        ['c', 2],
+      ] as const)
+        await create(api, 'specimen', { label, legs })
       const found = list(await api.request('GET', '/specimen?select=label&legs[>]=1&sort=legs'))
-      assert.deepEqual(found.map(({ label, legs }) => [label, legs]), [['c', undefined], ['b', undefined]])
+      assert.deepEqual(
+        found.map(({ label, legs }) => [label, legs]),
+        [
+          ['c', undefined],
+          ['b', undefined],
+        ],
+      )
     },
   },
   {
     name: 'select: the key is always there, whatever it is called',
     async run(api) {
       await create(api, 'enclosure', { code: 'A', title: 't' })
-      for (const [query, expected] of [['select=title', { code: 'A', title: 't' }], ['select=code', { code: 'A' }]] as const) {
+      for (const [query, expected] of [
+        ['select=title', { code: 'A', title: 't' }],
+        ['select=code', { code: 'A' }],
+      ] as const) {
         assert.deepEqual(list(await api.request('GET', `/enclosure?populate=false&${query}`)), [expected])
       }
     },
@@ -59,11 +86,26 @@ export const projection: readonly Scenario[] = [
     name: 'select and omit: what is no attribute is refused',
     async run(api) {
       const { id } = await create(api, 'specimen', { label: 'a' })
-      const wrong = ['', 'nosuch', 'Label', 'label,', ',', 'label,nosuch', 'label;legs', 'label legs', '["label"]', 'legs.x', '*,label', '__proto__', 'constructor']
+      const wrong = [
+        '',
+        'nosuch',
+        'Label',
+        'label,',
+        ',',
+        'label,nosuch',
+        'label;legs',
+        'label legs',
+        '["label"]',
+        'legs.x',
+        '*,label',
+        '__proto__',
+        'constructor',
+      ]
       for (const text of wrong) {
         for (const word of ['select', 'omit']) {
           const query = `${word}=${encodeURIComponent(text)}`
-          for (const path of ['/specimen', `/specimen/${id}`]) refused(await api.request('GET', `${path}?${query}`), 'E_BAD_CRITERIA')
+          for (const path of ['/specimen', `/specimen/${id}`])
+            refused(await api.request('GET', `${path}?${query}`), 'E_BAD_CRITERIA')
         }
       }
       refused(await api.request('GET', '/specimen?omit=id'), 'E_BAD_CRITERIA')

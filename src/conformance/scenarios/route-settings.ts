@@ -12,11 +12,18 @@ export const routeSettings: readonly Scenario[] = [
       for (const path of ['/api/v2/readings', '/api/readings/find']) {
         assert.deepEqual(list(await api.request('GET', path)), [made], path)
       }
-      for (const path of [`/api/v2/readings/${made['id']}`, `/api/readings/find/${made['id']}`]) {
+      for (const path of [`/api/v2/readings/${made.id}`, `/api/readings/find/${made.id}`]) {
         assert.deepEqual(record(await api.request('GET', path)), made, path)
       }
-      record(await api.request('GET', `/api/readings/update/${made['id']}?value=2`))
-      const elsewhere = ['/readings', '/reading', '/api/readings', '/api/v2/reading', '/api/reading/find', '/api/v2/readings/x/y']
+      record(await api.request('GET', `/api/readings/update/${made.id}?value=2`))
+      const elsewhere = [
+        '/readings',
+        '/reading',
+        '/api/readings',
+        '/api/v2/reading',
+        '/api/reading/find',
+        '/api/v2/readings/x/y',
+      ]
       for (const path of elsewhere) refused(await api.request('GET', path), 'E_NO_SUCH_ROUTE')
     },
   },
@@ -24,7 +31,8 @@ export const routeSettings: readonly Scenario[] = [
     name: 'settings: pluralize knows English',
     settings: { pluralize: true },
     async run(api) {
-      for (const path of ['/feedings', '/keepers', '/enclosures', '/orders', '/charts']) list(await api.request('GET', path))
+      for (const path of ['/feedings', '/keepers', '/enclosures', '/orders', '/charts'])
+        list(await api.request('GET', path))
       refused(await api.request('GET', '/keeper'), 'E_NO_SUCH_ROUTE')
     },
   },
@@ -35,7 +43,7 @@ export const routeSettings: readonly Scenario[] = [
       const made = record(await api.request('GET', '/specimen/create?label=a'), 201)
       assert.deepEqual(list(await api.request('GET', '/specimen/find')), [made])
       refused(await api.request('GET', '/specimen'), 'E_NO_SUCH_ROUTE')
-      refused(await api.request('GET', `/specimen/${made['id']}`), 'E_NO_SUCH_ROUTE')
+      refused(await api.request('GET', `/specimen/${made.id}`), 'E_NO_SUCH_ROUTE')
       refused(await api.request('POST', '/specimen', { body: { label: 'b' } }), 'E_NO_SUCH_ROUTE')
     },
   },
@@ -44,10 +52,10 @@ export const routeSettings: readonly Scenario[] = [
     settings: { shortcuts: false },
     async run(api) {
       record(await api.request('POST', '/enclosure', { body: { code: 'find', title: 'seek' } }), 201)
-      assert.equal(record(await api.request('GET', '/enclosure/find'))['title'], 'seek')
+      assert.equal(record(await api.request('GET', '/enclosure/find')).title, 'seek')
       refused(await api.request('GET', '/specimen/create?label=a'), 'E_BAD_REQUEST')
       refused(await api.request('GET', '/specimen/update/1?label=a'), 'E_NO_SUCH_ROUTE')
-      assert.equal(record(await api.request('DELETE', '/enclosure/find'))['code'], 'find')
+      assert.equal(record(await api.request('DELETE', '/enclosure/find')).code, 'find')
     },
   },
   {
@@ -55,7 +63,7 @@ export const routeSettings: readonly Scenario[] = [
     settings: { shortcutWrites: false },
     async run(api) {
       const made = record(await api.request('POST', '/specimen', { body: { label: 'a' } }), 201)
-      for (const path of ['create?label=b', `update/${made['id']}?label=b`, `destroy/${made['id']}`]) {
+      for (const path of ['create?label=b', `update/${made.id}?label=b`, `destroy/${made.id}`]) {
         refused(await api.request('GET', `/specimen/${path}`), 'E_FORBIDDEN')
       }
       assert.deepEqual(list(await api.request('GET', '/specimen/find')), [made])
@@ -67,7 +75,7 @@ export const routeSettings: readonly Scenario[] = [
     async run(api) {
       const made = record(await api.request('POST', '/specimen', { body: { label: 'a', nosuch: 1 } }), 201)
       assert.ok(!('nosuch' in made))
-      record(await api.request('PATCH', `/specimen/${made['id']}`, { body: { nosuch: 1 } }))
+      record(await api.request('PATCH', `/specimen/${made.id}`, { body: { nosuch: 1 } }))
       refused(await api.request('GET', '/specimen?nosuch=1'), 'E_BAD_CRITERIA')
     },
   },

@@ -21,8 +21,8 @@ export const routes: readonly Scenario[] = [
     name: 'routes: a record has a REST spelling and a shortcut',
     async run(api) {
       const made = await create(api, 'specimen', { label: 'a' })
-      assert.deepEqual(record(await api.request('GET', `/specimen/${made['id']}`)), made)
-      assert.deepEqual(record(await api.request('GET', `/specimen/find/${made['id']}`)), made)
+      assert.deepEqual(record(await api.request('GET', `/specimen/${made.id}`)), made)
+      assert.deepEqual(record(await api.request('GET', `/specimen/find/${made.id}`)), made)
     },
   },
   {
@@ -34,10 +34,10 @@ export const routes: readonly Scenario[] = [
       assert.deepEqual(without(byGet), without(byRest))
 
       for (const made of [byRest, byGet]) {
-        const updated = record(await api.request('GET', `/specimen/update/${made['id']}?legs=3`))
+        const updated = record(await api.request('GET', `/specimen/update/${made.id}?legs=3`))
         assert.deepEqual({ ...updated, updatedAt: '' }, { ...made, legs: 3, updatedAt: '' })
-        assert.deepEqual(record(await api.request('GET', `/specimen/destroy/${made['id']}`)), updated)
-        refused(await api.request('GET', `/specimen/${made['id']}`), 'E_NO_SUCH_RECORD', { model: 'specimen' })
+        assert.deepEqual(record(await api.request('GET', `/specimen/destroy/${made.id}`)), updated)
+        refused(await api.request('GET', `/specimen/${made.id}`), 'E_NO_SUCH_RECORD', { model: 'specimen' })
       }
     },
   },
@@ -57,7 +57,7 @@ export const routes: readonly Scenario[] = [
         assert.deepEqual(column(await api.request('GET', path), 'label'), ['a'], path)
       }
       for (const path of [`/Specimen/${id}/`, `/specimen/FIND/${id}`]) {
-        assert.equal(record(await api.request('GET', path))['label'], 'a', path)
+        assert.equal(record(await api.request('GET', path)).label, 'a', path)
       }
     },
   },
@@ -88,7 +88,14 @@ export const routes: readonly Scenario[] = [
   {
     name: 'routes: names of JavaScript are no models and no words',
     async run(api) {
-      for (const path of ['/__proto__', '/constructor', '/prototype', '/toString', '/hasOwnProperty/1', '/__proto__/find']) {
+      for (const path of [
+        '/__proto__',
+        '/constructor',
+        '/prototype',
+        '/toString',
+        '/hasOwnProperty/1',
+        '/__proto__/find',
+      ]) {
         refused(await api.request('GET', path), 'E_NO_SUCH_ROUTE')
       }
       refused(await api.request('GET', '/specimen/__proto__'), 'E_BAD_REQUEST')
@@ -138,7 +145,14 @@ export const routes: readonly Scenario[] = [
     needs: ['bytes'],
     async run(api) {
       const { id } = await create(api, 'specimen', { label: 'a' })
-      for (const path of ['/specimen', '/specimen/find', `/specimen/${id}`, '/specimen/999999', '/nosuch', '/specimen?nosuch=1']) {
+      for (const path of [
+        '/specimen',
+        '/specimen/find',
+        `/specimen/${id}`,
+        '/specimen/999999',
+        '/nosuch',
+        '/specimen?nosuch=1',
+      ]) {
         const [head, get] = [await api.request('HEAD', path), await api.request('GET', path)]
         assert.equal(head.status, get.status, path)
         assert.equal(head.text, '', path)
@@ -171,12 +185,22 @@ export const routes: readonly Scenario[] = [
     async run(api) {
       const { id } = await create(api, 'specimen', { label: 'a' })
       for (const spelling of [`0${id}`, `${id}.0`, `${id}e0`, `%2B${id}`]) {
-        assert.equal(record(await api.request('GET', `/specimen/${spelling}`))['id'], id, spelling)
+        assert.equal(record(await api.request('GET', `/specimen/${spelling}`)).id, id, spelling)
       }
       for (const spelling of ['0', '-1', '9007199254740991']) {
         refused(await api.request('GET', `/specimen/${spelling}`), 'E_NO_SUCH_RECORD', { model: 'specimen' })
       }
-      for (const spelling of ['abc', `${id}%20`, `${id},2`, '1.5', 'null', '9007199254740993', 'Infinity', 'NaN', '%00']) {
+      for (const spelling of [
+        'abc',
+        `${id}%20`,
+        `${id},2`,
+        '1.5',
+        'null',
+        '9007199254740993',
+        'Infinity',
+        'NaN',
+        '%00',
+      ]) {
         refused(await api.request('GET', `/specimen/${spelling}`), 'E_BAD_REQUEST', { model: 'specimen' })
       }
     },
@@ -184,13 +208,28 @@ export const routes: readonly Scenario[] = [
   {
     name: 'routes: a key that is text may hold anything',
     async run(api) {
-      for (const code of ['A 1', 'a/b', '50%', 'é', 'e\u0301', '日本', '🦁', '?x=1&y', '#', "'; drop", '+', 'null', '0', '"']) {
+      for (const code of [
+        'A 1',
+        'a/b',
+        '50%',
+        'é',
+        'e\u0301',
+        '日本',
+        '🦁',
+        '?x=1&y',
+        '#',
+        "'; drop",
+        '+',
+        'null',
+        '0',
+        '"',
+      ]) {
         const made = await create(api, 'enclosure', { code })
-        assert.equal(made['code'], code)
+        assert.equal(made.code, code)
         const path = `/enclosure/${encodeURIComponent(code)}`
-        assert.equal(record(await api.request('GET', path))['code'], code)
-        assert.equal(record(await api.request('PATCH', path, { body: { title: 't' } }))['title'], 't')
-        assert.equal(record(await api.request('DELETE', path))['code'], code)
+        assert.equal(record(await api.request('GET', path)).code, code)
+        assert.equal(record(await api.request('PATCH', path, { body: { title: 't' } })).title, 't')
+        assert.equal(record(await api.request('DELETE', path)).code, code)
         refused(await api.request('GET', path), 'E_NO_SUCH_RECORD')
       }
     },
@@ -198,7 +237,13 @@ export const routes: readonly Scenario[] = [
   {
     name: 'routes: an address that is no percent-encoded UTF-8 is refused',
     async run(api) {
-      for (const path of ['/enclosure/%', '/enclosure/%ff', '/enclosure/%ed%a0%80', '/specimen?label=%e4', '/specimen?%=1']) {
+      for (const path of [
+        '/enclosure/%',
+        '/enclosure/%ff',
+        '/enclosure/%ed%a0%80',
+        '/specimen?label=%e4',
+        '/specimen?%=1',
+      ]) {
         refused(await api.request('GET', path), 'E_BAD_REQUEST')
       }
     },

@@ -43,7 +43,10 @@ export const sorting: readonly Scenario[] = [
         ['legs DESC,weight ASC', byBoth],
         [['legs DESC', 'weight'], byBoth],
         [[{ legs: 'DESC' }, 'weight ASC'], byBoth],
-        [['legs', 'weight desc'], ['d', 'c', 'a', 'e', 'b']],
+        [
+          ['legs', 'weight desc'],
+          ['d', 'c', 'a', 'e', 'b'],
+        ],
         ['id DESC', down],
         [[], ['a', 'b', 'c', 'd', 'e']],
         [{}, ['a', 'b', 'c', 'd', 'e']],
@@ -73,7 +76,8 @@ export const sorting: readonly Scenario[] = [
   {
     name: 'sort: pages put together are the whole list',
     async run(api) {
-      for (let index = 0; index < 12; index++) await create(api, 'specimen', { label: String(index), ...(index % 3 > 0 && { legs: index % 2 }) })
+      for (let index = 0; index < 12; index++)
+        await create(api, 'specimen', { label: String(index), ...(index % 3 > 0 && { legs: index % 2 }) })
       const whole = await sorted(api, 'legs DESC')
       const pages: unknown[] = []
       for (let skip = 0; skip < 12; skip += 5) {
@@ -85,27 +89,76 @@ export const sorting: readonly Scenario[] = [
   {
     name: 'sort: texts by code points, with upper before lower case',
     async run(api) {
-      const ordered = ['', ' ', 'A', 'B', 'Z', '_', 'a', 'aa', 'b', 'e\u0301', 'é', '\ud7ff', '\ue000', '\uffff', '\u{10000}', '🦁', '\u{10ffff}']
+      const ordered = [
+        '',
+        ' ',
+        'A',
+        'B',
+        'Z',
+        '_',
+        'a',
+        'aa',
+        'b',
+        'e\u0301',
+        'é',
+        '\ud7ff',
+        '\ue000',
+        '\uffff',
+        '\u{10000}',
+        '🦁',
+        '\u{10ffff}',
+      ]
       for (const label of [...ordered].reverse()) await create(api, 'specimen', { label })
       assert.deepEqual(await sorted(api, 'label'), ordered)
       assert.deepEqual(await sorted(api, 'label DESC'), [...ordered].reverse())
     },
   },
   {
-    name: 'sort: numbers of each kind by their size, times by their moment',
+    name: 'sort: numbers of each kind by their size, times by their moment, false before true',
     async run(api) {
       const orders: Readonly<Record<string, readonly Json[]>> = {
-        weight: [-1.7976931348623157e308, -1, -5e-324, 0, 5e-324, 0.1, 0.30000000000000004, 1, 9007199254740992, 1.7976931348623157e308],
+        weight: [
+          -1.7976931348623157e308, -1, -5e-324, 0, 5e-324, 0.1, 0.30000000000000004, 1, 9007199254740992,
+          1.7976931348623157e308,
+        ],
+        alive: [false, true],
         legs: [-9007199254740991, -10, -9, 0, 9, 10, 9007199254740991],
-        serial: ['-9223372036854775808', '-10', '-9', '0', '9', '10', '9007199254740992', '9007199254740993', '9223372036854775807'],
-        bornAt: ['0001-01-01T00:00:00.000Z', '1969-12-31T23:59:59.999Z', '1970-01-01T00:00:00.000Z', '2026-11-21T03:00:00.001Z', '9999-12-31T23:59:59.999Z'],
-        token: ['00000000-0000-0000-0000-000000000000', '0fffffff-0000-0000-0000-000000000000', 'a0000000-0000-0000-0000-000000000000'],
+        serial: [
+          '-9223372036854775808',
+          '-10',
+          '-9',
+          '0',
+          '9',
+          '10',
+          '9007199254740992',
+          '9007199254740993',
+          '9223372036854775807',
+        ],
+        bornAt: [
+          '0001-01-01T00:00:00.000Z',
+          '1969-12-31T23:59:59.999Z',
+          '1970-01-01T00:00:00.000Z',
+          '2026-11-21T03:00:00.001Z',
+          '9999-12-31T23:59:59.999Z',
+        ],
+        token: [
+          '00000000-0000-0000-0000-000000000000',
+          '0fffffff-0000-0000-0000-000000000000',
+          'a0000000-0000-0000-0000-000000000000',
+        ],
       }
       for (const [name, ordered] of Object.entries(orders)) {
         for (const value of [...ordered].reverse()) await create(api, 'specimen', { [name]: value })
         const where = { [name]: { '!=': null } }
-        for (const [sort, expected] of [[name, ordered], [`${name} DESC`, [...ordered].reverse()]] as const) {
-          assert.deepEqual(column(await api.request('GET', address('/specimen', { where, sort })), name), expected, sort)
+        for (const [sort, expected] of [
+          [name, ordered],
+          [`${name} DESC`, [...ordered].reverse()],
+        ] as const) {
+          assert.deepEqual(
+            column(await api.request('GET', address('/specimen', { where, sort })), name),
+            expected,
+            sort,
+          )
         }
       }
     },
@@ -143,7 +196,6 @@ export const sorting: readonly Scenario[] = [
         { label: true },
         { nosuch: 1 },
         [{ label: 'ASC' }, { label: 'DESC' }],
-        'alive',
         'notes',
         'photo DESC',
       ]

@@ -40,7 +40,27 @@ const texts = [
 ]
 
 /** What is searched for, whole, in parts, and in the other case. */
-const needles = [...texts, '%', '_', '\\', '*', '?', '[', ']', '^', "'", '"', '\n', 'B', 'X', '\u0301', 'e', '\\\\', '%%', 'b']
+const needles = [
+  ...texts,
+  '%',
+  '_',
+  '\\',
+  '*',
+  '?',
+  '[',
+  ']',
+  '^',
+  "'",
+  '"',
+  '\n',
+  'B',
+  'X',
+  '\u0301',
+  'e',
+  '\\\\',
+  '%%',
+  'b',
+]
 
 const meanings = {
   contains: (text: string, needle: string) => text.includes(needle),
@@ -86,20 +106,26 @@ async function fill(api: Api): Promise<void> {
 }
 
 const find = async (api: Api, modifier: string, operand: string) =>
-  column(await api.request('GET', address('/specimen', { where: { label: { [modifier]: operand } }, limit: '100' })), 'label')
+  column(
+    await api.request('GET', address('/specimen', { where: { label: { [modifier]: operand } }, limit: '100' })),
+    'label',
+  )
 
 /** Searching in texts: nothing but the wildcards of `like` means anything, and letters have their case. */
 export const textSearch: readonly Scenario[] = [
-  ...Object.entries(meanings).map(([modifier, meaning]) => ({
-    name: `text: ${modifier} takes every character for itself`,
-    async run(api) {
-      await fill(api)
-      for (const needle of needles) {
-        const expected = texts.filter((text) => meaning(text, needle))
-        assert.deepEqual(await find(api, modifier, needle), expected, JSON.stringify(needle))
-      }
-    },
-  } satisfies Scenario)),
+  ...Object.entries(meanings).map(
+    ([modifier, meaning]) =>
+      ({
+        name: `text: ${modifier} takes every character for itself`,
+        async run(api) {
+          await fill(api)
+          for (const needle of needles) {
+            const expected = texts.filter((text) => meaning(text, needle))
+            assert.deepEqual(await find(api, modifier, needle), expected, JSON.stringify(needle))
+          }
+        },
+      }) satisfies Scenario,
+  ),
   {
     name: 'text: like knows % and _, and a backslash takes their meaning away',
     async run(api) {
@@ -124,9 +150,16 @@ export const textSearch: readonly Scenario[] = [
   {
     name: 'text: a pattern says something, and not too much',
     async run(api) {
-      const cases: readonly JsonObject[] = [{ like: '' }, { like: 'a'.repeat(1001) }, { contains: 'a'.repeat(1001) }, { startsWith: '🦁'.repeat(501) }]
+      const cases: readonly JsonObject[] = [
+        { like: '' },
+        { like: 'a'.repeat(1001) },
+        { contains: 'a'.repeat(1001) },
+        { startsWith: '🦁'.repeat(501) },
+      ]
       for (const condition of cases) {
-        refused(await api.request('GET', address('/specimen', { where: { label: condition } })), 'E_BAD_CRITERIA', { attribute: 'label' })
+        refused(await api.request('GET', address('/specimen', { where: { label: condition } })), 'E_BAD_CRITERIA', {
+          attribute: 'label',
+        })
       }
       await create(api, 'specimen', { label: 'a'.repeat(1000) })
       assert.equal((await find(api, 'contains', 'a'.repeat(1000))).length, 1)

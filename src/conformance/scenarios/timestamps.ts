@@ -19,26 +19,30 @@ export const timestamps: readonly Scenario[] = [
     name: 'timestamps: numbers where the model says so',
     async run(api) {
       const made = await create(api, 'reading', { value: 1 })
-      assert.ok(Number.isSafeInteger(made['createdAt']) && Math.abs(Number(made['createdAt']) - Date.now()) < 60_000)
-      assert.equal(made['updatedAt'], made['createdAt'])
-      assert.deepEqual(await stored(api, 'reading', made['id']), made)
+      assert.ok(Number.isSafeInteger(made.createdAt) && Math.abs(Number(made.createdAt) - Date.now()) < 60_000)
+      assert.equal(made.updatedAt, made.createdAt)
+      assert.deepEqual(await stored(api, 'reading', made.id), made)
       const recent = address('/reading', { where: { createdAt: { '>': 1_000_000_000_000 } } })
-      assert.deepEqual(column(await api.request('GET', recent), 'id'), [made['id']])
+      assert.deepEqual(column(await api.request('GET', recent), 'id'), [made.id])
     },
   },
   {
     name: 'timestamps: what a client says of them is passed over',
     async run(api) {
       const given = { createdAt: '2001-01-01T00:00:00.000Z', updatedAt: '2001-01-01T00:00:00.000Z' }
-      for (const body of [given, { createdAt: 'never', updatedAt: [] }, { createdAt: null, updatedAt: null }] as readonly JsonObject[]) {
+      for (const body of [
+        given,
+        { createdAt: 'never', updatedAt: [] },
+        { createdAt: null, updatedAt: null },
+      ] as readonly JsonObject[]) {
         const made = await create(api, 'specimen', body)
-        assert.ok(String(made['createdAt']) > '2020' && String(made['updatedAt']) > '2020')
-        const updated = record(await api.request('PATCH', `/specimen/${made['id']}`, { body }))
-        assert.equal(updated['createdAt'], made['createdAt'])
-        assert.ok(String(updated['updatedAt']) >= String(made['updatedAt']))
+        assert.ok(String(made.createdAt) > '2020' && String(made.updatedAt) > '2020')
+        const updated = record(await api.request('PATCH', `/specimen/${made.id}`, { body }))
+        assert.equal(updated.createdAt, made.createdAt)
+        assert.ok(String(updated.updatedAt) >= String(made.updatedAt))
       }
       const byGet = record(await api.request('GET', '/specimen/create?createdAt=2001-01-01'), 201)
-      assert.ok(String(byGet['createdAt']) > '2020')
+      assert.ok(String(byGet.createdAt) > '2020')
     },
   },
   {

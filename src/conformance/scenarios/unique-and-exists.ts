@@ -10,11 +10,13 @@ export const uniqueAndExists: readonly Scenario[] = [
     async run(api) {
       const ann = await create(api, 'keeper', { name: 'Ann', email: 'ann@zoo.test' })
       const bob = await create(api, 'keeper', { name: 'Bob', email: 'bob@zoo.test' })
-      invalid(await api.request('POST', '/keeper', { body: { name: 'Cy', email: 'ann@zoo.test' } }), { email: ['unique'] })
+      invalid(await api.request('POST', '/keeper', { body: { name: 'Cy', email: 'ann@zoo.test' } }), {
+        email: ['unique'],
+      })
       invalid(await api.request('GET', '/keeper/create?name=Cy&email=ann%40zoo.test'), { email: ['unique'] })
       const taken = { name: 'Rob', email: 'ann@zoo.test' }
-      invalid(await api.request('PATCH', `/keeper/${bob['id']}`, { body: taken }), { email: ['unique'] })
-      invalid(await api.request('GET', `/keeper/update/${bob['id']}?email=ann%40zoo.test`), { email: ['unique'] })
+      invalid(await api.request('PATCH', `/keeper/${bob.id}`, { body: taken }), { email: ['unique'] })
+      invalid(await api.request('GET', `/keeper/update/${bob.id}?email=ann%40zoo.test`), { email: ['unique'] })
       assert.deepEqual(list(await api.request('GET', '/keeper?populate=false')), [ann, bob])
     },
   },
@@ -32,10 +34,10 @@ export const uniqueAndExists: readonly Scenario[] = [
     name: 'unique: its own value may be sent back, and one that was let go is free',
     async run(api) {
       const ann = await create(api, 'keeper', { name: 'Ann', email: 'ann@zoo.test' })
-      record(await api.request('PUT', `/keeper/${ann['id']}`, { body: { email: 'ann@zoo.test', age: 40 } }))
-      record(await api.request('PUT', `/keeper/${ann['id']}`, { body: { email: 'new@zoo.test' } }))
+      record(await api.request('PUT', `/keeper/${ann.id}`, { body: { email: 'ann@zoo.test', age: 40 } }))
+      record(await api.request('PUT', `/keeper/${ann.id}`, { body: { email: 'new@zoo.test' } }))
       const bob = await create(api, 'keeper', { name: 'Bob', email: 'ann@zoo.test' })
-      record(await api.request('DELETE', `/keeper/${bob['id']}`))
+      record(await api.request('DELETE', `/keeper/${bob.id}`))
       await create(api, 'keeper', { name: 'Cy', email: 'ann@zoo.test' })
     },
   },
@@ -53,7 +55,7 @@ export const uniqueAndExists: readonly Scenario[] = [
   {
     name: 'unique: a to-one that nobody shares',
     async run(api) {
-      const holder = (await create(api, 'keeper', { name: 'Ann' }))['id'] as number
+      const holder = (await create(api, 'keeper', { name: 'Ann' })).id as number
       await create(api, 'ticket', { seat: '1', holder })
       invalid(await api.request('POST', '/ticket', { body: { seat: '2', holder } }), { holder: ['unique'] })
       await create(api, 'ticket', { seat: '3' })
@@ -73,7 +75,7 @@ export const uniqueAndExists: readonly Scenario[] = [
   {
     name: 'exists: a to-one that names nobody is refused, for every kind of key',
     async run(api) {
-      const animal = (await create(api, 'animal', { name: 'Leo' }))['id'] as number
+      const animal = (await create(api, 'animal', { name: 'Leo' })).id as number
       const cases: readonly (readonly [model: string, body: JsonObject, name: string])[] = [
         ['animal', { name: 'Tom', keeper: 999999 }, 'keeper'],
         ['animal', { name: 'Tom', keeper: '999999' }, 'keeper'],
@@ -88,14 +90,16 @@ export const uniqueAndExists: readonly Scenario[] = [
       }
       invalid(await api.request('PATCH', `/animal/${animal}`, { body: { keeper: 999999 } }), { keeper: ['exists'] })
       invalid(await api.request('GET', `/animal/update/${animal}?enclosure=nowhere`), { enclosure: ['exists'] })
-      assert.equal((await stored(api, 'animal', animal))['keeper'], null)
+      assert.equal((await stored(api, 'animal', animal)).keeper, null)
       for (const model of ['feeding', 'ticket', 'keeper']) await nothingStored(api, model)
     },
   },
   {
     name: 'exists: all that are missing are named',
     async run(api) {
-      const answer = await api.request('POST', '/animal', { body: { name: 'Tom', keeper: 999999, enclosure: 'nowhere' } })
+      const answer = await api.request('POST', '/animal', {
+        body: { name: 'Tom', keeper: 999999, enclosure: 'nowhere' },
+      })
       invalid(answer, { keeper: ['exists'], enclosure: ['exists'] })
     },
   },
@@ -104,7 +108,7 @@ export const uniqueAndExists: readonly Scenario[] = [
     async run(api) {
       const { id } = await create(api, 'keeper', { name: 'Ann' })
       const answer = await api.request('PATCH', `/keeper/${id}?populate=false`, { body: { mentor: id as number } })
-      assert.equal(record(answer)['mentor'], id)
+      assert.equal(record(answer).mentor, id)
       assert.deepEqual(column(await api.request('GET', `/keeper?populate=false&mentor=${id}`), 'id'), [id])
     },
   },

@@ -22,7 +22,7 @@ export const update: readonly Scenario[] = [
       for (const [index, ask] of spellings.entries()) {
         const updated = record(await ask())
         assert.deepEqual({ ...updated, updatedAt: '' }, { ...made, id, legs: index + 1, updatedAt: '' })
-        assert.ok(String(updated['updatedAt']) >= String(made['updatedAt']), 'time does not go back')
+        assert.ok(String(updated.updatedAt) >= String(made.updatedAt), 'time does not go back')
         assert.deepEqual(await stored(api, 'specimen', id), updated)
       }
     },
@@ -32,17 +32,17 @@ export const update: readonly Scenario[] = [
     async run(api) {
       const a = await create(api, 'specimen', { label: 'a' })
       const b = await create(api, 'specimen', { label: 'b' })
-      const other = b['id'] as number
+      const other = b.id as number
       const asked = [
-        await api.request('PATCH', `/specimen/${a['id']}`, { body: { id: other, legs: 1 } }),
-        await api.request('PUT', `/specimen/${a['id']}?id=${other}`, { body: { legs: 2 } }),
-        await api.request('GET', `/specimen/update/${a['id']}?id=${other}&legs=3`),
-        await api.request('PATCH', `/specimen/${a['id']}`, { body: { id: 'abc', legs: 4 } }),
+        await api.request('PATCH', `/specimen/${a.id}`, { body: { id: other, legs: 1 } }),
+        await api.request('PUT', `/specimen/${a.id}?id=${other}`, { body: { legs: 2 } }),
+        await api.request('GET', `/specimen/update/${a.id}?id=${other}&legs=3`),
+        await api.request('PATCH', `/specimen/${a.id}`, { body: { id: 'abc', legs: 4 } }),
       ]
-      for (const answer of asked) assert.equal(record(answer)['id'], a['id'])
+      for (const answer of asked) assert.equal(record(answer).id, a.id)
       assert.deepEqual(await stored(api, 'specimen', other), b)
-      const byBody = await api.request('PATCH', `/specimen?id=${a['id']}`, { body: { id: other, legs: 5 } })
-      assert.equal(record(byBody)['id'], other)
+      const byBody = await api.request('PATCH', `/specimen?id=${a.id}`, { body: { id: other, legs: 5 } })
+      assert.equal(record(byBody).id, other)
     },
   },
   {
@@ -50,7 +50,7 @@ export const update: readonly Scenario[] = [
     async run(api) {
       await create(api, 'enclosure', { code: 'A', title: 'a' })
       const answer = await api.request('PATCH', '/enclosure/A', { body: { code: 'B', id: 'C', title: 'b' } })
-      assert.deepEqual([record(answer)['code'], record(answer)['title']], ['A', 'b'])
+      assert.deepEqual([record(answer).code, record(answer).title], ['A', 'b'])
       assert.deepEqual(column(await api.request('GET', '/enclosure?populate=false'), 'code'), ['A'])
     },
   },
@@ -58,7 +58,7 @@ export const update: readonly Scenario[] = [
     name: 'update: where the key has another name, its parameter is still id',
     async run(api) {
       await create(api, 'enclosure', { code: 'A' })
-      assert.equal(record(await api.request('PATCH', '/enclosure', { body: { id: 'A', title: 't' } }))['title'], 't')
+      assert.equal(record(await api.request('PATCH', '/enclosure', { body: { id: 'A', title: 't' } })).title, 't')
       refused(await api.request('PATCH', '/enclosure', { body: { code: 'A', title: 'u' } }), 'E_BAD_REQUEST')
     },
   },
@@ -77,9 +77,11 @@ export const update: readonly Scenario[] = [
         ['GET', `/specimen/update?id=${id}&legs=1`, undefined],
       ] as const
       for (const [method, path, body] of asked) {
-        refused(await api.request(method, path, body && { body: body as never }), 'E_BAD_REQUEST', { model: 'specimen' })
+        refused(await api.request(method, path, body && { body: body as never }), 'E_BAD_REQUEST', {
+          model: 'specimen',
+        })
       }
-      assert.equal((await stored(api, 'specimen', id))['legs'], null)
+      assert.equal((await stored(api, 'specimen', id)).legs, null)
     },
   },
   {
@@ -96,20 +98,31 @@ export const update: readonly Scenario[] = [
     async run(api) {
       const made = await create(api, 'keeper', { name: 'Ann', age: 30 })
       const body = { name: '', age: 7, email: 'x', role: null }
-      invalid(await api.request('PATCH', `/keeper/${made['id']}`, { body }), {
+      invalid(await api.request('PATCH', `/keeper/${made.id}`, { body }), {
         name: ['required'],
         age: ['min'],
         email: ['isEmail'],
         role: ['allowNull'],
       })
-      invalid(await api.request('PATCH', `/keeper/${made['id']}`, { body: { name: 'Bob', nosuch: 1 } }), { nosuch: ['unknown'] })
-      assert.deepEqual(await stored(api, 'keeper', made['id']), made)
+      invalid(await api.request('PATCH', `/keeper/${made.id}`, { body: { name: 'Bob', nosuch: 1 } }), {
+        nosuch: ['unknown'],
+      })
+      assert.deepEqual(await stored(api, 'keeper', made.id), made)
     },
   },
   {
     name: 'update: what may be null can be made null, and an empty update answers the record',
     async run(api) {
-      const full = { label: 'a', weight: 1, legs: 1, serial: '1', alive: true, notes: [1], bornAt: '2026-01-01', photo: 'AAEC' }
+      const full = {
+        label: 'a',
+        weight: 1,
+        legs: 1,
+        serial: '1',
+        alive: true,
+        notes: [1],
+        bornAt: '2026-01-01',
+        photo: 'AAEC',
+      }
       const { id } = await create(api, 'specimen', full)
       const cleared = Object.fromEntries(Object.keys(full).map((name) => [name, null]))
       const answer = record(await api.request('PATCH', `/specimen/${id}`, { body: cleared }))
@@ -122,26 +135,28 @@ export const update: readonly Scenario[] = [
     name: 'update: JSON is replaced and not merged',
     async run(api) {
       const { id } = await create(api, 'specimen', { notes: { a: 1, b: 2 } })
-      assert.deepEqual(record(await api.request('PATCH', `/specimen/${id}`, { body: { notes: { c: 3 } } }))['notes'], { c: 3 })
+      assert.deepEqual(record(await api.request('PATCH', `/specimen/${id}`, { body: { notes: { c: 3 } } })).notes, {
+        c: 3,
+      })
     },
   },
   {
     name: 'update: what a find returned may be sent back',
     async run(api) {
       const mentor = await create(api, 'keeper', { name: 'Ann' })
-      const { id } = await create(api, 'keeper', { name: 'Bob', mentor: mentor['id'] as number })
+      const { id } = await create(api, 'keeper', { name: 'Bob', mentor: mentor.id as number })
       const found = record(await api.request('GET', `/keeper/${id}?populate=mentor`))
       const answer = await api.request('PUT', `/keeper/${id}?populate=false`, { body: { ...found, name: 'Rob' } })
-      assert.deepEqual([record(answer)['name'], record(answer)['mentor']], ['Rob', mentor['id']])
-      assert.equal(record(answer)['createdAt'], found['createdAt'])
+      assert.deepEqual([record(answer).name, record(answer).mentor], ['Rob', mentor.id])
+      assert.equal(record(answer).createdAt, found.createdAt)
     },
   },
   {
     name: 'update: a list is no record',
     async run(api) {
       const made = await create(api, 'specimen', { label: 'a' })
-      refused(await api.request('PATCH', `/specimen/${made['id']}`, { body: [{ label: 'b' }] }), 'E_BAD_BODY')
-      assert.deepEqual(await stored(api, 'specimen', made['id']), made)
+      refused(await api.request('PATCH', `/specimen/${made.id}`, { body: [{ label: 'b' }] }), 'E_BAD_BODY')
+      assert.deepEqual(await stored(api, 'specimen', made.id), made)
     },
   },
 ]

@@ -35,12 +35,16 @@ export const versions: readonly Scenario[] = [
       const path = `/specimen/${id}`
       const old = await tagOf(api, path)
       const first = await api.request('PATCH', path, { body: { label: 'b' }, headers: { 'if-match': old } })
-      assert.equal(record(first)['label'], 'b')
+      assert.equal(record(first).label, 'b')
       for (const method of ['PATCH', 'PUT', 'POST']) {
-        refused(await api.request(method, path, { body: { label: 'c' }, headers: { 'if-match': old } }), 'E_PRECONDITION_FAILED', { model: 'specimen' })
+        refused(
+          await api.request(method, path, { body: { label: 'c' }, headers: { 'if-match': old } }),
+          'E_PRECONDITION_FAILED',
+          { model: 'specimen' },
+        )
       }
       refused(await api.request('DELETE', path, { headers: { 'if-match': old } }), 'E_PRECONDITION_FAILED')
-      assert.equal((await stored(api, 'specimen', id))['label'], 'b')
+      assert.equal((await stored(api, 'specimen', id)).label, 'b')
 
       const current = first.header('etag') as string
       record(await api.request('PATCH', path, { body: { label: 'd' }, headers: { 'if-match': `"other", ${current}` } }))
@@ -51,14 +55,19 @@ export const versions: readonly Scenario[] = [
   {
     name: 'versions: a tag of the embedded answer is one of the record, and one of a part is none',
     async run(api) {
-      const ann = (await create(api, 'keeper', { name: 'Ann' }))['id'] as number
+      const ann = (await create(api, 'keeper', { name: 'Ann' })).id as number
       await create(api, 'animal', { name: 'Leo', keeper: ann })
       const path = `/keeper/${ann}`
       for (const shown of [path, `${path}?populate=false`, `${path}?populate=animals`]) {
-        record(await api.request('PATCH', path, { body: { age: 30 }, headers: { 'if-match': await tagOf(api, shown) } }))
+        record(
+          await api.request('PATCH', path, { body: { age: 30 }, headers: { 'if-match': await tagOf(api, shown) } }),
+        )
       }
       const part = await tagOf(api, `${path}?select=name&populate=false`)
-      refused(await api.request('PATCH', path, { body: { age: 31 }, headers: { 'if-match': part } }), 'E_PRECONDITION_FAILED')
+      refused(
+        await api.request('PATCH', path, { body: { age: 31 }, headers: { 'if-match': part } }),
+        'E_PRECONDITION_FAILED',
+      )
     },
   },
   {
@@ -69,9 +78,15 @@ export const versions: readonly Scenario[] = [
       record(await api.request('PATCH', path, { body: { label: 'b' }, headers: { 'if-match': '*' } }))
       const tag = await tagOf(api, path)
       for (const wrong of [`W/${tag}`, tag.slice(1, -1), '""', '"x"', `${tag}x`]) {
-        refused(await api.request('PATCH', path, { body: { label: 'c' }, headers: { 'if-match': wrong } }), 'E_PRECONDITION_FAILED')
+        refused(
+          await api.request('PATCH', path, { body: { label: 'c' }, headers: { 'if-match': wrong } }),
+          'E_PRECONDITION_FAILED',
+        )
       }
-      refused(await api.request('PATCH', '/specimen/999999', { body: {}, headers: { 'if-match': '*' } }), 'E_NO_SUCH_RECORD')
+      refused(
+        await api.request('PATCH', '/specimen/999999', { body: {}, headers: { 'if-match': '*' } }),
+        'E_NO_SUCH_RECORD',
+      )
     },
   },
   {

@@ -3,9 +3,24 @@ import type { Json } from '../../protocol/json.ts'
 import { address, column, create, refused } from '../expect.ts'
 import type { Api, Scenario } from '../scenario.ts'
 
-const ann = { label: 'ann', legs: 4, weight: 2.5, alive: true, serial: '9', bornAt: '2026-01-01', token: '0190163d-8694-739b-aea5-966c26f8ad90' }
+const ann = {
+  label: 'ann',
+  legs: 4,
+  weight: 2.5,
+  alive: true,
+  serial: '9',
+  bornAt: '2026-01-01',
+  token: '0190163d-8694-739b-aea5-966c26f8ad90',
+}
 const bob = { label: 'bob', legs: 2, weight: 10, alive: false, serial: '10', bornAt: '2025-06-01T12:00:00Z', notes: {} }
-const cy = { label: 'cy', legs: 2, weight: -1, alive: true, serial: '-9223372036854775808', token: 'ffffffff-ffff-ffff-ffff-ffffffffffff' }
+const cy = {
+  label: 'cy',
+  legs: 2,
+  weight: -1,
+  alive: true,
+  serial: '-9223372036854775808',
+  token: 'ffffffff-ffff-ffff-ffff-ffffffffffff',
+}
 const nil = {}
 
 async function cast(api: Api): Promise<void> {
@@ -158,7 +173,7 @@ export const where: readonly Scenario[] = [
   {
     name: 'where: a to-one is compared by the key of the other record',
     async run(api) {
-      const ann = (await create(api, 'keeper', { name: 'Ann' }))['id'] as number
+      const ann = (await create(api, 'keeper', { name: 'Ann' })).id as number
       await create(api, 'enclosure', { code: 'C 1' })
       await create(api, 'animal', { name: 'Leo', keeper: ann })
       await create(api, 'animal', { name: 'Tom', enclosure: 'C 1' })
@@ -174,9 +189,15 @@ export const where: readonly Scenario[] = [
         [{ enclosure: { startsWith: 'C' } }, ['Tom']],
       ] as const
       for (const [where, names] of cases) {
-        assert.deepEqual(column(await api.request('GET', address('/animal', { where })), 'name'), names, JSON.stringify(where))
+        assert.deepEqual(
+          column(await api.request('GET', address('/animal', { where })), 'name'),
+          names,
+          JSON.stringify(where),
+        )
       }
-      refused(await api.request('GET', address('/animal', { where: { keeper: 'abc' } })), 'E_BAD_CRITERIA', { attribute: 'keeper' })
+      refused(await api.request('GET', address('/animal', { where: { keeper: 'abc' } })), 'E_BAD_CRITERIA', {
+        attribute: 'keeper',
+      })
     },
   },
   refusals('what is no condition is never ignored', [
@@ -223,7 +244,23 @@ export const where: readonly Scenario[] = [
   refusals(
     'modifiers that are none, and comparisons with nothing',
     [
-      ...['gt', 'gte', 'lt', 'lte', 'between', 'regex', '$gt', 'eq', '==', '=', 'LIKE', 'toString', '__proto__', 'constructor', ''].map((word) => ({
+      ...[
+        'gt',
+        'gte',
+        'lt',
+        'lte',
+        'between',
+        'regex',
+        '$gt',
+        'eq',
+        '==',
+        '=',
+        'LIKE',
+        'toString',
+        '__proto__',
+        'constructor',
+        '',
+      ].map((word) => ({
         legs: { [word]: 1 },
       })),
       { legs: {} },
@@ -243,7 +280,13 @@ export const where: readonly Scenario[] = [
     { label: { contains: null } },
     { label: { like: null } },
   ]),
-  refusals('in and nin take lists', [{ legs: { in: 1 } }, { legs: { in: '1,2' } }, { legs: { nin: {} } }, { legs: { in: null } }, { legs: [[1]] }]),
+  refusals('in and nin take lists', [
+    { legs: { in: 1 } },
+    { legs: { in: '1,2' } },
+    { legs: { nin: {} } },
+    { legs: { in: null } },
+    { legs: [[1]] },
+  ]),
   refusals('what has no order is not compared by it', [
     { alive: { '<': true } },
     { alive: { '>=': 0 } },

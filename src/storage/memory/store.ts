@@ -46,7 +46,7 @@ export class MemoryStore implements Store {
     const by = (row: JsonObject) => sort.map((item) => sortValue(item, row, this.#neighbours))
     const rows =
       after === undefined ? sorted : sorted.filter((row) => compareSorted(by(row), after as readonly Json[], sort) > 0)
-    const last = rows.length > skip + limit ? rows[skip + limit - 1] : undefined
+    const last = limit > 0 && rows.length > skip + limit ? rows[skip + limit - 1] : undefined
     return new MemoryRecords(rows.slice(skip, skip + limit), select, last && by(last))
   }
 
@@ -127,7 +127,7 @@ export class MemoryStore implements Store {
       try {
         return new MemoryRecords(work(), allOf(model))
       } catch (error) {
-        return explain(error, model, assignments, this).then((told) => Promise.reject(told))
+        return explain(noted(error, model, assignments), this).then((told) => Promise.reject(told))
       }
     }
     const note = (
@@ -205,6 +205,11 @@ export class MemoryStore implements Store {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#last
   }
+}
+
+function noted(error: unknown, model: Model, assignments: readonly Assignment[]): unknown {
+  if (error instanceof DatabaseError) error.about ??= { model, assignments }
+  return error
 }
 
 /** The attribute of a record that leads to the other side. */

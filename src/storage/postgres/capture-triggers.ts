@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Model } from '../../model/model.ts'
-import { type Capture, captureOf, logTable } from '../capture.ts'
+import { captureOf, logTable } from '../capture.ts'
 import type { PostgresTable } from './inspect.ts'
 import { literalOf, quoteName } from './text-form.ts'
 
@@ -17,19 +17,19 @@ export interface TableCapture {
   readonly version: string
 }
 
-/** The columns that the images of a table must hold, for these models and for what other processes have asked for. */
+/** The columns that the images of a table must hold, for this model and for what other processes have asked for. */
 export function capturedColumns(
-  models: readonly Model[],
+  model: Model,
   table: PostgresTable,
   recorded: TableCapture | undefined,
 ): readonly string[] {
-  const inTable = new Set(table.columns.keys())
-  let columns = recorded?.columns ?? []
-  for (const model of models) {
-    const before: Capture = { table: model.table, model: model.name, columns, version: recorded?.version ?? '' }
-    columns = captureOf(model, before, inTable, format).columns
+  const before = recorded && {
+    table: model.table,
+    model: model.name,
+    columns: recorded.columns,
+    version: recorded.version,
   }
-  return columns
+  return captureOf(model, before, new Set(table.columns.keys()), format).columns
 }
 
 /** Says the same of the same definition, whichever process asks. */
@@ -53,7 +53,7 @@ export function captureStatements(capture: TableCapture, table: PostgresTable, l
   const routine = functionName(capture.id, logSchema)
   const [row, truncate] = triggerNames(capture.version).map(quoteName) as [string, string]
   return [
-    ...[...table.triggers].map((trigger) => `drop trigger ${quoteName(trigger)} on ${name}`),
+    ...[...table.triggers.keys()].map((trigger) => `drop trigger ${quoteName(trigger)} on ${name}`),
     `create function ${routine} returns trigger language plpgsql security definer
 set search_path = pg_catalog, pg_temp set timezone = 'UTC' set datestyle = 'ISO, MDY' set intervalstyle = 'postgres'
 set bytea_output = 'hex' set extra_float_digits = 1 as ${literalOf(functionBody(capture, table, logSchema))}`,

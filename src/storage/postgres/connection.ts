@@ -71,7 +71,10 @@ export class Connection {
       this.answered++
       // Whether the server has come to know the name is not said, so it is prepared under another one.
       if (hasParsed || isStale(error)) this.#forget(ask)
-      reject(this.#explain(error))
+      const failure = this.#explain(error)
+      // The server says that it ends the session before it does: nothing more is asked here.
+      if (failure.fault.kind === 'lost') this.destroy(failure)
+      reject(failure)
     }
     this.#client.query(this.#makeQuery(ask, this.#write, answer, fail))
     hasParsed = this.#named !== namedBefore
@@ -88,12 +91,13 @@ export class Connection {
 
   /** Gives up; what is under way is lost. */
   destroy(reason: Error): void {
+    if (this.#failure !== undefined) return
     this.#fail(reason)
-    this.#client.connection.stream.destroy(reason)
+    this.#client.connection.stream.destroy()
   }
 
   #fail(error: unknown): void {
-    this.#failure ??= new DatabaseError({ kind: 'lost' }, error)
+    this.#failure ??= error instanceof DatabaseError ? error : new DatabaseError({ kind: 'lost' }, error)
   }
 
   /** One write for everything that is asked in this turn: system calls are a third of what a short read costs. */

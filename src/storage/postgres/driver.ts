@@ -8,8 +8,8 @@ import { Lane } from './lane.ts'
 import { patient } from './patience.ts'
 import { Pool } from './pool.ts'
 import type { Ask } from './text-query.ts'
-import { look, pause, repeated, transact } from './transact.ts'
-import { Watch } from './watch.ts'
+import { look, pause, repeated, transact, type UniqueFault } from './transact.ts'
+import { longestSilence, type Silence, Watch } from './watch.ts'
 
 /**
  * Reads and writes do not share: a write may have to wait for another program's lock, and everything behind it waits
@@ -30,6 +30,16 @@ const rememberedLong = 1_000
 
 const mostAttempts = 6
 
+export interface DriverParts {
+  readonly connect: Connect
+  readonly limits: Limits
+  /** Called after each commit. */
+  readonly committed: () => void
+  /** A key that the database counts was taken already; true: it counts right now, and the same again may succeed. */
+  readonly recounted?: (fault: UniqueFault) => Promise<boolean>
+  readonly silence?: Silence
+}
+
 /** PostgreSQL over a few connections: shared ones for single statements, others for one user at a time. */
 export class PostgresDriver implements Driver {
   readonly #reads: readonly Lane[]
@@ -41,9 +51,10 @@ export class PostgresDriver implements Driver {
   readonly #long = new Map<string, number>()
   readonly #watch: Watch
   readonly #committed: () => void
+  readonly #recounted: (fault: UniqueFault) => Promise<boolean>
   readonly #closing: (() => Promise<void>)[] = []
 
-  constructor(connect: Connect, limits: Limits, committed: () => void) {
+  constructor({ connect, limits, committed, recounted, silence = longestSilence }: DriverParts) {
     const { statementTimeoutMs, busyTimeoutMs: waitMs } = limits
     const short = {
       statementTimeoutMs: Math.min(laneStatementMs, statementTimeoutMs),
@@ -59,28 +70,31 @@ export class PostgresDriver implements Driver {
     this.#snapshots = new Pool({ open, size: snapshots, waitMs })
     this.#transactions = new Pool({ open, size: transactions, waitMs })
     this.#committed = committed
+    this.#recounted = recounted ?? (async () => false)
     this.#pools = [this.#longReads, this.#snapshots, this.#transactions]
-    this.#watch = new Watch(
-      () => this.#connections(),
+    this.#watch = new Watch({
+      connections: () => this.#connections(),
       statementTimeoutMs,
-      () => this.#sweep(),
-    )
+      silence,
+      sweep: () => this.#sweep(),
+    })
   }
 
   read(text: string, values: readonly unknown[], weight: Weight): Promise<readonly Row[]> {
     if (weight === 'long' || this.#isLong(text)) return this.#readLong({ text, values, how: 'anew' })
     return new Promise((resolve, reject) => {
       const ask: Ask = { text, values, how: 'kept' }
-      idlest(this.#reads).send(ask, resolve, (error) => this.#readAgain(ask, error).then(resolve, reject))
+      const lane = idlest(this.#reads)
+      lane.send(ask, resolve, (error) => this.#readAgain(lane, ask, error).then(resolve, reject))
     })
   }
 
-  async #readAgain(ask: Ask, error: DatabaseError): Promise<readonly Row[]> {
+  async #readAgain(lane: Lane, ask: Ask, error: DatabaseError): Promise<readonly Row[]> {
     if (isOverdue(error)) {
       this.#remember(ask.text)
       return this.#readLong({ ...ask, how: 'anew' })
     }
-    if (isStale(error) || isLost(error)) return this.#ask(this.#reads, ask)
+    if (isStale(error) || isLost(error)) return askOn(lane, ask)
     throw error
   }
 
@@ -89,13 +103,14 @@ export class PostgresDriver implements Driver {
     try {
       return await run()
     } catch (error) {
-      if (isLost(error)) return run()
-      throw error
+      if (!isLost(error)) throw error
+      this.#longReads.renew()
+      return run()
     }
   }
 
   snapshot<T>(work: (query: Query) => Maybe<T>): Promise<T> {
-    return repeated((progress) => this.#snapshots.use((connection) => look(connection, work, progress)))
+    return repeated(this.#snapshots, this.#recounted, (connection, progress) => look(connection, work, progress))
   }
 
   /** Nothing is repeated that may have been done: only what the server says it has not done. */
@@ -105,7 +120,7 @@ export class PostgresDriver implements Driver {
     for (let attempt = 1; ; attempt++) {
       try {
         const rows = await (isShort
-          ? this.#ask(this.#writes, ask)
+          ? askOn(idlest(this.#writes), ask)
           : this.#transactions.use((connection) => connection.run(ask)))
         this.#committed()
         return rows
@@ -118,13 +133,9 @@ export class PostgresDriver implements Driver {
     }
   }
 
-  #ask(lanes: readonly Lane[], ask: Ask): Promise<readonly Row[]> {
-    return new Promise((resolve, reject) => idlest(lanes).send(ask, resolve, reject))
-  }
-
   async transaction<T>(work: (query: Query) => Maybe<T>, origin: string | undefined): Promise<T> {
-    const result = await repeated((progress) =>
-      this.#transactions.use((connection) => transact(connection, work, origin, progress)),
+    const result = await repeated(this.#transactions, this.#recounted, (connection, progress) =>
+      transact(connection, work, origin, progress),
     )
     this.#committed()
     return result
@@ -163,6 +174,9 @@ export class PostgresDriver implements Driver {
     this.#watch[Symbol.dispose]()
   }
 }
+
+const askOn = (lane: Lane, ask: Ask): Promise<readonly Row[]> =>
+  new Promise((resolve, reject) => lane.send(ask, resolve, reject))
 
 function idlest(lanes: readonly Lane[]): Lane {
   let found = lanes[0] as Lane

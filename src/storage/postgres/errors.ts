@@ -65,12 +65,11 @@ function faultOf(complaint: Complaint, uniques: UniqueColumns): Fault {
   }
 }
 
-/** `Key (name, owner)=(Rex, 5) already exists.` */
+/** `Key (name, "the owner")=(Rex, 5) already exists.` */
 function named({ detail = '' }: Complaint): readonly string[] {
-  const names = /\((.*?)\)=\(/s.exec(detail)?.[1]
-  return names === undefined
-    ? []
-    : names.split(', ').map((name) => name.replace(/^"(.*)"$/s, '$1').replaceAll('""', '"'))
+  const list = /\((.*?)\)=\(/s.exec(detail)?.[1] ?? ''
+  const names = list.match(/"(?:[^"]|"")*"|[^," ][^,]*/g) ?? []
+  return names.map((name) => (name.startsWith('"') ? name.slice(1, -1).replaceAll('""', '"') : name))
 }
 
 const complaintOf = (error: unknown): Complaint | undefined => {

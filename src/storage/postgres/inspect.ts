@@ -20,8 +20,8 @@ export interface PostgresTable extends ExistingTable {
   readonly isOurs: boolean
   /** Names of the unique indexes; the server names one when a value is taken. */
   readonly uniqueNames: UniqueColumns
-  /** Names of our triggers on it that are switched on. */
-  readonly triggers: ReadonlySet<string>
+  /** Our triggers on it, by name, and whether they are switched on. */
+  readonly triggers: ReadonlyMap<string, boolean>
 }
 
 /** The tables of these names, as the search path finds them. Parameters: their names. */
@@ -47,8 +47,8 @@ select c.relname, n.nspname, c.relkind in ('r', 'p'), pg_has_role(c.relowner, 'u
       (select target.relname from pg_class target where target.oid = f.confrelid)
     ))
    from pg_constraint f where f.conrelid = c.oid and f.contype = 'f'),
-  (select json_agg(t.tgname) from pg_trigger t
-   where t.tgrelid = c.oid and t.tgname like 'keelson\\_%' and t.tgenabled <> 'D')
+  (select json_agg(json_build_array(t.tgname, t.tgenabled <> 'D')) from pg_trigger t
+   where t.tgrelid = c.oid and t.tgname like 'keelson\\_%')
 from pg_class c join pg_namespace n on n.oid = c.relnamespace
 where c.relkind in ('r', 'p', 'v', 'm', 'f') and pg_table_is_visible(c.oid) and c.relname = any($1::text[])`
 
@@ -79,7 +79,7 @@ function tableOf([name, schema, isTable, isOurs, columns, indexes, foreignKeys, 
     uniqueNames: new Map(uniques),
     indexes: new Set(found.map(([name]) => name)),
     foreignKeys: listOf<ForeignKeyRow>(foreignKeys).map(([columns, table]) => ({ columns, table })),
-    triggers: new Set(listOf<string>(triggers)),
+    triggers: new Map(listOf<[string, boolean]>(triggers)),
   }
 }
 

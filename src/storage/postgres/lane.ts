@@ -10,6 +10,8 @@ export class Lane {
   readonly #open: () => Promise<Connection>
   #connection: Connection | undefined
   #opening: Promise<Connection> | undefined
+  /** Queries that wait for the connection to open. */
+  #waiting = 0
   #isClosed = false
 
   constructor(open: () => Promise<Connection>) {
@@ -21,13 +23,16 @@ export class Lane {
   }
 
   get load(): number {
-    return this.#connection === undefined ? 0 : this.#connection.pending
+    return this.#waiting + (this.#connection?.pending ?? 0)
   }
 
   send(ask: Ask, resolve: (rows: readonly Row[]) => void, reject: (error: DatabaseError) => void): void {
     const connection = this.#connection
     if (connection === undefined || connection.failure !== undefined) {
-      this.#reopened().then((opened) => opened.send(ask, resolve, reject), reject)
+      this.#waiting++
+      this.#reopened()
+        .finally(() => this.#waiting--)
+        .then((opened) => opened.send(ask, resolve, reject), reject)
     } else if (connection.pending >= mostPending) {
       reject(new DatabaseError({ kind: 'busy' }, `${mostPending} queries are waiting for this connection`))
     } else connection.send(ask, resolve, reject)
@@ -49,6 +54,7 @@ export class Lane {
   async close(): Promise<void> {
     this.#isClosed = true
     await this.#opening?.catch(() => {}) // there is nothing to close then
+    await new Promise(setImmediate) // those who waited for it ask before it is closed
     await this.#connection?.close()
   }
 }

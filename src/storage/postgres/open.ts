@@ -51,7 +51,16 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenedStor
   const columns = columnsOf(models, tables)
   const dialect = postgresDialect(typesOf(columns))
   const wake = new Wake()
-  const driver = new PostgresDriver(connect, limits, () => listener.committed())
+  const driver = new PostgresDriver({
+    connect,
+    limits,
+    committed: () => listener.committed(),
+    recounted: async ({ table, columns: [column, ...rest] }) => {
+      const model = models.find((model) => model.table === table && model.primaryKey.column === column)
+      return model !== undefined && rest.length === 0 && recount(model)
+    },
+  })
+  const recount = recounter(driver, columns)
   const listener = new Listener({
     wake,
     open: () => connect({ statementTimeoutMs: limits.statementTimeoutMs }),
@@ -72,7 +81,7 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenedStor
     description: `PostgreSQL ${version} (${placeOf(url)})`,
     secret: installed.secret ?? randomBytes(32).toString('hex'),
     sound: (attribute) => columns.get(attribute)?.holdsJson ?? false,
-    recount: recounter(driver, columns),
+    recount,
   })
   const notes = installed.log === undefined ? memoryNotes() : sqlNotes(driver, dialect)
   return { store, steps: installed.steps, unenforced: unenforced(models, tables), notes }
@@ -114,11 +123,8 @@ function logOf(
   return new PostgresChangeLog({ ...parts(log), caveat })
 }
 
-const byTable = (
-  models: readonly Model[],
-  tables: ReadonlyMap<string, PostgresTable>,
-): ReadonlyMap<string, readonly Model[]> =>
-  Map.groupBy(models, ({ table }) => tableKey(tables.get(table)?.schema ?? '', table))
+const byTable = (models: readonly Model[], tables: ReadonlyMap<string, PostgresTable>): ReadonlyMap<string, Model> =>
+  new Map(models.map((model) => [tableKey(tables.get(model.table)?.schema ?? '', model.table), model]))
 
 /** For people: without the name and the password. */
 function placeOf(url: string): string {

@@ -112,6 +112,11 @@ export class Pool {
     if (this.#taken === 0) this.#emptied?.()
   }
 
+  /** Where one connection was lost the idle ones are, too, and nobody has noticed yet. */
+  renew(): void {
+    for (const { connection } of this.#idle.splice(0)) void connection.close()
+  }
+
   /** Closes what nobody has needed for a while. */
   sweep(): void {
     const oldest = performance.now() - idleMs

@@ -23,8 +23,8 @@ const digits = /^\d{1,19}$/
 
 /** The server's own form, `xmin:xmax:running,running`. Undefined for what it would never have written. */
 export function parseSnapshot(text: string): Snapshot | undefined {
-  const [xmin = '', xmax = '', list = '', ...rest] = text.split(':')
-  if (!digits.test(xmin) || !digits.test(xmax) || rest.length > 0) return undefined
+  const [xmin = '', xmax = '', list, ...rest] = text.split(':')
+  if (!digits.test(xmin) || !digits.test(xmax) || list === undefined || rest.length > 0) return undefined
   const running = list === '' ? [] : list.split(',')
   let last = BigInt(xmin) - 1n
   for (const item of running) {

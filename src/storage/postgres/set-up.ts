@@ -87,7 +87,7 @@ export async function lookAround(connection: Connection, models: readonly Model[
     const table = tables.get(model.table)
     if (!table?.isTable) return true
     const capture = recorded.get(tableKey(table.schema, table.name))
-    if (!capture || !triggerNames(capture.version).every((name) => table.triggers.has(name))) return false
+    if (!capture || !triggerNames(capture.version).every((name) => table.triggers.get(name))) return false
     return [...model.attributes.values()].every(({ column }) => capture.columns.includes(column))
   })
   return isCaptured ? { ...found, log } : found
@@ -114,14 +114,14 @@ async function installCaptures(
 ): Promise<readonly string[]> {
   const steps: string[] = []
   const recorded = await recordedCaptures(run, log)
-  for (const [name, sharing] of Map.groupBy(models, ({ table }) => table)) {
-    const table = tables.get(name)
+  for (const model of models) {
+    const table = tables.get(model.table)
     if (!table?.isTable) continue
     const previous = recorded.get(tableKey(table.schema, table.name))
-    const columns = capturedColumns(sharing, table, previous)
+    const columns = capturedColumns(model, table, previous)
     const version = versionOf(table, columns)
     const isThere =
-      previous?.version === version && triggerNames(version).every((trigger) => table.triggers.has(trigger))
+      previous?.version === version && triggerNames(version).every((trigger) => table.triggers.get(trigger))
     if (isThere) continue
     const [row] = await run(
       `insert into ${log.capture} (schema, "table", columns, version) values ($1, $2, $3::text[], $4) returning id`,
@@ -136,7 +136,7 @@ async function installCaptures(
 }
 
 const uncapturedOf = (models: readonly Model[], tables: ReadonlyMap<string, PostgresTable>): readonly string[] => [
-  ...new Set(models.map(({ table }) => table).filter((name) => tables.get(name)?.isTable === false)),
+  ...models.map(({ table }) => table).filter((name) => tables.get(name)?.isTable === false),
 ]
 
 /** Throws a ConfigError that names every column that is missing, or whose type does not keep what the model says. */

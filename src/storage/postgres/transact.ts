@@ -1,7 +1,8 @@
 import type { Maybe } from '../../support/maybe.ts'
-import type { DatabaseError, Query, Row } from '../driver.ts'
+import type { DatabaseError, Fault, Query, Row } from '../driver.ts'
 import { type Connection, setOrigin } from './connection.ts'
 import { isConflict, isLost, isStale } from './errors.ts'
+import type { Pool } from './pool.ts'
 import type { Ask } from './text-query.ts'
 
 /** How far one attempt came. */
@@ -15,23 +16,32 @@ export interface Progress {
 const mostAttempts = 6
 const longestPauseMs = 40
 
-/** Runs it again from its beginning where two transactions met, or where the connection was gone before anything began. */
-export async function repeated<T>(run: (progress: Progress) => Promise<T>): Promise<T> {
+export type UniqueFault = Fault & { readonly kind: 'unique' }
+
+/**
+ * Runs it again from its beginning where two transactions met, where the connection was gone before anything began, and
+ * where a key that the database counts had to be counted anew.
+ */
+export async function repeated<T>(
+  pool: Pool,
+  recounted: (fault: UniqueFault) => Promise<boolean>,
+  run: (connection: Connection, progress: Progress) => Promise<T>,
+): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     const progress: Progress = { hasBegun: false, failures: [] }
     try {
-      return await run(progress)
+      return await pool.use((connection) => run(connection, progress))
     } catch (error) {
-      if (attempt === mostAttempts || !mayRepeat(error, progress, attempt)) throw error
-      await pause(attempt)
+      if (attempt === mostAttempts) throw error
+      const { hasBegun, failures } = progress
+      if (!hasBegun && attempt === 1 && (isLost(error) || failures.some(isLost))) pool.renew()
+      else if (failures.some((failure) => isConflict(failure) || isStale(failure))) await pause(attempt)
+      else if (!failures[0] || !isUnique(failures[0].fault) || !(await recounted(failures[0].fault))) throw error
     }
   }
 }
 
-function mayRepeat(error: unknown, { hasBegun, failures }: Progress, attempt: number): boolean {
-  if (!hasBegun) return attempt === 1 && (isLost(error) || failures.some(isLost))
-  return failures.some((failure) => isConflict(failure) || isStale(failure))
-}
+const isUnique = (fault: Fault): fault is UniqueFault => fault.kind === 'unique'
 
 /** Two that met are not to meet again. */
 export const pause = (attempt: number): Promise<void> =>

@@ -1,8 +1,12 @@
 import type { Connection } from './connection.ts'
 
-const lookMs = 1_000
-/** Beyond the time that the server itself allows a statement: for the way there and back, and for a slow commit. */
-const graceMs = 5_000
+export interface Silence {
+  readonly lookMs: number
+  /** Beyond the time that the server itself allows a statement: for the way there and back, and for a slow commit. */
+  readonly graceMs: number
+}
+
+export const longestSilence: Silence = { lookMs: 1_000, graceMs: 5_000 }
 
 /** Gives up connections that do not answer: a network can swallow everything without a word. */
 export class Watch {
@@ -11,13 +15,19 @@ export class Watch {
   readonly #silenceMs: number
   readonly #seen = new WeakMap<Connection, { readonly answered: number; readonly sinceMs: number }>()
 
-  constructor(connections: () => readonly Connection[], statementTimeoutMs: number, sweep: () => void) {
-    this.#connections = connections
-    this.#silenceMs = statementTimeoutMs + graceMs
+  constructor(parts: {
+    connections: () => readonly Connection[]
+    statementTimeoutMs: number
+    silence: Silence
+    /** Runs now and then. */
+    sweep: () => void
+  }) {
+    this.#connections = parts.connections
+    this.#silenceMs = parts.statementTimeoutMs + parts.silence.graceMs
     this.#timer = setInterval(() => {
       this.#look()
-      sweep()
-    }, lookMs).unref()
+      parts.sweep()
+    }, parts.silence.lookMs).unref()
   }
 
   #look(): void {

@@ -23,14 +23,16 @@ const batchOf = (batch: ChangeBatch | 'reset'): ChangeBatch => {
   return batch
 }
 
-async function withOrigin(
+/** A write of somebody who listens, or of nobody. */
+async function write(
   sqlite: SqliteForTest,
   method: string,
   path: string,
   body: JsonObject | undefined,
   origin?: string,
 ) {
-  const { status } = await sqlite.service.handle({ method, path, query: '', body, headers: {}, origin })
+  const peer = origin === undefined ? undefined : { id: origin, mirror: false, send: () => true, reset: () => {} }
+  const { status } = await sqlite.service.handle({ method, path, query: '', body, headers: {}, peer })
   assert.ok(status < 300, `${method} ${path}: ${status}`)
 }
 
@@ -38,10 +40,10 @@ describe('an operation', () => {
   test('has one number for all its rows, and names who caused it', async () => {
     await using sqlite = await SqliteForTest.open(models)
     const head = await sqlite.changes.head()
-    await withOrigin(sqlite, 'POST', '/owner', { name: 'Ann' }, 'peer-1')
-    await withOrigin(sqlite, 'POST', '/pet', { name: 'Rex', owner: 1 })
-    await withOrigin(sqlite, 'POST', '/pet', { name: 'Max', owner: 1 }, 'peer-2')
-    await withOrigin(sqlite, 'DELETE', '/owner/1', undefined, 'peer-1')
+    await write(sqlite, 'POST', '/owner', { name: 'Ann' }, 'peer-1')
+    await write(sqlite, 'POST', '/pet', { name: 'Rex', owner: 1 })
+    await write(sqlite, 'POST', '/pet', { name: 'Max', owner: 1 }, 'peer-2')
+    await write(sqlite, 'DELETE', '/owner/1', undefined, 'peer-1')
     const changes = await changesAfter(sqlite.changes, head)
     assert.deepEqual(verbs(changes), [
       'owner 1 created',
@@ -68,20 +70,18 @@ describe('an operation', () => {
     }
     const head = await sqlite.changes.head()
     await Promise.all([
-      ...[1, 2, 3].map((id) =>
-        withOrigin(sqlite, 'DELETE', `/owner/${id}`, undefined, id === 2 ? undefined : `peer-${id}`),
-      ),
-      withOrigin(sqlite, 'POST', '/owner', { name: 'd' }, 'peer-4'),
+      ...[1, 2, 3].map((id) => write(sqlite, 'DELETE', `/owner/${id}`, undefined, id === 2 ? undefined : `peer-${id}`)),
+      write(sqlite, 'POST', '/owner', { name: 'd' }, 'peer-4'),
     ])
     const changes = await changesAfter(sqlite.changes, head)
     const byOperation = [...Map.groupBy(changes, ({ operation }) => operation).values()]
     assert.deepEqual(
-      byOperation.map((rows) => [...verbs(rows), rows.map(({ origin }) => origin ?? '-').join()]),
+      byOperation.map((rows) => [rows.map(({ origin }) => origin ?? 'nobody').join(), ...verbs(rows)]).sort(),
       [
-        ['pet 1 updated', 'owner 1 destroyed', 'peer-1,peer-1'],
-        ['pet 2 updated', 'owner 2 destroyed', '-,-'],
-        ['pet 3 updated', 'owner 3 destroyed', 'peer-3,peer-3'],
-        ['owner 4 created', 'peer-4'],
+        ['nobody,nobody', 'pet 2 updated', 'owner 2 destroyed'],
+        ['peer-1,peer-1', 'pet 1 updated', 'owner 1 destroyed'],
+        ['peer-3,peer-3', 'pet 3 updated', 'owner 3 destroyed'],
+        ['peer-4', 'owner 4 created'],
       ],
     )
   })
@@ -286,6 +286,7 @@ describe('a place that is gone, or belongs to another history', () => {
         if (text.startsWith('select at from')) await between()
         return rows
       },
+      snapshot: (work) => driver.snapshot(work),
       write: (...given) => driver.write(...given),
       transaction: (...given) => driver.transaction(...given),
       [Symbol.asyncDispose]: () => driver[Symbol.asyncDispose](),

@@ -144,7 +144,9 @@ export const sqliteDialect: SchemaDialect = {
     return end === undefined ? from : sql`(${from} and ${raw(column)} < ${end})`
   },
 
-  endsWith: (column, text) => sql`${raw(column)} glob ${`*${escapeGlob(text)}`}`,
+  /** Not by a pattern: patterns take the last two characters of a plane for the one that stands for what is broken. */
+  endsWith: (column, text) =>
+    text === '' ? raw(`${column} is not null`) : sql`substr(${raw(column)}, ${-[...text].length}) = ${text}`,
 
   /** GLOB, because SQLite's LIKE does not tell upper from lower case. */
   like(column, pattern) {

@@ -64,19 +64,43 @@ for (const place of ['a file', 'memory']) {
   })
 }
 
-test('the write-ahead log stays bounded, however long and whatever is written', async (t) => {
-  const path = newFile()
-  const driver = open(t, path)
-  driver.setup.exec('create table pet (id integer primary key, name text)')
-  await driver.write(insert, ['x'], undefined)
-  const value = 'x'.repeat(200_000)
-  let largest = 0
-  for (let commits = 0; commits < 500; commits++) {
-    await driver.write('update pet set name = ? where id = 1 returning id', [`${commits}${value}`], undefined)
-    largest = Math.max(largest, statSync(`${path}-wal`).size)
+describe('the write-ahead log', () => {
+  const filled = (t: TestContext) => {
+    const path = newFile()
+    const driver = open(t, path)
+    driver.setup.exec('create table pet (id integer primary key, name text)')
+    // Pages that stay the same are not written, so each value is another.
+    const write = (id: number, number: number) =>
+      driver.write(
+        'insert or replace into pet values (?, ?) returning id',
+        [id, String.fromCharCode(97 + (number % 26)).repeat(200_000)],
+        undefined,
+      )
+    return { path, write }
   }
-  // 100 MB were written. Without a checkpoint of ours SQLite would begin one of its own at 64 MB.
-  assert.ok(largest < 40_000_000, `the log grew to ${largest} bytes`)
+
+  test('is folded into the file by another thread when it has grown', async (t) => {
+    const { path, write } = filled(t)
+    const sizeBefore = statSync(path).size
+    for (let commits = 0; commits < 70; commits++) await write(commits, commits)
+    assert.ok(statSync(`${path}-wal`).size > 10_000_000)
+    // Far from where SQLite would begin by itself.
+    for (let looks = 0; statSync(path).size === sizeBefore; looks++) {
+      assert.ok(looks < 500, 'nothing of it came into the file')
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+  })
+
+  test('stays bounded, however much is written without a pause', async (t) => {
+    const { path, write } = filled(t)
+    let largest = 0
+    for (let commits = 0; commits < 600; commits++) {
+      await write(1, commits)
+      largest = Math.max(largest, statSync(`${path}-wal`).size)
+    }
+    // 120 MB were written. While there is no pause it begins anew only where the writer itself sees to it, at 64 MB.
+    assert.ok(largest < 80_000_000, `it grew to ${largest} bytes`)
+  })
 })
 
 describe('reads that take long', () => {
@@ -107,7 +131,14 @@ describe('reads that take long', () => {
       Promise.resolve(driver.read(slow, ['%x%'], 'long')),
       (error) => error instanceof DatabaseError && error.fault.kind === 'timeout',
     )
-    assert.deepEqual(await driver.read('select count(*) from pet', [], 'long'), [[3000]])
+    // On a machine that is busy the new thread may come too late as well; it comes.
+    for (let tries = 0; ; tries++) {
+      assert.ok(tries < 100, 'nothing long is answered any more')
+      const rows = await Promise.resolve(driver.read('select count(*) from pet', [], 'long')).catch(() => undefined)
+      if (rows === undefined) continue
+      assert.deepEqual(rows, [[3000]])
+      return
+    }
   })
 
   test('read big integers, and fail in the words of every database', async (t) => {
@@ -157,7 +188,7 @@ describe('over HTTP', () => {
     assert.deepEqual(sqlite.reported, [])
   })
 
-  test('a service that was closed refuses reads', { todo: 'they fail with 500' }, async () => {
+  test('a service that was closed refuses reads', async () => {
     const sqlite = await SqliteForTest.open({ pet })
     await sqlite[Symbol.asyncDispose]()
     const { status, body } = await sqlite.ask('GET', '/pet/1')

@@ -209,11 +209,11 @@ test('operations run strictly one after another, also those that wait', async (t
 describe('a database that another program holds', () => {
   test('is waited for, while this process goes on', async (t) => {
     const path = newFile()
-    const { add, names } = open(t, { path })
+    const { add, names } = open(t, { path, limits: { busyTimeoutMs: 300 } })
     const other = new Connection(path, { readOnly: false })
     other.exec('begin immediate')
     const write = add('a')
-    // Were this process held up by the waiting, the timer that ends it could not go off.
+    // Were this process held up by the waiting, the timer that ends it could not go off in time.
     setTimeout(() => other.exec('commit'), 30)
     await write
     assert.deepEqual(names(), ['a'])

@@ -1,11 +1,11 @@
 import { ServiceError } from '../../protocol/errors.ts'
-import type { Service, ServiceResponse } from '../../protocol/request.ts'
+import type { Service, ServiceResponse, Streamed } from '../../protocol/request.ts'
 import type { Limits } from '../../support/limits.ts'
 import { createFront, exchange, type Front, type HttpOptions } from './exchange.ts'
 import { failure } from './fail.ts'
 import { Gathered } from './gather.ts'
 import { bodyCounts, bodyTooLarge, parseBody } from './parse-body.ts'
-import { headersOf, isBodyless, textOf } from './write.ts'
+import { headersOf, isBodyless, streamHeadersOf, textOf } from './write.ts'
 
 export type FetchHandler = (request: Request) => Promise<Response>
 
@@ -59,10 +59,30 @@ async function readBody(request: Request, limits: Limits): Promise<Uint8Array | 
 const utf8 = new TextEncoder()
 
 function toResponse(response: ServiceResponse, method: string): Response {
+  const { stream, status } = response
+  if (stream) return new Response(bodyOf(stream, method), { status, headers: streamHeadersOf(response) })
   const text = response.body === undefined || isBodyless(response) ? '' : textOf(response.body)
   const bytes = utf8.encode(text)
   const headers = new Headers()
   for (const [name, value] of Object.entries(headersOf(response, bytes.length))) headers.set(name, String(value))
   const empty = text === '' || method === 'HEAD'
   return new Response(empty ? null : bytes, { status: response.status, headers })
+}
+
+/** Takes a piece when the runtime asks for one. */
+function bodyOf(stream: Streamed, method: string): ReadableStream<Uint8Array> | null {
+  const pieces = stream[Symbol.asyncIterator]()
+  const leave = async (): Promise<void> => {
+    await pieces.return?.()
+  }
+  if (method === 'HEAD') {
+    void leave()
+    return null
+  }
+  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
+    const { done, value } = await pieces.next()
+    if (done) controller.close()
+    else controller.enqueue(typeof value === 'string' ? utf8.encode(value) : value)
+  }
+  return new ReadableStream({ pull, cancel: leave }, { highWaterMark: 0 })
 }

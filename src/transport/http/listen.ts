@@ -8,6 +8,7 @@ import { Connections } from './connections.ts'
 import type { HttpOptions } from './exchange.ts'
 import { type Report, reportToConsole } from './fail.ts'
 import { handler } from './serve.ts'
+import { OpenStreams } from './write-stream.ts'
 
 /** Takes over a connection that asks to speak WebSocket, and says so; false: it is refused. */
 export type Upgrade = (req: IncomingMessage, socket: Duplex, head: Buffer) => boolean
@@ -25,14 +26,18 @@ export interface HttpServer extends AsyncDisposable {
   readonly host: string
   readonly port: number
   readonly url: string
-  /** Takes no more requests, finishes those under way within `stopTimeoutMs`, and closes every connection. */
+  /**
+   * Takes no more requests, finishes those under way within `stopTimeoutMs`, tells those who listen to streams to come
+   * back, and closes every connection.
+   */
   stop(): Promise<void>
 }
 
 /** Serves over HTTP. Rejects, with the code of the system's error, when the port cannot be had. */
 export async function listen(service: Service, options: ListenOptions): Promise<HttpServer> {
   const { limits, upgrade, host = '127.0.0.1', report = reportToConsole } = options
-  const handle = handler(service, limits, options)
+  const streams = new OpenStreams()
+  const handle = handler(service, limits, { ...options, streams })
   const server = createServer(settings(limits, upgrade))
   const connections = new Connections()
   let stopping: Promise<void> | undefined
@@ -62,6 +67,7 @@ export async function listen(service: Service, options: ListenOptions): Promise<
   function stop(): Promise<void> {
     stopping ??= new Promise((resolve) => {
       const timer = setTimeout(() => connections.cut(), limits.stopTimeoutMs)
+      streams.stop()
       server.close(() => {
         clearTimeout(timer)
         resolve()

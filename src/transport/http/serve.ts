@@ -11,6 +11,7 @@ import { failure } from './fail.ts'
 import { bodyCounts, bodyTooLarge, parseBody } from './parse-body.ts'
 import { readBody } from './read-body.ts'
 import { write, writeEarly } from './write.ts'
+import { OpenStreams, writeStream } from './write-stream.ts'
 
 export type HttpHandler = (req: IncomingMessage, res: ServerResponse) => void
 
@@ -19,8 +20,13 @@ export type HttpHandler = (req: IncomingMessage, res: ServerResponse) => void
  * rewritten to leave out a mount point, and a `req.body` that was already parsed is used. Nothing that a client sends
  * makes it throw.
  */
-export function handler(service: Service, limits: Limits, options: HttpOptions = {}): HttpHandler {
-  const front: NodeFront = { ...createFront(service, limits, options), closing: new WeakSet() }
+export function handler(
+  service: Service,
+  limits: Limits,
+  options: HttpOptions & { readonly streams?: OpenStreams } = {},
+): HttpHandler {
+  const { streams = new OpenStreams() } = options
+  const front: NodeFront = { ...createFront(service, limits, options), closing: new WeakSet(), streams }
   return (req, res) => {
     if (front.closing.has(req.socket)) return
     if (mayHaveBody(req)) receive(front, req, res)
@@ -31,6 +37,7 @@ export function handler(service: Service, limits: Limits, options: HttpOptions =
 interface NodeFront extends Front {
   /** Connections that end with an answer already given: what still comes on them is no request any more. */
   readonly closing: WeakSet<Socket>
+  readonly streams: OpenStreams
 }
 
 /** What frameworks leave on a request: the body, if they read it themselves, and what they took off its address. */
@@ -90,16 +97,24 @@ function refuseSeveralTypes(rawHeaders: readonly string[]): void {
   }
 }
 
-function send(front: Front, res: ServerResponse, answer: Maybe<ServiceResponse>): void {
+function send(front: NodeFront, res: ServerResponse, answer: Maybe<ServiceResponse>): void {
   if (isPromise(answer)) void answer.then((response) => sendNow(front, res, response))
   else sendNow(front, res, answer)
 }
 
-function sendNow(front: Front, res: ServerResponse, response: ServiceResponse): void {
+function sendNow(front: NodeFront, res: ServerResponse, response: ServiceResponse): void {
   try {
-    write(res, response)
+    const { stream } = response
+    if (stream) writeStream(res, { ...response, stream }, streamOptionsOf(front))
+    else write(res, response)
   } catch (error) {
     // An answer that cannot be written is a mistake of the service, which the client learns only the status of.
     write(res, failure(error, front.report))
   }
 }
+
+const streamOptionsOf = ({ streams, limits, report }: NodeFront) => ({
+  streams,
+  patienceMs: limits.slowReaderMs,
+  report,
+})

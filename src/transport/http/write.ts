@@ -15,6 +15,9 @@ export function headersOf(response: ServiceResponse, length: number): Record<str
   return { 'Content-Type': jsonType, ...response.headers, 'Content-Length': length, ...always }
 }
 
+/** An answer in pieces says how long it is only where it knows. */
+export const streamHeadersOf = ({ headers }: ServiceResponse): Record<string, string> => ({ ...headers, ...always })
+
 /** Browsers must not guess: a record that looks like a page would be run as one. */
 const always = { 'X-Content-Type-Options': 'nosniff' }
 

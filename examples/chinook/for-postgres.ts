@@ -1,0 +1,27 @@
+import type { AttributeDefinition, ModelDefinitions } from 'keelson'
+
+/**
+ * The same models over Chinook as it is for PostgreSQL: tables and columns are written `invoice_line`, times are
+ * timestamps, and no key is counted up, so that whoever creates a record gives its id.
+ */
+export function forPostgres<M extends ModelDefinitions>(models: M): M {
+  const renamed = Object.entries(models).map(([name, { tableName = name, attributes = {}, ...rest }]) => {
+    const columns = Object.entries(attributes).map(([name, attribute]) => [name, attribute && renamedColumn(attribute)])
+    return [name, { ...rest, tableName: snakeCase(tableName), attributes: Object.fromEntries(columns) }]
+  })
+  return Object.fromEntries(renamed) as M
+}
+
+function renamedColumn({ autoIncrement: _, ...attribute }: AttributeDefinition): AttributeDefinition {
+  const { columnName, columnType, through } = attribute
+  return {
+    ...attribute,
+    ...(columnName !== undefined && { columnName: snakeCase(columnName) }),
+    ...(columnType === 'datetime' && { columnType: 'timestamp' }),
+    ...(typeof through === 'object' && {
+      through: { tableName: snakeCase(through.tableName), from: snakeCase(through.from), to: snakeCase(through.to) },
+    }),
+  }
+}
+
+const snakeCase = (name: string): string => name.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase()

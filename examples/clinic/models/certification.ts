@@ -1,0 +1,11 @@
+import type { ModelDefinition } from 'keelson'
+
+/** Between a vet and a specialty. */
+export const certification = {
+  attributes: {
+    vet: { model: 'vet', required: true },
+    specialty: { model: 'specialty', required: true },
+    level: { type: 'string', isIn: ['resident', 'diplomate'], defaultsTo: 'resident' },
+    since: { type: 'datetime', required: true },
+  },
+} as const satisfies ModelDefinition

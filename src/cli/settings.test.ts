@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { absolute } from './settings.ts'
+
+describe('a file of SQLite is named by its whole path, and nothing else is touched', () => {
+  for (const [url, meant] of [
+    ['sqlite:data/app.db', 'sqlite:/shop/data/app.db'],
+    ['sqlite:../app.db', 'sqlite:/app.db'],
+    ['sqlite://app.db', 'sqlite:/shop/app.db'],
+    ['sqlite:///var/app.db', 'sqlite:/var/app.db'],
+    ['sqlite:/var/app.db', 'sqlite:/var/app.db'],
+    ['file:app.db', 'sqlite:/shop/app.db'],
+    ['sqlite::memory:', 'sqlite::memory:'],
+    ['memory:', 'memory:'],
+    ['postgres://me:word@host:5432/shop', 'postgres://me:word@host:5432/shop'],
+  ] as const) {
+    test(url, () => assert.equal(absolute(url, '/shop'), meant))
+  }
+})

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { allOf, byKey, type Criteria, hasKey, oneByKey } from '../criteria/criteria.ts'
+import { parseSort } from '../criteria/parse-sort.ts'
+import { parseWhere } from '../criteria/parse-where.ts'
+import type { Assignment } from '../model/assignment.ts'
+import type { Model, Models } from '../model/model.ts'
+import { createUuids } from '../model/uuid-v7.ts'
+import { validate } from '../model/validate.ts'
+import type { Change, Position } from '../protocol/change.ts'
+import type { Json, JsonObject } from '../protocol/json.ts'
+import type { ChangeLog } from '../storage/change-log.ts'
+import type { Reads, Records, Writes } from '../storage/store.ts'
+import { systemClock } from '../support/clock.ts'
+import { defaultLimits } from '../support/limits.ts'
+import { must } from '../support/assert.ts'
+
+const context = { clock: systemClock, uuid: createUuids(systemClock), maxValueBytes: defaultLimits.maxValueBytes }
+
+/** Models, conditions and values by their names, as a suite wants to write them. */
+export class Tables {
+  readonly #models: Models
+
+  constructor(models: Models) {
+    this.#models = models
+  }
+
+  model(name: string): Model {
+    return must(this.#models.get(name), `no model ${name}`)
+  }
+
+  /** The junction in which an association keeps its pairs. */
+  junction(name: string, association: string): Model {
+    const found = this.model(name).associations.get(association)
+    assert.ok(found?.kind === 'manyToMany', `${name}.${association} has no junction`)
+    return found.junction
+  }
+
+  criteria(name: string, given: Partial<Criteria> = {}): Criteria {
+    const model = this.model(name)
+    return { where: this.where(name, {}), sort: byKey(model), limit: 1000, skip: 0, select: allOf(model), ...given }
+  }
+
+  where(name: string, where: Json): Criteria['where'] {
+    return parseWhere(where, this.model(name), defaultLimits)
+  }
+
+  sort(name: string, sort: Json): Criteria['sort'] {
+    return parseSort(sort, this.model(name), defaultLimits)
+  }
+
+  /** What a new record is made of: what was given, and what every record gets. */
+  values(name: string, given: JsonObject): Promise<readonly Assignment[]> {
+    return Promise.resolve(validate(this.model(name), given, 'create', context))
+  }
+
+  /** These values and no others, as they are. */
+  assignments(name: string, given: JsonObject): readonly Assignment[] {
+    return Object.entries(given).map(([key, value]) => ({ attribute: must(this.model(name).attributes.get(key), key), value }))
+  }
+
+  /** The new record. */
+  async insert(writes: Writes, name: string, given: JsonObject): Promise<JsonObject> {
+    const [record] = (await writes.insert(this.model(name), await this.values(name, given))).decode()
+    return must(record, 'an insert answers the record')
+  }
+
+  async update(writes: Writes, name: string, id: Json, given: JsonObject): Promise<readonly JsonObject[]> {
+    return (await writes.update(this.model(name), hasKey(this.model(name), id), this.assignments(name, given))).decode()
+  }
+
+  async remove(writes: Writes, name: string, id: Json): Promise<readonly JsonObject[]> {
+    return (await writes.delete(this.model(name), hasKey(this.model(name), id))).decode()
+  }
+
+  async find(reads: Reads, name: string, where: Json = {}): Promise<readonly JsonObject[]> {
+    const found: Records = await reads.find(this.model(name), { ...this.criteria(name), where: this.where(name, where) })
+    return found.decode()
+  }
+
+  async one(reads: Reads, name: string, id: Json, lock = false): Promise<JsonObject | undefined> {
+    return (await reads.find(this.model(name), { ...oneByKey(this.model(name), id), lock })).decode()[0]
+  }
+}
+
+/** All that happened after a place, read in batches. */
+export async function changesAfter(log: ChangeLog, after: Position, limit = 100): Promise<readonly Change[]> {
+  const all: Change[] = []
+  for (let position = after; ; ) {
+    const batch = await log.read(position, limit)
+    assert.ok(batch !== 'reset', 'the log was reset')
+    if (batch.changes.length === 0) return all
+    all.push(...batch.changes)
+    position = batch.position
+  }
+}

@@ -1,0 +1,34 @@
+/**
+ * Puts what a client is told after what it was answered. An event that comes while a reading is under way may be newer
+ * than what was read: it waits for the answer, or the client would overwrite it with what was before. Readings that
+ * begin later make it wait no longer.
+ */
+export class Outbox<Item> {
+  readonly #readings = new Set<number>()
+  #begun = 0
+  #held: { readonly after: number; readonly item: Item }[] = []
+
+  /** Returns what ends the reading; to be called when the answer was sent, with what may be sent now. */
+  begin(send: (item: Item) => void): () => void {
+    const reading = ++this.#begun
+    this.#readings.add(reading)
+    return () => {
+      this.#readings.delete(reading)
+      const [oldest = Number.POSITIVE_INFINITY] = this.#readings
+      let free = 0
+      while (free < this.#held.length && (this.#held[free] as { after: number }).after < oldest) free++
+      for (const { item } of this.#held.splice(0, free)) send(item)
+    }
+  }
+
+  /** False: nothing is waited for, it can be sent at once. */
+  holds(item: Item): boolean {
+    if (this.#readings.size === 0) return false
+    this.#held.push({ after: this.#begun, item })
+    return true
+  }
+
+  clear(): void {
+    this.#held = []
+  }
+}

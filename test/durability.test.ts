@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { after, type TestContext, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { RecordId } from '../src/index.ts'
+import { Random } from './durability/random.ts'
+import { tagIds } from './durability/settings.ts'
+import { holdingsIn, readStored, replay, type Stored } from './durability/stored.ts'
+import { type Holdings, unknownId, Writer } from './durability/writer.ts'
+import { freshDatabase, missingPostgres, postgresForTests } from './postgres.ts'
+import { newFile } from './sqlite.ts'
+
+const rounds = 6
+const writerCount = 6
+const longestRoundMs = 400
+
+/** Every write is by chance; the same seed makes the same ones, up to the moment of the kill. */
+const seed = Number(process.env.KEELSON_TEST_SEED ?? Date.now() % 1_000_000)
+
+const postgres = missingPostgres === undefined ? await postgresForTests() : undefined
+after(() => postgres?.stop())
+
+test('SQLite: killed at any moment, a service keeps what it acknowledged, and nothing by halves', (t) =>
+  killAgainAndAgain(t, `sqlite:${newFile()}`))
+
+test('PostgreSQL: killed at any moment, a service keeps what it acknowledged, and nothing by halves', {
+  skip: missingPostgres ?? false,
+}, async (t) => {
+  await using database = await freshDatabase(postgres?.url ?? '')
+  await killAgainAndAgain(t, database.url)
+})
+
+async function killAgainAndAgain(t: TestContext, database: string): Promise<void> {
+  t.diagnostic(`KEELSON_TEST_SEED=${seed}`)
+  const random = new Random(seed)
+  const writers = Array.from({ length: writerCount }, (_, index) => new Writer(`w${index}`, new Random(seed + index)))
+  const ids = new Map<string, string>()
+  for (let round = 0; round < rounds; round++) {
+    const server = await start(database)
+    if (round === 0) await createTags(server.url)
+    const writing = Promise.all(writers.map((writer) => writer.writeTo(server.url)))
+    await Promise.race([wait(random.below(longestRoundMs)), writing])
+    await server.kill()
+    await writing
+    await settled(database)
+    const stored = await readStored(database)
+    for (const writer of writers) {
+      writer.holdings = whatIsTrue(writer, holdingsIn(stored, writer.name), `round ${round}`)
+      writer.pending = undefined
+    }
+    noIdTwice(stored, ids)
+    replay(stored)
+  }
+  const acknowledged = writers.reduce((sum, writer) => sum + writer.acknowledged, 0)
+  t.diagnostic(`${acknowledged} writes were acknowledged in ${rounds} rounds`)
+  assert.ok(acknowledged > rounds * writerCount, 'so few writes prove nothing')
+}
+
+/** The service in a process of its own, so that it can be killed. */
+async function start(database: string) {
+  const program = fileURLToPath(new URL('durability/serve.ts', import.meta.url))
+  const child = spawn(process.execPath, [program, database], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const exit = once(child, 'exit')
+  const lines = createInterface({ input: child.stdout })
+  const [url] = await Promise.race([
+    once(lines, 'line'),
+    exit.then(([code]) => {
+      throw new Error(`the service did not start: ${code}`)
+    }),
+  ])
+  return {
+    url: url as string,
+    async kill() {
+      child.kill('SIGKILL')
+      await exit
+    },
+  }
+}
+
+async function createTags(url: string): Promise<void> {
+  for (const id of tagIds) {
+    const response = await fetch(`${url}/tag`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ label: `tag ${id}` }),
+    })
+    assert.equal(((await response.json()) as { id: number }).id, id)
+  }
+}
+
+/** What is stored is what was acknowledged, or that and the write that was not answered: never a part of it. */
+function whatIsTrue({ name, holdings, pending }: Writer, stored: Holdings, when: string): Holdings {
+  if (pending && isSame(stored, pending)) return stored
+  assert.deepEqual(stored, holdings, `${when}, ${name}: what was acknowledged is there`)
+  return stored
+}
+
+/** Ids that nobody was told count as equal. */
+function isSame(stored: Holdings, pending: Holdings): boolean {
+  const blank = ({ owners, pets }: Holdings) => ({
+    owners: new Map([...owners].map(([mark, id]) => [mark, pending.owners.get(mark) === unknownId ? unknownId : id])),
+    pets: new Map(
+      [...pets].map(([mark, pet]) => [
+        mark,
+        pending.pets.get(mark)?.id === unknownId ? { ...pet, id: unknownId } : pet,
+      ]),
+    ),
+  })
+  try {
+    assert.deepEqual(blank(stored), pending)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** An id belongs to one mark for ever, also after its record has gone. */
+function noIdTwice({ owners, pets }: Stored, ids: Map<string, string>): void {
+  for (const [model, records] of [
+    ['owner', owners],
+    ['pet', pets],
+  ] as const) {
+    for (const { id, mark } of records) {
+      const key = `${model} ${id as RecordId}`
+      assert.equal(ids.get(key) ?? mark, mark, `${key} is given once`)
+      ids.set(key, mark as string)
+    }
+  }
+}
+
+/** A database server finishes what a killed client had asked for; only then can be said what is true. */
+async function settled(url: string): Promise<void> {
+  if (!url.startsWith('postgres')) return
+  const { default: pg } = await import('pg')
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    const others = `select count(*) as n from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`
+    while (Number((await client.query(others)).rows[0].n) > 0) await wait(10)
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,148 @@
+import { deepStrictEqual } from 'node:assert'
+import { byKey, type Criteria } from '../../src/criteria/criteria.ts'
+import { parseSelect } from '../../src/criteria/parse-select.ts'
+import { parseSort } from '../../src/criteria/parse-sort.ts'
+import { parseWhere } from '../../src/criteria/parse-where.ts'
+import { orderBy, toSql } from '../../src/criteria/to-sql.ts'
+import type { Assignment } from '../../src/model/assignment.ts'
+import type { Attribute } from '../../src/model/model.ts'
+import type { Json } from '../../src/protocol/json.ts'
+import type { Dialect } from '../../src/sql/dialect.ts'
+import { textOf } from '../../src/sql/sql.ts'
+import { encodeList, type Records, type Store } from '../../src/storage/store.ts'
+import { defaultLimits } from '../../src/support/limits.ts'
+import type { Question, Row } from './generate.ts'
+import { attributeOf, junction, models, sample } from './sample.ts'
+
+export interface Subject {
+  readonly name: string
+  readonly store: Store
+  /** For reports; a store without one has no SQL to show. */
+  readonly dialect?: Dialect
+  /** What the store is asked instead: for stores that are wrong on purpose. */
+  readonly ask?: (criteria: Criteria) => Criteria
+}
+
+const limits = { ...defaultLimits, maxDepth: 20 }
+
+export function criteriaOf({ where, sort, limit, skip, select }: Question): Criteria {
+  return {
+    where: parseWhere(where, sample, limits),
+    sort: parseSort(sort, sample, limits),
+    limit,
+    skip,
+    select: parseSelect(['id', ...select], undefined, sample),
+  }
+}
+
+/** Makes the rows all that there is, with keys that count from 1. */
+export async function load({ store }: Subject, rows: readonly Row[]): Promise<void> {
+  const everything = parseWhere({}, sample, limits)
+  await store.transaction(async (transaction) => {
+    await transaction.delete(junction, everything)
+    await transaction.update(sample, parseWhere({ parent: { '!=': null } }, sample, limits), [
+      { attribute: attributeOf('parent'), value: null },
+    ])
+    await transaction.delete(sample, everything)
+    for (const [index, row] of rows.entries()) {
+      const { values, parent } = row
+      // Only rows that are there already can be pointed to.
+      const key = parent === null || parent >= index ? null : parent + 1
+      const given: Readonly<Record<string, Json>> = { ...values, id: index + 1, parent: key }
+      const assignments = [...sample.attributes.values()].map(
+        (attribute): Assignment => ({ attribute, value: given[attribute.name] ?? null }),
+      )
+      await transaction.insert(sample, assignments)
+      for (const friend of row.friends) {
+        const [near, far] = junction.key as readonly [Attribute, Attribute]
+        const pair = [
+          { attribute: near, value: index + 1 },
+          { attribute: far, value: Math.min(friend, index) + 1 },
+        ]
+        await transaction.insertMissing(junction, pair)
+      }
+    }
+  })
+}
+
+/** All that a store has to say about a question, in a form that two stores can be compared by. */
+interface Answer {
+  readonly page: Json
+  readonly nextPage: Json
+  readonly count: number
+  readonly children: Json
+  readonly friends: Json
+  readonly parents: Json
+}
+
+export async function answerOf({ store, ask = (criteria) => criteria }: Subject, criteria: Criteria): Promise<Answer> {
+  const wanted = ask(criteria)
+  const page = await store.find(sample, wanted)
+  const next = page.next && (await store.find(sample, ask({ ...criteria, skip: 0, after: page.next })))
+  return {
+    page: contentOf(page),
+    nextPage: next ? contentOf(next) : null,
+    count: await store.count(sample, wanted.where),
+    children: await related(store, 'children', wanted),
+    friends: await related(store, 'friends', wanted),
+    parents: await related(store, 'parent', { ...wanted, sort: byKey(sample), limit: 1, skip: 0 }),
+  }
+}
+
+async function related(store: Store, name: string, criteria: Criteria): Promise<Json> {
+  const association = sample.associations.get(name)
+  if (!association) throw new Error(`no association ${name}`)
+  const { records, ends } = await store.related(association, [3, 1, 2, 99], { ...criteria, after: undefined })
+  return { records: contentOf(records), ends }
+}
+
+/** What goes over the wire and what code in the process gets must be the same. */
+function contentOf(records: Records): Json {
+  const decoded = records.decode()
+  deepStrictEqual(JSON.parse(encodeList(records)), JSON.parse(JSON.stringify(decoded)), 'encoded and decoded differ')
+  return decoded
+}
+
+/** Throws, with all that is needed to see why, when the second does not answer as the first. */
+export async function compare(
+  reference: Subject,
+  subject: Subject,
+  rows: readonly Row[],
+  question: Question,
+): Promise<void> {
+  const criteria = criteriaOf(question)
+  const expected = await answerOf(reference, criteria)
+  try {
+    deepStrictEqual(await answerOf(subject, criteria), expected)
+  } catch (error) {
+    throw new Error(report(reference, subject, rows, question, (error as Error).message), { cause: error })
+  }
+}
+
+function report(
+  reference: Subject,
+  subject: Subject,
+  rows: readonly Row[],
+  question: Question,
+  difference: string,
+): string {
+  return [
+    `${subject.name} does not answer as ${reference.name} does`,
+    `where   ${JSON.stringify(question.where)}`,
+    `sort    ${question.sort.join(', ') || 'by key'}, limit ${question.limit}, skip ${question.skip}, select ${question.select.join()}`,
+    ...rows.map((row, index) => `row ${index + 1}   ${JSON.stringify(row)}`),
+    ...[reference, subject].flatMap(({ name, dialect }) => (dialect ? [`${name}: ${sqlOf(question, dialect)}`] : [])),
+    `+ ${subject.name}, - ${reference.name}`,
+    difference,
+  ].join('\n')
+}
+
+export function sqlOf(question: Question, dialect: Dialect): string {
+  const { where, sort } = criteriaOf(question)
+  const condition = toSql(where, dialect)
+  const text = `where ${textOf(condition, dialect.placeholder)} order by ${orderBy(sort, sample, dialect)}`
+  const values = condition.values.map((value) => (typeof value === 'bigint' ? `${value}n` : JSON.stringify(value)))
+  return `${text} [${values.join(', ')}]`
+}
+
+export { models }

@@ -1,0 +1,46 @@
+import { after, before, describe, test } from 'node:test'
+import { storageConformance, zooModels } from '../src/conformance.ts'
+import { everything } from '../src/criteria/criteria.ts'
+import type { Models } from '../src/model/model.ts'
+import type { Store } from '../src/storage/store.ts'
+import { openStore } from '../src/storage/stores.ts'
+import { defaultLimits } from '../src/support/limits.ts'
+import { databases, type TestDatabase } from './databases.ts'
+
+/** Those that something must point to come last. */
+const emptiedInOrder = (models: Models) =>
+  [...models.values()].sort((a, b) => rank(a.name) - rank(b.name) || (a.isJunction ? -1 : 1))
+const rank = (name: string): number => ['feeding', 'ticket', 'shift', 'team', 'animal', 'keeper', 'enclosure'].indexOf(name)
+
+async function empty(store: Store, models: Models): Promise<void> {
+  for (const model of emptiedInOrder(models)) await store.delete(model, everything)
+}
+
+for (const database of databases) {
+  describe(database.name, { skip: database.missing ?? false }, () => {
+    const models = zooModels()
+    let opened: TestDatabase
+    let store: Store
+    const open = async (): Promise<Store> => {
+      const report = (error: unknown) => console.error(error)
+      const migrate = 'add' as const
+      return (await openStore({ url: opened.url, models, migrate, limits: defaultLimits, report })).store
+    }
+    before(async () => {
+      opened = await database.open()
+      store = await open()
+    })
+    after(async () => {
+      await store[Symbol.asyncDispose]()
+      await opened[Symbol.asyncDispose]()
+    })
+    const neighbour = database.name === 'memory' ? undefined : open
+    for (const { name, needs, run } of storageConformance) {
+      const skip = needs === 'neighbour' && !neighbour && 'memory is one process’s own'
+      test(name, { skip }, async () => {
+        await empty(store, models)
+        await run({ store, models, neighbour })
+      })
+    }
+  })
+}
