@@ -46,7 +46,7 @@ export class Command {
   readonly #child: ChildProcess
   stdout = ''
   stderr = ''
-  readonly ended: Promise<Ended>
+  readonly #closed: Promise<Ended>
   #watchers: (() => void)[] = []
   #hasEnded = false
 
@@ -59,7 +59,7 @@ export class Command {
     })
     this.#child.stdout?.setEncoding('utf8').on('data', (text) => this.#heard('stdout', text))
     this.#child.stderr?.setEncoding('utf8').on('data', (text) => this.#heard('stderr', text))
-    this.ended = new Promise((resolve) => {
+    this.#closed = new Promise((resolve) => {
       this.#child.once('close', (code, signal) => {
         this.#hasEnded = true
         resolve({ code, signal, stdout: this.stdout, stderr: this.stderr })
@@ -71,6 +71,13 @@ export class Command {
 
   static run(args: readonly string[], options?: CommandOptions): Promise<Ended> {
     return new Command(args, options).ended
+  }
+
+  /** How it ended, once nobody holds its output any more: neither it, nor anything that it has started. */
+  get ended(): Promise<Ended> {
+    const { promise, reject } = Promise.withResolvers<never>()
+    const timer = setTimeout(() => reject(new Error(`It has not ended.\n${this.#printed}`)), patienceMs)
+    return Promise.race([this.#closed, promise]).finally(() => clearTimeout(timer))
   }
 
   get pid(): number {
@@ -94,7 +101,7 @@ export class Command {
       if (match) return match
       if (deadline.aborted || this.#hasEnded) {
         const why = deadline.aborted ? 'in time' : 'before it ended'
-        throw new Error(`Nothing fits ${pattern} ${why}.\nstdout: ${this.stdout}\nstderr: ${this.stderr}`)
+        throw new Error(`Nothing fits ${pattern} ${why}.\n${this.#printed}`)
       }
       await new Promise<void>((resolve) => {
         this.#watchers.push(resolve)
@@ -113,6 +120,10 @@ export class Command {
   async url(): Promise<string> {
     const [, url] = await this.until(/(http:\/\/127\.0\.0\.1:\d+)/)
     return url as string
+  }
+
+  get #printed(): string {
+    return `stdout: ${this.stdout}\nstderr: ${this.stderr}`
   }
 
   #heard(stream: 'stdout' | 'stderr', text: string): void {

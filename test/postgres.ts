@@ -41,6 +41,8 @@ export interface FreshDatabase extends AsyncDisposable {
 }
 
 export interface Stranger extends AsyncDisposable {
+  /** Notifications that came, after a `listen`. */
+  readonly heard: readonly string[]
   query(text: string, values?: readonly unknown[]): Promise<(string | null)[][]>
 }
 
@@ -74,8 +76,11 @@ async function connected(url: string): Promise<Stranger> {
   const types = { getTypeParser: () => (text: string) => text }
   const client = new pg.Client({ connectionString: url, types: types as unknown as pg.CustomTypesConfig })
   client.on('error', () => {}) // the test that ends it knows
+  const heard: string[] = []
+  client.on('notification', ({ payload }) => heard.push(payload ?? ''))
   await client.connect()
   return {
+    heard,
     async query(text, values = []) {
       const { rows } = await client.query({ text, values: [...values], rowMode: 'array' })
       return rows as (string | null)[][]

@@ -33,6 +33,7 @@ export class RawSocket implements AsyncDisposable {
   /** Connects in the third generation, as `sails.io.js` does, and waits until it is served. */
   static async connect(base: string, headers?: Readonly<Record<string, string>>): Promise<RawSocket> {
     const socket = await RawSocket.open(`${base}/socket.io/?EIO=3&transport=websocket`, headers)
+    await socket.until((frame) => frame.startsWith('0{'))
     await socket.until((frame) => frame === '40')
     return socket
   }

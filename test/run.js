@@ -8,6 +8,8 @@ import { fileURLToPath } from 'node:url'
 const oldestNode = 24
 /** The suite is made for two cores; more processes than that only make each of them late. */
 const concurrency = 2
+/** A test that waits for what never comes fails, instead of keeping everybody waiting. */
+const longestTestMs = 300000
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
@@ -39,12 +41,11 @@ async function test(given) {
   const postgres = await findPostgres()
   try {
     const chosen = files.length > 0 ? files : ['src/**/*.test.ts', 'test/**/*.test.ts']
-    const ended = await run(
-      [`--test-concurrency=${concurrency}`, '--test-reporter=spec', ...options, ...chosen],
-      postgres.url,
-    )
-    console.log(coverage(postgres, given.length > 0))
-    return ended
+    const usual = [`--test-concurrency=${concurrency}`, `--test-timeout=${longestTestMs}`, '--test-reporter=spec']
+    const { code, signal } = await run([...usual, ...options, ...chosen], postgres.url)
+    if (signal) console.log(`\nThe tests were ended by ${signal}: what they did not get to is not covered.`)
+    else console.log(coverage(postgres, given.length > 0))
+    return code
   } finally {
     postgres.stop()
   }
@@ -58,10 +59,19 @@ function run(args, postgresUrl) {
     env,
     stdio: 'inherit',
   })
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  let ended
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.on(signal, () => {
+      ended = signal
+      child.kill(signal)
+    })
+  }
   return new Promise((resolve, reject) => {
     child.on('error', reject)
-    child.on('exit', (code, signal) => resolve(signal === null ? code : 1))
+    child.on('exit', (code, signal) => {
+      const by = ended || signal
+      resolve({ code: by ? 1 : code, signal: by })
+    })
   })
 }
 

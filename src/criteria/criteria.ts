@@ -52,6 +52,8 @@ export interface Criteria {
   readonly after?: readonly unknown[] | undefined
   /** Nobody else may change the record until the transaction ends. For one record by its key. */
   readonly lock?: boolean
+  /** For the store alone: what it made of these criteria, so that a plan that is kept is compiled once. */
+  compiled?: unknown
 }
 
 /** The records of an association that an answer embeds, each list a page of its own. */

@@ -2,7 +2,7 @@ import type { AssociationsOf, TargetOf } from './associations-of.ts'
 import type { AttributesOf, ModelName, PrimaryKeyName } from './attributes-of.ts'
 import type { ModelDefinitions } from './definition.ts'
 import type { RecordOf, Simplify } from './record-of.ts'
-import type { Sortable, SortableThrough, SortBy } from './sort-of.ts'
+import type { Sortable, SortBy } from './sort-of.ts'
 import type { ToOne } from './value-of.ts'
 import type { Where } from './where-of.ts'
 
@@ -15,7 +15,7 @@ export type FindOptions<
   Populated = Population<M, N>,
 > = Simplify<Showing<Select, Omitted, Populated> & Criteria<M, N> & Paging>
 
-/** What of one record. */
+/** What of a record. */
 export type FindOneOptions<
   M extends ModelDefinitions,
   N extends ModelName<M>,
@@ -37,7 +37,7 @@ export interface Showing<Select, Omitted, Populated> {
 /** Which records, and in which order. */
 export interface Criteria<M extends ModelDefinitions, N extends ModelName<M>> {
   readonly where?: Where<M, N>
-  readonly sort?: SortBy<keyof (Sortable<M, AttributesOf<M, N>> & SortableThrough<M, AttributesOf<M, N>>) & string>
+  readonly sort?: SortBy<keyof Sortable<M, AttributesOf<M, N>> & string>
   readonly limit?: number
   readonly skip?: number
 }
@@ -50,12 +50,15 @@ export interface Paging {
   readonly count?: boolean
 }
 
+/** Names of attributes; to-many associations are embedded and not selected. */
 export type Selection<M extends ModelDefinitions, N extends ModelName<M>> =
   | readonly (keyof RecordOf<M, N> & string)[]
   | undefined
+/** Names of attributes that can be left out. */
 export type Omission<M extends ModelDefinitions, N extends ModelName<M>> =
   | readonly Exclude<keyof RecordOf<M, N> & string, PrimaryKeyName<M[N]>>[]
   | undefined
+/** Names of associations, or what is wanted of each. */
 export type Population<M extends ModelDefinitions, N extends ModelName<M>> =
   | readonly (keyof AssociationsOf<M, N> & string)[]
   | { readonly [K in keyof AssociationsOf<M, N>]?: true | EmbedOptions<M, AssociationsOf<M, N>[K]> }

@@ -7,7 +7,10 @@ import type { Found, Page } from './found.ts'
 import type { Exactly } from './mistake.ts'
 import type { KeyOf, ToMany } from './value-of.ts'
 
-/** What can be done with the associations of the records of one model. */
+/**
+ * What can be done with the associations of the records of one model. Records of other models are something else, and `in out`
+ * says so: to find out, the compiler would walk from model to model and give up.
+ */
 export interface Members<in out M extends ModelDefinitions, in out N extends ModelName<M>> {
   /**
    * What an association leads to: for to-many a page, as `find` answers it; for to-one the record, or undefined when

@@ -12,7 +12,10 @@ import type { Where } from './where-of.ts'
 /** The records of each model, for code in the same process. */
 export type Records<M extends ModelDefinitions> = { readonly [N in ModelName<M>]: ModelRecords<M, N> }
 
-/** What can be done with the records of one model. */
+/**
+ * What can be done with the records of one model. Records of other models are something else, and `in out`
+ * says so: to find out, the compiler would walk from model to model and give up.
+ */
 export interface ModelRecords<in out M extends ModelDefinitions, in out N extends ModelName<M>>
   extends Members<M, N>,
     Listening<M, N> {

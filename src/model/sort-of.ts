@@ -9,7 +9,7 @@ import type { Incomparable } from './where-of.ts'
  * `owner.name` is the name of the record that the to-one association `owner` leads to.
  */
 export type Sort<M extends ModelDefinitions, N extends ModelName<M>> = SortBy<
-  keyof (Sortable<M, AttributesOf<M, N>> & SortableThrough<M, AttributesOf<M, N>>) & string
+  keyof Sortable<M, AttributesOf<M, N>> & string
 >
 
 /** The same by the names of the attributes, which an error shows then instead of all models. */
@@ -19,13 +19,13 @@ export type SortBy<Name extends string> =
   | { readonly [K in Name]?: 1 | -1 | 'ASC' | 'DESC' }
 type SortTerm<Name extends string> = Name | `${Name} ASC` | `${Name} DESC`
 
-/** What has an order. */
-export type Sortable<M extends ModelDefinitions, A> = {
+/** What has an order, of these attributes and of those of the records that they lead to. */
+export type Sortable<M extends ModelDefinitions, A> = Ordered<M, A> & OrderedThrough<M, A>
+
+type Ordered<M extends ModelDefinitions, A> = {
   [K in keyof A as A[K] extends ToMany ? never : TypeOf<M, A[K]> extends Incomparable ? never : K]: A[K]
 }
-
-/** What has an order in the records that these lead to. */
-export type SortableThrough<M extends ModelDefinitions, A> = {
-  [K in keyof A & string as A[K] extends ToOne ? `${K}.${SortableOf<M, TargetOf<M, A[K]>>}` : never]: A[K]
+type OrderedThrough<M extends ModelDefinitions, A> = {
+  [K in keyof A & string as A[K] extends ToOne ? `${K}.${NameOrdered<M, TargetOf<M, A[K]>>}` : never]: A[K]
 }
-type SortableOf<M extends ModelDefinitions, N extends ModelName<M>> = keyof Sortable<M, AttributesOf<M, N>> & string
+type NameOrdered<M extends ModelDefinitions, N extends ModelName<M>> = keyof Ordered<M, AttributesOf<M, N>> & string

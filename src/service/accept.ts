@@ -9,7 +9,7 @@ const eventStream = 'text/event-stream'
 export function wantsStream({ headers: { accept } }: ServiceRequest): boolean {
   if (accept === undefined) return false
   if (accept === eventStream) return true
-  const text = Array.isArray(accept) ? accept.join() : (accept as string)
+  const text = String(accept).toLowerCase()
   return text.includes(eventStream) && favourite(text) === eventStream
 }
 
@@ -22,7 +22,7 @@ interface Range {
 /** What is wanted most. Of what is wanted as much it is the first, and nothing in particular comes last. */
 function favourite(text: string): string | undefined {
   let best: Range | undefined
-  for (const range of text.toLowerCase().split(',').map(rangeOf)) {
+  for (const range of text.split(',').map(rangeOf)) {
     if (range.quality > 0 && (!best || isBetter(range, best))) best = range
   }
   return best?.type

@@ -39,13 +39,16 @@ export interface Pipeline {
   readonly trusts: (origin: string) => boolean
   readonly report: (error: unknown) => void
   /** What an address was found to mean, for those that say it all: most lists are asked for again and again. */
-  readonly plans: Lru<string, Plan>
+  readonly plans: Lru<string, Plan | typeof once>
 }
 
 export interface Plan {
   readonly match: Match
   readonly input: unknown
 }
+
+/** An address that was seen once. */
+const once = 'once'
 
 /** Plans of addresses past this number are made again. */
 export const keptPlans = 1000
@@ -112,11 +115,12 @@ function plan({ plans, routes, context, populates }: Pipeline, request: ServiceR
     request.query.length <= longestKeptQuery
   const key = isKept ? `${request.path}?${request.query}` : ''
   const kept = isKept ? plans.get(key) : undefined
-  if (kept) return kept
+  if (kept !== undefined && kept !== once) return kept
   const match = route(routes, request.method, request.path)
   const parameters = readParameters(request, match, context.limits, populates)
   const made = { match, input: match.operation.parse(parameters, match, context) }
-  if (isKept && match.operation.name === 'find') plans.set(key, made)
+  // Most addresses come once; what is kept of them is only that they came.
+  if (isKept && match.operation.name === 'find') plans.set(key, kept === once ? made : once)
   return made
 }
 

@@ -23,9 +23,20 @@ export function respond(outcome: Outcome, request: ServiceRequest, { style, oper
 
 /** The same question, from where this page ends. */
 function nextPage({ base = '', path, query }: ServiceRequest, cursor: string): string {
-  const kept = query.split('&').filter((pair) => pair !== '' && !/^(?:cursor|skip)=/.test(pair))
-  return `${base}${path}?${[...kept, `cursor=${cursor}`].join('&').replaceAll('>', '%3E').replaceAll('<', '%3C')}`
+  const kept = needsCare.test(query) ? withoutPlace(query) : query
+  return `${base}${path}?${kept === '' ? '' : `${kept}&`}cursor=${cursor}`
 }
+
+/** Names a place already, or holds what would end the link. */
+const needsCare = /(?:^|&)(?:cursor|skip)=|[<>]/
+
+const withoutPlace = (query: string): string =>
+  query
+    .split('&')
+    .filter((pair) => pair !== '' && !/^(?:cursor|skip)=/.test(pair))
+    .join('&')
+    .replaceAll('>', '%3E')
+    .replaceAll('<', '%3C')
 
 /** An error as an answer. One that was not meant for whoever asked is reported instead, and says nothing of itself. */
 export function fail(error: unknown, report: (error: unknown) => void): ServiceResponse {

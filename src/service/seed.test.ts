@@ -19,7 +19,8 @@ async function run(database: string, config: Partial<AnyConfig> = {}): Promise<r
   return [await service.seed(), await namesOf(service)]
 }
 
-const namesOf = async (service: OpenService) => (await service.records.get('pet')?.find())?.data.map(({ name }) => name) ?? []
+const namesOf = async (service: OpenService) =>
+  (await service.records.get('pet')?.find())?.data.map(({ name }) => name) ?? []
 
 const seed = async ({ system }: Seeding<Models>) => void (await system.records.pet.create({ name: 'Rex' }))
 

@@ -32,7 +32,9 @@ async function open(config: Partial<AnyConfig> = {}) {
 
 const page = async (config?: Partial<AnyConfig>, headers: Record<string, string> = {}) => {
   const service = await open(config)
-  const response = await service.fetch(new Request('http://localhost:1337/', { headers: { accept: 'text/html', ...headers } }))
+  const response = await service.fetch(
+    new Request('http://localhost:1337/', { headers: { accept: 'text/html', ...headers } }),
+  )
   return { response, html: await response.text() }
 }
 
@@ -64,7 +66,10 @@ describe('the page at the root', () => {
 
   test('needs nothing from anywhere', async () => {
     const { response, html } = await page()
-    assert.match(response.headers.get('content-security-policy') ?? '', /^default-src 'none'; style-src 'unsafe-inline'/)
+    assert.match(
+      response.headers.get('content-security-policy') ?? '',
+      /^default-src 'none'; style-src 'unsafe-inline'/,
+    )
     assert.doesNotMatch(html, /<(?:script|link|img|iframe|object)|@import|url\(|<[^>]* src=|href="(?![#.])/)
   })
 
@@ -119,7 +124,11 @@ describe('the page at the root', () => {
 test('programs are told of models and routes, and nothing of how they are stored', async () => {
   const service = await open({ prefix: '/api' })
   const list = (await (await service.fetch(new Request('http://localhost/'))).json()) as {
-    readonly models: readonly { readonly name: string; readonly routes: readonly string[]; readonly attributes: readonly object[] }[]
+    readonly models: readonly {
+      readonly name: string
+      readonly routes: readonly string[]
+      readonly attributes: readonly object[]
+    }[]
   }
   assert.deepEqual(
     list.models.map(({ name }) => name),
@@ -144,7 +153,11 @@ describe('the lines to copy do what they say', { skip: !hasCurl && 'curl is not 
   const members = ['Its pets', 'Its owner']
   const kinds: readonly { what: string; config: Partial<AnyConfig>; shown: readonly string[] }[] = [
     { what: 'over REST', config: {}, shown: members },
-    { what: 'by shortcuts only: there is none to what an association leads to', config: { rest: false, prefix: '/api' }, shown: [] },
+    {
+      what: 'by shortcuts only: there is none to what an association leads to',
+      config: { rest: false, prefix: '/api' },
+      shown: [],
+    },
   ]
   for (const { what, config, shown } of kinds) {
     test(what, async () => {
@@ -173,7 +186,12 @@ describe('the lines to copy do what they say', { skip: !hasCurl && 'curl is not 
 })
 
 const unescaped = (text: string): string =>
-  text.replaceAll('&#39;', "'").replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
+  text
+    .replaceAll('&#39;', "'")
+    .replaceAll('&quot;', '"')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&')
 
 /** What a shell makes of a line. */
 async function statusOf(line: string): Promise<number> {

@@ -14,6 +14,11 @@ import type { Association, Attribute, ManyToMany, Model } from '../model/model.t
 import type { Json } from '../protocol/json.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import { join, raw, type Sql, sql } from '../sql/sql.ts'
+import { entry } from '../support/entry.ts'
+import { Lru } from '../support/lru.ts'
+
+/** Shapes of writes past this number are made again. */
+const keptShapes = 200
 
 /** What a find selects: the attributes, and behind them what else the order of the records needs. */
 export interface Columns {
@@ -27,6 +32,7 @@ export class SqlStatements {
   readonly #dialect: Dialect
   readonly #sound: (attribute: Attribute) => boolean
   readonly #lists = new WeakMap<Selection, string>()
+  readonly #shapes = new WeakMap<Model, Lru<string, readonly string[]>>()
 
   constructor(dialect: Dialect, sound: (attribute: Attribute) => boolean) {
     this.#dialect = dialect
@@ -98,6 +104,11 @@ export class SqlStatements {
     return this.#dialect.compared(sort.attribute, sortedBy(sort, model, this.#dialect))
   }
 
+  /** How keys are bound: one value, however many they are. */
+  boundKeys(association: Association, keys: readonly Json[]): unknown {
+    return this.#dialect.keys(keyOf(association), keys).values[0]
+  }
+
   /** The keys come first among the values, so that the rest can be kept. */
   related(association: Association, keys: readonly Json[], criteria: Criteria): Sql {
     const { target } = association
@@ -137,26 +148,46 @@ export class SqlStatements {
   }
 
   insert(model: Model, assignments: readonly Assignment[], ifMissing: boolean): Sql {
+    const parts = this.#shape(model, ifMissing ? 'insert missing' : 'insert', assignments, () =>
+      this.#insertParts(model, assignments, ifMissing),
+    )
+    return { parts, values: assignments.map((assignment) => this.#value(assignment)) }
+  }
+
+  #insertParts(model: Model, assignments: readonly Assignment[], ifMissing: boolean): readonly string[] {
     const head = `insert into ${this.#quote(model.table)}`
-    const tail = raw(`${ifMissing ? this.#dialect.ifMissing : ''} returning ${this.#list(allOf(model))}`)
-    if (assignments.length === 0) return sql`${raw(`${head} ${this.#dialect.insertDefaults(model)}`)}${tail}`
+    const tail = `${ifMissing ? this.#dialect.ifMissing : ''} returning ${this.#list(allOf(model))}`
+    if (assignments.length === 0) return [`${head} ${this.#dialect.insertDefaults(model)}${tail}`]
     const columns = assignments.map(({ attribute }) => this.#quote(attribute.column)).join(', ')
-    const values = assignments.map((assignment) => this.#value(assignment))
-    return sql`${raw(`${head} (${columns}) values (`)}${join(values, ', ')})${tail}`
+    return [`${head} (${columns}) values (`, ...assignments.slice(1).map(() => ', '), `)${tail}`]
   }
 
   update(model: Model, where: Condition, assignments: readonly Assignment[]): Sql {
-    const sets = assignments.map((assignment) => {
-      const column = raw(`${this.#quote(assignment.attribute.column)} = `)
-      return sql`${column}${this.#value(assignment)}`
-    })
+    const parts = this.#shape(model, 'update', assignments, () => this.#updateParts(model, assignments))
+    const sets = { parts, values: assignments.map((assignment) => this.#value(assignment)) }
+    return sql`${sets}${this.#whereOf(where)}${raw(` returning ${this.#list(allOf(model))}`)}`
+  }
+
+  #updateParts(model: Model, assignments: readonly Assignment[]): readonly string[] {
+    const head = `update ${this.#quote(model.table)} set `
+    const columns = assignments.map(({ attribute }) => this.#quote(attribute.column))
     // An update of nothing still answers the row, and its triggers still say so.
-    if (sets.length === 0) {
-      const key = this.#quote(model.primaryKey.column)
-      sets.push(raw(`${key} = ${key}`))
-    }
-    const head = raw(`update ${this.#quote(model.table)} set `)
-    return sql`${head}${join(sets, ', ')}${this.#whereOf(where)}${raw(` returning ${this.#list(allOf(model))}`)}`
+    const key = this.#quote(model.primaryKey.column)
+    if (columns.length === 0) return [`${head}${key} = ${key}`]
+    return [`${head}${columns[0]} = `, ...columns.slice(1).map((column) => `, ${column} = `), '']
+  }
+
+  /** The text of a write depends on which attributes get a value, and hardly ever on more. */
+  #shape(
+    model: Model,
+    kind: string,
+    assignments: readonly Assignment[],
+    make: () => readonly string[],
+  ): readonly string[] {
+    const shapes = entry(this.#shapes, model, () => new Lru<string, readonly string[]>(keptShapes))
+    let key = kind
+    for (const { attribute } of assignments) key += `,${attribute.name}`
+    return entry(shapes, key, make)
   }
 
   delete(model: Model, where: Condition): Sql {
@@ -164,8 +195,8 @@ export class SqlStatements {
     return sql`${head}${this.#whereOf(where)}${raw(` returning ${this.#list(allOf(model))}`)}`
   }
 
-  #value({ attribute, value }: Assignment): Sql {
-    return sql`${value === null ? null : this.#dialect.encode(attribute, value)}`
+  #value({ attribute, value }: Assignment): unknown {
+    return value === null ? null : this.#dialect.encode(attribute, value)
   }
 
   #whereOf(condition: Condition): Sql {
@@ -181,12 +212,7 @@ export class SqlStatements {
   }
 
   #list(select: Selection): string {
-    let list = this.#lists.get(select)
-    if (list === undefined) {
-      list = select.map((attribute) => this.#selected(attribute)).join(', ')
-      this.#lists.set(select, list)
-    }
-    return list
+    return entry(this.#lists, select, () => select.map((attribute) => this.#selected(attribute)).join(', '))
   }
 
   #selected(attribute: Attribute): string {

@@ -41,8 +41,6 @@ export class SqlStore implements Store {
   readonly #dialect: Dialect
   readonly #statements: SqlStatements
   readonly #encoders: Encoders
-  /** Statements by criteria: a plan that is kept is compiled once. */
-  readonly #compiled = new WeakMap<Criteria, Statement>()
   /** The commonest shape of all, by what it selects. */
   readonly #lookups = new WeakMap<Selection, string>()
   readonly #recount: SqlStoreParts['recount']
@@ -153,7 +151,7 @@ export class SqlStore implements Store {
       },
       related: (association, keys, criteria) => {
         if (keys.length === 0) return { records: this.#records([], criteria.select), ends: [] }
-        const statement = this.#plain(this.#statements.related(association, keys, criteria))
+        const statement = this.#relatedStatement(association, keys, criteria)
         return chain(noted(association.target, statement), (rows) => this.#grouped(rows, keys.length, criteria))
       },
     }
@@ -182,16 +180,22 @@ export class SqlStore implements Store {
 
   #findStatement(model: Model, criteria: Criteria): Statement {
     if (isLookup(criteria)) return this.#lookup(model, criteria)
-    let statement = this.#compiled.get(criteria)
-    if (!statement) {
-      const columns = this.#statements.columns(model, criteria)
-      statement = {
-        ...this.#plain(this.#statements.find(model, criteria, columns)),
-        weight: weightOf(criteria),
-        columns,
-      }
-      this.#compiled.set(criteria, statement)
-    }
+    const compiled = criteria.compiled as Statement | undefined
+    if (compiled) return compiled
+    const columns = this.#statements.columns(model, criteria)
+    const text = this.#plain(this.#statements.find(model, criteria, columns))
+    const statement = { ...text, weight: weightOf(criteria), columns }
+    criteria.compiled = statement
+    return statement
+  }
+
+  /** The keys are the first of its values, and the only ones that are not part of the criteria. */
+  #relatedStatement(association: Association, keys: readonly Json[], criteria: Criteria): Statement {
+    const compiled = criteria.compiled as Statement | undefined
+    if (compiled)
+      return { ...compiled, values: [this.#statements.boundKeys(association, keys), ...compiled.values.slice(1)] }
+    const statement = this.#plain(this.#statements.related(association, keys, criteria))
+    criteria.compiled = statement
     return statement
   }
 

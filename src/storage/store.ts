@@ -55,8 +55,6 @@ export interface Reads {
 export interface Writes {
   /** Answers the new row. Throws E_INVALID_ATTRIBUTES for a value that is taken, or an association to nobody. */
   insert(model: Model, assignments: readonly Assignment[]): Maybe<Records>
-  /** As `insert`, but a row whose key is there already is left as it is, and nothing is answered. */
-  insertMissing(model: Model, assignments: readonly Assignment[]): Maybe<Records>
   /** Answers the rows as they are now. */
   update(model: Model, where: Condition, assignments: readonly Assignment[]): Maybe<Records>
   /** Answers the rows as they were. */
@@ -64,7 +62,10 @@ export interface Writes {
 }
 
 /** Reads and writes that happen together or not at all. */
-export interface Transaction extends Reads, Writes {}
+export interface Transaction extends Reads, Writes {
+  /** As `insert`, but a row whose key is there already is left as it is, and nothing is answered. */
+  insertMissing(model: Model, assignments: readonly Assignment[]): Maybe<Records>
+}
 
 export interface Snapshot<T> {
   readonly value: T

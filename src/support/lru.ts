@@ -1,4 +1,7 @@
-/** A bounded cache: the entry that was not used for longest goes first. A Map keeps the order of insertion for us. */
+/**
+ * A bounded cache: the entry that was not used for longest goes first. A Map keeps the order for us; it is kept up only
+ * once the cache is full, because before that nothing goes.
+ */
 export class Lru<K, V> {
   readonly #entries = new Map<K, V>()
   readonly #size: number
@@ -8,11 +11,18 @@ export class Lru<K, V> {
   }
 
   get(key: K): V | undefined {
-    return this.#entries.get(key)
+    const value = this.#entries.get(key)
+    if (value !== undefined && this.#entries.size >= this.#size) {
+      this.#entries.delete(key)
+      this.#entries.set(key, value)
+    }
+    return value
   }
 
   set(key: K, value: V): void {
-    if (this.#entries.size >= this.#size) this.#entries.delete(this.#entries.keys().next().value as K)
+    if (this.#entries.size >= this.#size && !this.#entries.has(key)) {
+      this.#entries.delete(this.#entries.keys().next().value as K)
+    }
     this.#entries.set(key, value)
   }
 }

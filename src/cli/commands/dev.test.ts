@@ -37,7 +37,15 @@ describe('keelson dev', () => {
     assert.equal((await ask(`${url}/pet/1`)).weight, null)
   })
 
-  test('waits for a configuration that is broken from the start, or lacks a file', async () => {
+  test('waits for what mends a configuration that is broken from the start', async () => {
+    const cwd = folder({ ...petShop, 'models/pet.ts': 'export const pet = {' })
+    const dev = new Command(['dev', '--port', '0'], { cwd })
+    await dev.until(/✗ models\/pet\.ts:1: .*\n[\s\S]*Nothing is served; waiting for the next save/)
+    write(cwd, 'models/pet.ts', pet)
+    assert.deepEqual(await ask(`${await dev.url()}/pet`), [])
+  })
+
+  test('waits for a file that is not there', async () => {
     const cwd = folder({ 'keelson.config.ts': petShop['keelson.config.ts'] })
     const dev = new Command(['dev', '--port', '0', '--json'], { cwd })
     await dev.until(/"event":"broken".*"There is no file models\/pet\.ts.*"serving":null/)
@@ -72,13 +80,13 @@ describe('keelson dev', () => {
     write(cwd, 'node_modules/x/index.js', 'milk')
     await post(`${url}/pet`, { name: 'Rex' })
     // What comes after them is heard, and alone.
-    write(cwd, 'models/pet.ts', withAttribute("weight: { type: 'number' }"))
+    write(cwd, 'keelson.config.ts', petShop['keelson.config.ts'].replace('models:', 'pluralize: true, models:'))
     await dev.until(/"event":"changed"/)
     assert.deepEqual(
       dev.events.map(({ event, files }) => [event, files]),
       [
         ['ready', undefined],
-        ['changed', ['models/pet.ts']],
+        ['changed', ['keelson.config.ts']],
       ],
     )
   })

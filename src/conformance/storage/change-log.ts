@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { setImmediate } from 'node:timers/promises'
 import { type Change, verbs } from '../../protocol/change.ts'
 import type { JsonObject } from '../../protocol/json.ts'
 import type { StorageCase } from '../storage-case.ts'
@@ -288,7 +289,10 @@ export const changeLog: readonly StorageCase[] = [
       void writing.finally(() => {
         isDone = true
       })
-      while (!isDone) await follow()
+      while (!isDone) {
+        await follow()
+        await setImmediate() // a store that answers at once would never let the others write
+      }
       for (let last = -1; last !== heard.length; ) {
         last = heard.length
         await follow()
@@ -307,6 +311,7 @@ export const changeLog: readonly StorageCase[] = [
       const snapshots = []
       for (let round = 0; round < 8; round++) {
         snapshots.push(await store.snapshot((reads) => reads.count(specimen, tables.where('specimen', {}))))
+        if (round % 2 === 1) await setImmediate()
       }
       await writing
       const changes = await changesAfter(store.changes, head)

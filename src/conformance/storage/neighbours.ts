@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { Change } from '../../protocol/change.ts'
 import type { StorageCase } from '../storage-case.ts'
 import { changesAfter, Tables } from '../tables.ts'
 
@@ -17,7 +18,9 @@ export const neighbours: readonly StorageCase[] = [
       await tables.update(store, 'specimen', made.id as number, { legs: 2 })
       const changes = await changesAfter(store.changes, head)
       assert.deepEqual(changes.map(({ verb, after }) => [verb, after?.legs]), [['created', 1], ['updated', 2]])
-      assert.deepEqual(await changesAfter(other.changes, head), changes)
+      // Where a change stands is for each reader to say; what happened is not.
+      const happened = ({ position: _, ...change }: Change) => change
+      assert.deepEqual((await changesAfter(other.changes, head)).map(happened), changes.map(happened))
     },
   },
   {

@@ -289,6 +289,31 @@ describe('the log of changes', { skip: missingPostgres ?? false }, async () => {
       }
     })
 
+    test('a place inside a batch means the same to another process, and later', async () => {
+      await using given = await opened()
+      const { store, database } = given
+      const head = await store.head()
+      const long = await database.connect()
+      await long.query('begin')
+      await long.query(`insert into pet (name) values ('long')`)
+      for (let index = 1; index <= 6; index++) await database.query(`insert into pet (name) values ('n${index}')`)
+      const first = await store.read(head, 2)
+      assert.ok(first !== 'reset')
+      await long.query(`insert into pet (name) values ('long, still')`)
+      await long.query('commit')
+      await database.query(`insert into pet (name) values ('last')`)
+      await using other = await openTestStore(database.url, models)
+      const rest = ['n3', 'n4', 'n5', 'n6']
+      for (const limit of [1, 2, 100]) {
+        assert.deepEqual(names(await other.changesAfter(first.position, limit)), [
+          ...rest,
+          'long',
+          'long, still',
+          'last',
+        ])
+      }
+    })
+
     test('a snapshot covers what it shows, and nothing else', async () => {
       await using given = await opened()
       const { store, database } = given
@@ -443,6 +468,19 @@ describe('the log of changes', { skip: missingPostgres ?? false }, async () => {
       assert.deepEqual(await store.changesAfter(await store.store.changes.tail()), [])
     })
 
+    test('by number of rows keeps what is not finished yet', async () => {
+      await using given = await opened()
+      const { store, database } = given
+      const long = await database.connect()
+      await long.query('begin')
+      await long.query(`insert into pet (name) values ('long')`)
+      await store.insert('pet', { name: 'other' })
+      await store.store.changes.trim({ ...keepAll, rows: 0 })
+      const head = await store.head()
+      await long.query('commit')
+      assert.deepEqual(names(await store.changesAfter(head)), ['long'])
+    })
+
     test('a reader in the middle of a batch is reset, not cut short', async () => {
       await using given = await opened()
       const { store, database } = given
@@ -481,6 +519,17 @@ describe('the log of changes', { skip: missingPostgres ?? false }, async () => {
         'a commit of another process',
       )
       await since(() => database.query(`insert into pet (name) values ('strange')`), 'a stranger writes')
+    })
+
+    test('other processes are told of commits, a few times however many there are', async () => {
+      await using given = await opened()
+      const { store, database } = given
+      const stranger = await database.connect()
+      await stranger.query('listen keelson')
+      await Promise.all(Array.from({ length: 300 }, (_, index) => store.insert('pet', { name: `n${index}` })))
+      await eventually(() => stranger.heard.length > 0 || undefined, 'it is told')
+      assert.ok(stranger.heard.length < 100, `${stranger.heard.length}`)
+      assert.equal(new Set(stranger.heard).size, 1, 'one process, one name')
     })
 
     test('goes on when its connection was lost, and ends with the last listener', async () => {

@@ -50,6 +50,7 @@ const texts = [
   '\uffff',
   '🐕',
   '🐕🐈',
+  '🐈',
   '\u{10ffff}',
   '\u{10ffff}x',
   'Straße',

@@ -358,6 +358,23 @@ describe('the driver of PostgreSQL', { skip: missingPostgres ?? false }, async (
       assert.deepEqual(await driver.read(byKey, ['1'], 'short'), [['1', '8']])
     })
 
+    test('that are found lost only when they are used, are replaced', async () => {
+      await using given = await open()
+      const { driver, network } = given
+      const all = () => [
+        driver.read(byKey, ['1'], 'short'),
+        driver.read(byKey, ['1'], 'long'),
+        driver.transaction((query) => query(byKey, ['1']), undefined),
+        driver.snapshot((query) => query(byKey, ['1'])),
+      ]
+      for (let round = 0; round < 3; round++) {
+        await Promise.all([all(), all(), all()].flat())
+        network.cut()
+        const found = await Promise.all(all())
+        for (const rows of found) assert.deepEqual(rows, [['1', '0']])
+      }
+    })
+
     test('a read that was under way is asked again; a write is not', async () => {
       await using given = await open()
       const { driver, database } = given
@@ -421,6 +438,20 @@ describe('the driver of PostgreSQL', { skip: missingPostgres ?? false }, async (
       await driver.read(byKey, ['1'], 'short')
       network.swallow()
       assert.deepEqual(await driver.read(byKey, ['1'], 'short'), [['1', '0']], 'asked again over another connection')
+    })
+
+    test('closing waits for what has only just been asked', async () => {
+      await using given = await open()
+      const { driver } = given
+      const asked = [
+        driver.read(byKey, ['1'], 'short'),
+        driver.read(byKey, ['1'], 'long'),
+        driver.write(`${increment}, 1`, ['1'], undefined),
+        driver.transaction((query) => query(byKey, ['2']), undefined),
+        driver.snapshot((query) => query(byKey, ['3'])),
+      ]
+      await driver[Symbol.asyncDispose]()
+      assert.equal((await Promise.all(asked)).length, 5)
     })
 
     test('closing waits for what is under way, and refuses what comes after', async () => {

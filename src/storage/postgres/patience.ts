@@ -5,8 +5,8 @@ const firstPauseMs = 50
 const longestPauseMs = 2_000
 
 /**
- * Opens connections, and after a failure not again at once: while a server is down, every request would be an attempt,
- * and a server that comes back would be met by all of them. In between the last failure is told.
+ * Opens connections, and after two failures not again at once: while a server is down, every request would be an
+ * attempt, and a server that comes back would be met by all of them. In between the last failure is told.
  */
 export function patient(open: () => Promise<Connection>): () => Promise<Connection> {
   let failures = 0
@@ -21,7 +21,9 @@ export function patient(open: () => Promise<Connection>): () => Promise<Connecti
       return connection
     } catch (error) {
       last = error instanceof DatabaseError ? error : new DatabaseError({ kind: 'lost' }, error)
-      notBeforeMs = performance.now() + Math.min(firstPauseMs * 2 ** failures++, longestPauseMs)
+      failures++
+      const pauseMs = failures === 1 ? 0 : Math.min(firstPauseMs * 2 ** (failures - 2), longestPauseMs)
+      notBeforeMs = performance.now() + pauseMs
       throw last
     }
   }

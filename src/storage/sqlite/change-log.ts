@@ -100,6 +100,7 @@ export class SqliteChangeLog implements SqlChangeLog {
 
   onWake(listener: () => void): Disposable {
     const registration = this.#wake.add(listener)
+    if (!this.#watch) void this.#look() // what is written from now on is not to be missed
     this.#watch ??= setInterval(() => void this.#look(), strangersMs).unref()
     return {
       [Symbol.dispose]: () => {

@@ -98,7 +98,8 @@ export class Writer {
     const failed: [Job, unknown][] = []
     for (const job of jobs) {
       try {
-        settled.push({ job, value: await this.#runOne(job) })
+        const value = this.#runOne(job)
+        settled.push({ job, value: value instanceof Promise ? await value : value })
       } catch (error) {
         if (!this.#connection.inTransaction || isOutOfRange(error)) return this.#replay(jobs, error)
         failed.push([job, error])

@@ -77,7 +77,8 @@ async function send(
       if (!res.write(value)) await drained(res, patienceMs)
     }
     res.end()
-    giveUpAfter(patienceMs, res)
+    const timer = giveUpAfter(patienceMs, res)
+    res.once('close', () => clearTimeout(timer))
   } catch (error) {
     report(error)
     // An answer that breaks off must not look like a whole one.
@@ -94,13 +95,9 @@ function drained(res: ServerResponse, patienceMs: number): Promise<void> {
       res.off('close', go)
       resolve()
     }
-    res.once('drain', go)
-    res.once('close', go)
+    res.on('drain', go)
+    res.on('close', go)
   })
 }
 
-function giveUpAfter(ms: number, res: ServerResponse): NodeJS.Timeout {
-  const timer = setTimeout(() => res.destroy(), ms).unref()
-  res.once('close', () => clearTimeout(timer))
-  return timer
-}
+const giveUpAfter = (ms: number, res: ServerResponse): NodeJS.Timeout => setTimeout(() => res.destroy(), ms).unref()

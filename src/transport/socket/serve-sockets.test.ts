@@ -45,7 +45,7 @@ async function start({ limits, handle = echo, connect, ...options }: Options = {
   const server = createServer((_, res) => res.end())
   server.on('upgrade', (req, socket, head) => {
     socket.on('error', () => {})
-    if (!sockets.upgrade(req, socket, head)) socket.end('HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\n{}')
+    if (!sockets.upgrade(req, socket, head)) socket.end('HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}')
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -62,6 +62,17 @@ async function start({ limits, handle = echo, connect, ...options }: Options = {
       assert.deepEqual(reported, [])
     },
   }
+}
+
+/** Answers when it is told to. */
+function waiting() {
+  const asked: string[] = []
+  const answers = new Map<string, () => void>()
+  const handle: Handle = (request) => {
+    asked.push(request.path)
+    return new Promise((resolve) => answers.set(request.path, () => resolve(echo(request))))
+  }
+  return { asked, answer: (path: string) => answers.get(path)?.(), handle }
 }
 
 const created = (id: number, text = 'Rex'): Message => {
@@ -340,17 +351,6 @@ describe('what nobody expected', () => {
 })
 
 describe('requests of one socket', () => {
-  /** Answers when it is told to. */
-  function waiting() {
-    const asked: string[] = []
-    const answers = new Map<string, () => void>()
-    const handle: Handle = (request) => {
-      asked.push(request.path)
-      return new Promise((resolve) => answers.set(request.path, () => resolve(echo(request))))
-    }
-    return { asked, answer: (path: string) => answers.get(path)?.(), handle }
-  }
-
   test('are worked on together, and answered as they are done', async () => {
     const { asked, answer, handle } = waiting()
     await using served = await start({ handle })
@@ -364,14 +364,12 @@ describe('requests of one socket', () => {
     assert.equal((await first).body.path, '/1')
   })
 
-  test('wait for their turn past a number, in order, and the socket is read no further', async () => {
+  test('wait for their turn past a number, in order', async () => {
     const { asked, answer, handle } = waiting()
     await using served = await start({ handle, limits: { maxRequestsPerSocket: 2 } })
     await using socket = await RawSocket.connect(served.url)
     const asks = [1, 2, 3, 4].map((index) => socket.ask('get', { url: `/${index}` }))
     await until(() => asked.length === 2)
-    // What comes after those that wait is not even read.
-    await until(() => (socket.ws as unknown as { bufferedAmount: number }).bufferedAmount === 0)
     for (let turns = 0; turns < 20; turns++) await turn()
     assert.deepEqual(asked, ['/1', '/2'])
     for (const path of ['/2', '/1', '/3', '/4']) {
@@ -380,8 +378,24 @@ describe('requests of one socket', () => {
     }
     await Promise.all(asks)
     assert.deepEqual(asked, ['/1', '/2', '/3', '/4'])
-    socket.send('2')
-    await socket.until((frame) => frame === '3')
+  })
+
+  test('are not even read while too many wait', async () => {
+    const { asked, answer, handle } = waiting()
+    await using served = await start({ handle, limits: { maxRequestsPerSocket: 2 } })
+    await using socket = await RawSocket.connect(served.url)
+    const data = { text: 'x'.repeat(500_000) }
+    const paths = Array.from({ length: 60 }, (_, index) => `/${index}`)
+    const asks = paths.map((url) => socket.ask('post', { url, data }))
+    await until(() => asked.length === 2)
+    for (let turns = 0; turns < 500; turns++) await turn()
+    assert.ok(socket.ws.bufferedAmount > 10_000_000, `${socket.ws.bufferedAmount} bytes wait with the client`)
+    for (const path of paths) {
+      await until(() => asked.includes(path))
+      answer(path)
+    }
+    await Promise.all(asks)
+    assert.deepEqual(asked, paths)
   })
 
   test('do not stand in the way of those of another', async () => {
@@ -444,17 +458,16 @@ describe('an event', () => {
   })
 
   test('that comes while something is read follows what was read', async () => {
-    let answer = () => {}
-    await using served = await start({
-      handle: (request) => new Promise((resolve) => (answer = () => resolve(echo(request)))),
-    })
+    const { asked, answer, handle } = waiting()
+    await using served = await start({ handle })
     await using socket = await RawSocket.connect(served.url)
-    const asking = socket.ask('get', { url: '/pet' })
-    await until(() => answer.name === 'answer' || answer.toString() !== '() => {}')
+    socket.send('427["get",{"url":"/pet"}]')
+    await until(() => asked.length === 1)
     assert.equal(onlyPeer(served.peers).send(created(1)), true)
-    answer()
-    await asking
+    answer('/pet')
     await socket.until((frame) => frame.startsWith('42'))
+    assert.equal(socket.heard.length, 1, 'the answer came first')
+    assert.match(socket.heard[0] as string, /^437/)
   })
 
   test('to one who is gone goes nowhere', async () => {
@@ -497,12 +510,12 @@ describe('who does not take what it is told', () => {
   })
 
   test('is cut off for what waits behind a reading, too', async () => {
-    await using served = await start({ limits, handle: () => new Promise(() => {}) })
+    const { asked, handle } = waiting()
+    await using served = await start({ limits, handle })
     await using socket = await RawSocket.connect(served.url)
     socket.send('42["get",{"url":"/pet"}]')
+    await until(() => asked.length === 1)
     const peer = onlyPeer(served.peers)
-    // Until the request has come, nothing waits.
-    await until(() => (peer.send(created(0)), socket.heard.length === 0))
     let sent = 0
     while (peer.send(created(sent, 'x'.repeat(50_000)))) assert.ok(sent++ < 100, 'there is no end to it')
     assert.equal(await socket.closed, 1006)
@@ -527,6 +540,7 @@ describe('who does not take what it is told', () => {
   test('is asked for no more questions until it has taken the answers', async () => {
     const asked: string[] = []
     await using served = await start({
+      limits: { maxRequestsPerSocket: 2 },
       handle(request) {
         asked.push(request.path)
         return { status: 200, headers: {}, body: 'x'.repeat(10_000_000) }
@@ -563,7 +577,7 @@ test('reset is goodbye: the client comes back and asks anew', async () => {
   peer.reset()
   assert.equal(peer.send(created(1)), false)
   assert.equal(await socket.closed, 1013)
-  assert.deepEqual(socket.heard.slice(1), [], 'a goodbye in the protocol would keep it from coming back')
+  assert.deepEqual(socket.heard, [], 'a goodbye in the protocol would keep it from coming back')
   assert.equal(served.peers.size, 0)
 })
 
@@ -636,14 +650,8 @@ describe('stop', () => {
   })
 
   test('lets requests under way finish, and takes no more', async () => {
-    const asked: string[] = []
-    let answer = () => {}
-    await using served = await start({
-      handle(request) {
-        asked.push(request.path)
-        return new Promise((resolve) => (answer = () => resolve(echo(request))))
-      },
-    })
+    const { asked, answer, handle } = waiting()
+    await using served = await start({ handle })
     await using socket = await RawSocket.connect(served.url)
     const asking = socket.ask('get', { url: '/1' })
     await until(() => asked.length === 1)
@@ -652,7 +660,7 @@ describe('stop', () => {
     socket.send('2')
     await socket.until((frame) => frame === '3')
     assert.equal((await refusedUpgrade(`${served.url}/socket.io/?EIO=4&transport=websocket`)).status, 503)
-    answer()
+    answer('/1')
     assert.equal((await asking).body.path, '/1')
     assert.equal(await socket.closed, 1001)
     await stopping
