@@ -60,7 +60,7 @@ test('models are described as plain JSON', () => {
         ],
         associations: [
           { name: 'pets', kind: 'hasMany', target: 'pet', via: 'owner' },
-          { name: 'likes', kind: 'manyToMany', target: 'pet', through: 'owner_likes__pet_likes_owner' },
+          { name: 'likes', kind: 'manyToMany', target: 'pet', through: 'owner_likes__pet_likes_pet' },
         ],
       },
       {

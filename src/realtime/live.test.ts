@@ -103,43 +103,61 @@ async function settle(): Promise<void> {
   for (let turns = 0; turns < 20; turns++) await turn()
 }
 
-describe('nothing is left out and nothing told twice', () => {
-  for (const resumed of [false, true]) {
-    for (const when of ['beforeRead', 'afterRead'] as const) {
-      for (let reading = 1; reading <= 5; reading++) {
-        test(`${resumed ? 'resumed' : 'new'}: a write ${when} ${reading}`, async () => {
-          const { log, open, reported } = setUp()
-          log.write()
-          log.write('owner')
-          const live = open(resumed ? { since: '1' } : {})
-          let readings = 0
-          log[when] = () => {
-            if (++readings === reading) log.write('pet', 2)
-          }
-          const items = take(live, 3)
-          for (let round = 0; round < 8; round++) {
-            await settle()
-            if (round === 3) log.write()
-          }
-          // As many writes as it takes: readings that never come leave the hook out.
-          while (readings < reading) log.write()
-          assert.equal((await items)[0]?.kind, 'ready')
-          log[when] = undefined
-          log.write()
-          const told = (await items).slice(1).flatMap(idsOf)
-          while (told.at(-1) !== log.changes.length) told.push(...idsOf((await live.next()).value))
-          const own = log.changes.filter(({ model, position }) => model === 'pet' && Number(position) > 2)
-          assert.deepEqual(
-            told,
-            own.map(({ id }) => id),
-          )
-          await live.return()
-          assert.deepEqual(reported, [])
-          assert.equal(log.listeners.size, 0)
-        })
-      }
-    }
+/** A generator of numbers that says the same again for the same seed. */
+function randomOf(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state * 48_271) % 2_147_483_647
+    return state / 2_147_483_647
   }
+}
+
+/** A place is never within an operation. */
+function wholeAfter(log: TestLog, position: Position): Position {
+  const { operation } = log.changes[Number(position) - 1] ?? {}
+  return `${Math.max(Number(position), log.changes.findLastIndex((change) => change.operation === operation) + 1)}`
+}
+
+describe('nothing is left out and nothing told twice', () => {
+  test('whenever something is written: before a reading or after it, at once or later', async () => {
+    for (let seed = 1; seed <= 150; seed++) {
+      const random = randomOf(seed)
+      const { log, open, reported } = setUp({ queue: { capacity: 1_000, weigh: () => 1, whenFull: 'end' } })
+      const maybeWrite = () => {
+        if (log.changes.length < 40 && random() < 0.4)
+          log.write(random() < 0.7 ? 'pet' : 'owner', random() < 0.5 ? 1 : 2)
+      }
+      for (let count = 0; count < 5; count++) maybeWrite()
+      const others = [open(), open()]
+      for (const other of others) void take(other, 100)
+      log.beforeRead = () => (maybeWrite(), random() < 0.5 ? turn() : undefined)
+      log.afterRead = log.beforeRead
+      for (let turns = 0; turns < random() * 10; turns++) await turn()
+      const since = random() < 0.5 ? `${Math.floor(random() * log.changes.length)}` : undefined
+      const live = open(since === undefined ? {} : { since: wholeAfter(log, since) })
+      const [ready] = await take(live, 1)
+      for (let round = 0; round < 10; round++) {
+        maybeWrite()
+        await turn()
+      }
+      log.beforeRead = undefined
+      log.afterRead = undefined
+      log.write()
+      const told: unknown[] = []
+      while (told.at(-1) !== log.changes.length) told.push(...idsOf((await live.next()).value))
+      const own = log.changes.filter(
+        ({ model, position }) => model === 'pet' && Number(position) > Number(ready?.position),
+      )
+      assert.deepEqual(
+        told,
+        own.map(({ id }) => id),
+        `seed ${seed}`,
+      )
+      await Promise.all([live, ...others].map((one) => one.return()))
+      assert.deepEqual(reported, [])
+      assert.equal(log.listeners.size, 0)
+    }
+  })
 
   test('one who joins while others are being told', async () => {
     const { log, open } = setUp()

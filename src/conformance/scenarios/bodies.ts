@@ -100,9 +100,7 @@ export const bodies: readonly Scenario[] = [
     async run(api) {
       const types = [
         'text/plain',
-        'application/xml',
         'text/html',
-        'multipart/form-data; boundary=x',
         'application/octet-stream',
         'application/jsonp',
         'json',

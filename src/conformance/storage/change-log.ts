@@ -196,8 +196,11 @@ export const changeLog: readonly StorageCase[] = [
         const legs = (await changesAfter(store.changes, place)).map(({ after }) => after?.legs)
         assert.deepEqual(legs, [0, 1, 2, 3].slice(index))
       }
-      const last = places.at(-1) as string
-      assert.deepEqual(await store.changes.read(last, 10), { changes: [], position: last })
+      // The place may be said in other words then; it is the same.
+      const last = await store.changes.read(places.at(-1) as string, 10)
+      assert.ok(last !== 'reset' && last.changes.length === 0)
+      await tables.insert(store, 'specimen', { legs: 4 })
+      assert.deepEqual((await changesAfter(store.changes, last.position)).map(({ after }) => after?.legs), [4])
     },
   },
   {
