@@ -130,7 +130,10 @@ describe('nothing is left out and nothing told twice', () => {
       for (let count = 0; count < 5; count++) maybeWrite()
       const others = [open(), open()]
       for (const other of others) void take(other, 100)
-      log.beforeRead = () => (maybeWrite(), random() < 0.5 ? turn() : undefined)
+      log.beforeRead = () => {
+        maybeWrite()
+        return random() < 0.5 ? turn() : undefined
+      }
       log.afterRead = log.beforeRead
       for (let turns = 0; turns < random() * 10; turns++) await turn()
       const since = random() < 0.5 ? `${Math.floor(random() * log.changes.length)}` : undefined
