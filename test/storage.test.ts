@@ -10,7 +10,8 @@ import { databases, type TestDatabase } from './databases.ts'
 /** Those that something must point to come last. */
 const emptiedInOrder = (models: Models) =>
   [...models.values()].sort((a, b) => rank(a.name) - rank(b.name) || (a.isJunction ? -1 : 1))
-const rank = (name: string): number => ['feeding', 'ticket', 'shift', 'team', 'animal', 'keeper', 'enclosure'].indexOf(name)
+const rank = (name: string): number =>
+  ['feeding', 'ticket', 'shift', 'team', 'animal', 'keeper', 'enclosure'].indexOf(name)
 
 async function empty(store: Store, models: Models): Promise<void> {
   for (const model of emptiedInOrder(models)) await store.delete(model, everything)

@@ -6,4 +6,10 @@ import { transactions } from './storage/transactions.ts'
 import type { StorageCase } from './storage-case.ts'
 
 /** Everything a store must do. To add a subject: a file in `storage/` and a line here. */
-export const storageConformance: readonly StorageCase[] = [...records, ...faults, ...transactions, ...changeLog, ...neighbours]
+export const storageConformance: readonly StorageCase[] = [
+  ...records,
+  ...faults,
+  ...transactions,
+  ...changeLog,
+  ...neighbours,
+]

@@ -10,9 +10,9 @@ import type { Change, Position } from '../protocol/change.ts'
 import type { Json, JsonObject } from '../protocol/json.ts'
 import type { ChangeLog } from '../storage/change-log.ts'
 import type { Reads, Records, Writes } from '../storage/store.ts'
+import { must } from '../support/assert.ts'
 import { systemClock } from '../support/clock.ts'
 import { defaultLimits } from '../support/limits.ts'
-import { must } from '../support/assert.ts'
 
 const context = { clock: systemClock, uuid: createUuids(systemClock), maxValueBytes: defaultLimits.maxValueBytes }
 
@@ -55,7 +55,10 @@ export class Tables {
 
   /** These values and no others, as they are. */
   assignments(name: string, given: JsonObject): readonly Assignment[] {
-    return Object.entries(given).map(([key, value]) => ({ attribute: must(this.model(name).attributes.get(key), key), value }))
+    return Object.entries(given).map(([key, value]) => ({
+      attribute: must(this.model(name).attributes.get(key), key),
+      value,
+    }))
   }
 
   /** The new record. */
@@ -73,7 +76,10 @@ export class Tables {
   }
 
   async find(reads: Reads, name: string, where: Json = {}): Promise<readonly JsonObject[]> {
-    const found: Records = await reads.find(this.model(name), { ...this.criteria(name), where: this.where(name, where) })
+    const found: Records = await reads.find(this.model(name), {
+      ...this.criteria(name),
+      where: this.where(name, where),
+    })
     return found.decode()
   }
 

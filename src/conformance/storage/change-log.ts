@@ -69,7 +69,10 @@ export const changeLog: readonly StorageCase[] = [
       const operations = Map.groupBy(changes, ({ operation }) => operation)
       assert.equal(operations.size, 3)
       for (const group of operations.values()) {
-        assert.deepEqual(group.map(({ verb, model }) => `${verb} ${model}`), ['created specimen', 'updated specimen', 'created reading'])
+        assert.deepEqual(
+          group.map(({ verb, model }) => `${verb} ${model}`),
+          ['created specimen', 'updated specimen', 'created reading'],
+        )
         const legs = Number(group[0]?.after?.legs)
         assert.deepEqual([group[1]?.after?.legs, group[2]?.after?.value], [legs + 100, legs])
       }
@@ -85,7 +88,7 @@ export const changeLog: readonly StorageCase[] = [
       await Promise.all([
         store.insert(specimen, values, { origin: 'ann' }),
         store.insert(specimen, await tables.values('specimen', { legs: 2 })),
-        store.insert(specimen, await tables.values('specimen', { legs: 3 }), { origin: "bob's \"🦁\"" }),
+        store.insert(specimen, await tables.values('specimen', { legs: 3 }), { origin: 'bob\'s "🦁"' }),
       ])
       await store.transaction(
         async (transaction) => {
@@ -94,19 +97,26 @@ export const changeLog: readonly StorageCase[] = [
         },
         { origin: 'cy' },
       )
-      await store.update(specimen, tables.where('specimen', { legs: 1 }), tables.assignments('specimen', { legs: 5 }), { origin: 'dee' })
+      await store.update(specimen, tables.where('specimen', { legs: 1 }), tables.assignments('specimen', { legs: 5 }), {
+        origin: 'dee',
+      })
       await store.delete(specimen, tables.where('specimen', { legs: 5 }), { origin: 'eve' })
       const changes = await changesAfter(store.changes, head)
-      const origins = changes.map(({ after, before, origin }) => [Number((after ?? before)?.legs), origin ?? null] as const)
-      assert.deepEqual([...origins].sort(([a], [b]) => a - b), [
-        [1, 'ann'],
-        [2, null],
-        [3, "bob's \"🦁\""],
-        [4, 'cy'],
-        [4, 'cy'],
-        [5, 'dee'],
-        [5, 'eve'],
-      ])
+      const origins = changes.map(
+        ({ after, before, origin }) => [Number((after ?? before)?.legs), origin ?? null] as const,
+      )
+      assert.deepEqual(
+        [...origins].sort(([a], [b]) => a - b),
+        [
+          [1, 'ann'],
+          [2, null],
+          [3, 'bob\'s "🦁"'],
+          [4, 'cy'],
+          [4, 'cy'],
+          [5, 'dee'],
+          [5, 'eve'],
+        ],
+      )
       assert.ok(changes.every((change) => 'origin' in change === (change.origin !== undefined)))
     },
   },
@@ -129,9 +139,13 @@ export const changeLog: readonly StorageCase[] = [
       const ann = (await tables.insert(store, 'keeper', { name: 'Ann' })).id as number
       const night = (await tables.insert(store, 'team', { title: 'Night' })).id as number
       const junction = tables.junction('keeper', 'teams')
-      const pair = junction.key.map((attribute) => ({ attribute, value: attribute.references?.name === 'keeper' ? ann : night }))
+      const pair = junction.key.map((attribute) => ({
+        attribute,
+        value: attribute.references?.name === 'keeper' ? ann : night,
+      }))
       const head = await store.changes.head()
-      for (let round = 0; round < 2; round++) await store.transaction((transaction) => transaction.insertMissing(junction, pair))
+      for (let round = 0; round < 2; round++)
+        await store.transaction((transaction) => transaction.insertMissing(junction, pair))
       await store.delete(junction, { kind: 'and', conditions: [] })
       const id = pair.map(({ value }) => value)
       const row = Object.fromEntries(pair.map(({ attribute, value }) => [attribute.name, value]))
@@ -155,7 +169,11 @@ export const changeLog: readonly StorageCase[] = [
       const whole = await changesAfter(store.changes, head, 1000)
       assert.equal(whole.length, 20)
       for (const limit of [1, 2, 3, 7]) {
-        assert.deepEqual((await changesAfter(store.changes, head, limit)).map(told), whole.map(told), `${limit} at a time`)
+        assert.deepEqual(
+          (await changesAfter(store.changes, head, limit)).map(told),
+          whole.map(told),
+          `${limit} at a time`,
+        )
       }
     },
   },
@@ -200,7 +218,10 @@ export const changeLog: readonly StorageCase[] = [
       const last = await store.changes.read(places.at(-1) as string, 10)
       assert.ok(last !== 'reset' && last.changes.length === 0)
       await tables.insert(store, 'specimen', { legs: 4 })
-      assert.deepEqual((await changesAfter(store.changes, last.position)).map(({ after }) => after?.legs), [4])
+      assert.deepEqual(
+        (await changesAfter(store.changes, last.position)).map(({ after }) => after?.legs),
+        [4],
+      )
     },
   },
   {
@@ -212,7 +233,10 @@ export const changeLog: readonly StorageCase[] = [
       const changes = await changesAfter(store.changes, head)
       for (const [index, { position }] of changes.entries()) {
         const later = await changesAfter(store.changes, position)
-        assert.deepEqual(later.map(({ after }) => after?.legs), [0, 1, 2, 3].slice(index + 1))
+        assert.deepEqual(
+          later.map(({ after }) => after?.legs),
+          [0, 1, 2, 3].slice(index + 1),
+        )
       }
     },
   },
@@ -221,7 +245,19 @@ export const changeLog: readonly StorageCase[] = [
     async run({ store }) {
       const head = await store.changes.head()
       const changed = head.startsWith('0') ? `1${head.slice(1)}` : `0${head.slice(1)}`
-      for (const place of ['', 'x', '0', '.', '..', 'a.b.c', '-1', "'", head.slice(0, -1).slice(1), changed, `x${head}`]) {
+      for (const place of [
+        '',
+        'x',
+        '0',
+        '.',
+        '..',
+        'a.b.c',
+        '-1',
+        "'",
+        head.slice(0, -1).slice(1),
+        changed,
+        `x${head}`,
+      ]) {
         assert.equal(await store.changes.read(place, 10), 'reset', place)
       }
     },
@@ -239,8 +275,14 @@ export const changeLog: readonly StorageCase[] = [
       await tables.insert(store, 'specimen', { legs: 7 })
       await store.changes.trim({ ageMs: 3_600_000, rows: 2 })
       assert.equal(await store.changes.read(old, 10), 'reset')
-      assert.deepEqual((await changesAfter(store.changes, middle)).map(({ after }) => after?.legs), [6, 7])
-      assert.deepEqual((await changesAfter(store.changes, await store.changes.tail())).map(({ after }) => after?.legs), [6, 7])
+      assert.deepEqual(
+        (await changesAfter(store.changes, middle)).map(({ after }) => after?.legs),
+        [6, 7],
+      )
+      assert.deepEqual(
+        (await changesAfter(store.changes, await store.changes.tail())).map(({ after }) => after?.legs),
+        [6, 7],
+      )
     },
   },
   {
@@ -253,7 +295,10 @@ export const changeLog: readonly StorageCase[] = [
       assert.deepEqual(await changesAfter(store.changes, head), [])
       assert.deepEqual(await changesAfter(store.changes, await store.changes.tail()), [])
       await tables.insert(store, 'specimen', { legs: 2 })
-      assert.deepEqual((await changesAfter(store.changes, head)).map(({ after }) => after?.legs), [2])
+      assert.deepEqual(
+        (await changesAfter(store.changes, head)).map(({ after }) => after?.legs),
+        [2],
+      )
     },
   },
   {
@@ -262,9 +307,12 @@ export const changeLog: readonly StorageCase[] = [
       const tables = new Tables(models)
       const head = await store.changes.head()
       const ids: number[] = []
-      for (let index = 0; index < 3; index++) ids.push((await tables.insert(store, 'specimen', { legs: 0 })).id as number)
+      for (let index = 0; index < 3; index++)
+        ids.push((await tables.insert(store, 'specimen', { legs: 0 })).id as number)
       await Promise.all(
-        Array.from({ length: 60 }, (_, index) => tables.update(store, 'specimen', ids[index % 3] as number, { legs: index + 1 })),
+        Array.from({ length: 60 }, (_, index) =>
+          tables.update(store, 'specimen', ids[index % 3] as number, { legs: index + 1 }),
+        ),
       )
       const changes = await changesAfter(store.changes, head, 7)
       assert.equal(changes.length, 63)

@@ -16,7 +16,9 @@ async function refusal(write: () => Promise<unknown>, code: ErrorCode): Promise<
 
 function brokenRules({ details }: ServiceError): Readonly<Record<string, readonly string[]>> {
   const found: InvalidAttributes = details.invalidAttributes ?? {}
-  return Object.fromEntries(Object.entries(found).map(([name, violations]) => [name, violations.map(({ rule }) => rule)]))
+  return Object.fromEntries(
+    Object.entries(found).map(([name, violations]) => [name, violations.map(({ rule }) => rule)]),
+  )
 }
 
 /** What a database complains of, in the words of the model; and what failed has left nothing behind. */
@@ -30,9 +32,13 @@ export const faults: readonly StorageCase[] = [
       const asked = [
         () => tables.insert(store, 'keeper', { name: 'Cy', email: 'ann@zoo.test' }),
         () => tables.update(store, 'keeper', bob.id as number, { email: 'ann@zoo.test' }),
-        () => store.transaction((transaction) => tables.insert(transaction, 'keeper', { name: 'Cy', email: 'bob@zoo.test' })),
+        () =>
+          store.transaction((transaction) =>
+            tables.insert(transaction, 'keeper', { name: 'Cy', email: 'bob@zoo.test' }),
+          ),
       ]
-      for (const ask of asked) assert.deepEqual(brokenRules(await refusal(ask, 'E_INVALID_ATTRIBUTES')), { email: ['unique'] })
+      for (const ask of asked)
+        assert.deepEqual(brokenRules(await refusal(ask, 'E_INVALID_ATTRIBUTES')), { email: ['unique'] })
       assert.deepEqual(await tables.find(store, 'keeper'), [ann, bob])
     },
   },
@@ -64,9 +70,15 @@ export const faults: readonly StorageCase[] = [
       const leo = await tables.insert(store, 'animal', { name: 'Leo' })
       const asked = [
         [() => tables.insert(store, 'animal', { name: 'Tom', keeper: 999999 }), { keeper: ['exists'] }],
-        [() => tables.insert(store, 'animal', { name: 'Tom', keeper: 999999, enclosure: 'no' }), { keeper: ['exists'], enclosure: ['exists'] }],
+        [
+          () => tables.insert(store, 'animal', { name: 'Tom', keeper: 999999, enclosure: 'no' }),
+          { keeper: ['exists'], enclosure: ['exists'] },
+        ],
         [() => tables.update(store, 'animal', leo.id as number, { enclosure: 'no' }), { enclosure: ['exists'] }],
-        [() => store.transaction((transaction) => tables.insert(transaction, 'feeding', { grams: 1, animal: 999999 })), { animal: ['exists'] }],
+        [
+          () => store.transaction((transaction) => tables.insert(transaction, 'feeding', { grams: 1, animal: 999999 })),
+          { animal: ['exists'] },
+        ],
       ] as const
       for (const [ask, rules] of asked) assert.deepEqual(brokenRules(await refusal(ask, 'E_INVALID_ATTRIBUTES')), rules)
       assert.deepEqual(await tables.find(store, 'animal'), [leo])
@@ -77,7 +89,10 @@ export const faults: readonly StorageCase[] = [
     async run({ store, models }) {
       const tables = new Tables(models)
       const ann = await tables.insert(store, 'keeper', { name: 'Ann' })
-      const error = await refusal(() => tables.update(store, 'keeper', ann.id as number, { name: null }), 'E_INVALID_ATTRIBUTES')
+      const error = await refusal(
+        () => tables.update(store, 'keeper', ann.id as number, { name: null }),
+        'E_INVALID_ATTRIBUTES',
+      )
       assert.deepEqual(brokenRules(error), { name: ['required'] })
       assert.deepEqual(await tables.find(store, 'keeper'), [ann])
     },
@@ -87,7 +102,10 @@ export const faults: readonly StorageCase[] = [
     async run({ store, models }) {
       const tables = new Tables(models)
       await tables.insert(store, 'enclosure', { code: 'A' })
-      const { message, details } = await refusal(() => tables.insert(store, 'enclosure', { code: 'A' }), 'E_INVALID_ATTRIBUTES')
+      const { message, details } = await refusal(
+        () => tables.insert(store, 'enclosure', { code: 'A' }),
+        'E_INVALID_ATTRIBUTES',
+      )
       const { cause: _, ...told } = details
       assert.doesNotMatch(`${message} ${JSON.stringify(told)}`, /constraint|sqlite|postgres|enclosures"|the code/i)
     },
@@ -96,7 +114,9 @@ export const faults: readonly StorageCase[] = [
     name: 'faults: of many writes at once only the wrong ones fail',
     async run({ store, models }) {
       const tables = new Tables(models)
-      const writes = Array.from({ length: 20 }, (_, index) => tables.insert(store, 'team', { title: index % 2 ? 'same' : `own ${index}` }))
+      const writes = Array.from({ length: 20 }, (_, index) =>
+        tables.insert(store, 'team', { title: index % 2 ? 'same' : `own ${index}` }),
+      )
       const settled = await Promise.allSettled(writes)
       const failed = settled.filter(({ status }) => status === 'rejected')
       assert.equal(failed.length, 9)

@@ -17,7 +17,13 @@ export const neighbours: readonly StorageCase[] = [
       assert.deepEqual(await tables.one(store, 'specimen', made.id as number), made)
       await tables.update(store, 'specimen', made.id as number, { legs: 2 })
       const changes = await changesAfter(store.changes, head)
-      assert.deepEqual(changes.map(({ verb, after }) => [verb, after?.legs]), [['created', 1], ['updated', 2]])
+      assert.deepEqual(
+        changes.map(({ verb, after }) => [verb, after?.legs]),
+        [
+          ['created', 1],
+          ['updated', 2],
+        ],
+      )
       // Where a change stands is for each reader to say; what happened is not.
       const happened = ({ position: _, ...change }: Change) => change
       assert.deepEqual((await changesAfter(other.changes, head)).map(happened), changes.map(happened))
@@ -37,7 +43,10 @@ export const neighbours: readonly StorageCase[] = [
         await tables.insert(first, 'specimen', { legs: 2 })
       }
       await using second = await neighbour()
-      assert.deepEqual((await changesAfter(second.changes, head)).map(({ after }) => after?.legs), [1, 2])
+      assert.deepEqual(
+        (await changesAfter(second.changes, head)).map(({ after }) => after?.legs),
+        [1, 2],
+      )
     },
   },
   {
@@ -66,7 +75,9 @@ export const neighbours: readonly StorageCase[] = [
       const tables = new Tables(models)
       await using other = await neighbour()
       const head = await store.changes.head()
-      const writes = Array.from({ length: 30 }, (_, legs) => tables.insert(legs % 2 ? store : other, 'specimen', { legs }))
+      const writes = Array.from({ length: 30 }, (_, legs) =>
+        tables.insert(legs % 2 ? store : other, 'specimen', { legs }),
+      )
       const made = await Promise.all(writes)
       assert.equal(new Set(made.map(({ id }) => id)).size, 30)
       assert.equal((await changesAfter(store.changes, head)).length, 30)

@@ -27,7 +27,10 @@ export const records: readonly StorageCase[] = [
       for (const [name, value] of Object.entries(full)) assert.deepEqual(made[name], value, name)
       assert.deepEqual(await tables.one(store, 'specimen', made.id as number), made)
       const found = await store.find(tables.model('specimen'), tables.criteria('specimen'))
-      assert.deepEqual([found.length, found.decode(), JSON.parse(encodeList(found)), JSON.parse(found.encodeAt(0))], [1, [made], [made], made])
+      assert.deepEqual(
+        [found.length, found.decode(), JSON.parse(encodeList(found)), JSON.parse(found.encodeAt(0))],
+        [1, [made], [made], made],
+      )
       for (const attribute of tables.model('specimen').attributes.values()) {
         assert.deepEqual(found.values(attribute), [made[attribute.name]], attribute.name)
       }
@@ -57,10 +60,30 @@ export const records: readonly StorageCase[] = [
       const tables = new Tables(models)
       for (const legs of [1, 2, 2]) await tables.insert(store, 'specimen', { legs, label: 'old' })
       const specimen = tables.model('specimen')
-      const updated = await store.update(specimen, tables.where('specimen', { legs: 2 }), tables.assignments('specimen', { label: 'new', legs: 3 }))
-      assert.deepEqual(updated.decode().map(({ label, legs }) => [label, legs]), [['new', 3], ['new', 3]])
-      assert.deepEqual((await tables.find(store, 'specimen')).map(({ label, legs }) => [label, legs]), [['old', 1], ['new', 3], ['new', 3]])
-      assert.equal((await store.update(specimen, hasKey(specimen, 999999), tables.assignments('specimen', { legs: 0 }))).length, 0)
+      const updated = await store.update(
+        specimen,
+        tables.where('specimen', { legs: 2 }),
+        tables.assignments('specimen', { label: 'new', legs: 3 }),
+      )
+      assert.deepEqual(
+        updated.decode().map(({ label, legs }) => [label, legs]),
+        [
+          ['new', 3],
+          ['new', 3],
+        ],
+      )
+      assert.deepEqual(
+        (await tables.find(store, 'specimen')).map(({ label, legs }) => [label, legs]),
+        [
+          ['old', 1],
+          ['new', 3],
+          ['new', 3],
+        ],
+      )
+      assert.equal(
+        (await store.update(specimen, hasKey(specimen, 999999), tables.assignments('specimen', { legs: 0 }))).length,
+        0,
+      )
     },
   },
   {
@@ -78,7 +101,12 @@ export const records: readonly StorageCase[] = [
       const { id } = await tables.insert(store, 'specimen', {})
       const [changed] = await tables.update(store, 'specimen', id as number, full)
       for (const [name, value] of Object.entries(full)) assert.deepEqual(changed?.[name], value, name)
-      const [cleared] = await tables.update(store, 'specimen', id as number, Object.fromEntries(Object.keys(full).map((name) => [name, null])))
+      const [cleared] = await tables.update(
+        store,
+        'specimen',
+        id as number,
+        Object.fromEntries(Object.keys(full).map((name) => [name, null])),
+      )
       for (const name of Object.keys(full)) assert.equal(cleared?.[name], null, name)
     },
   },
@@ -89,7 +117,10 @@ export const records: readonly StorageCase[] = [
       const rows = []
       for (const legs of [1, 2, 2]) rows.push(await tables.insert(store, 'specimen', { ...full, legs }))
       const gone = await store.delete(tables.model('specimen'), tables.where('specimen', { legs: 2 }))
-      assert.deepEqual([...gone.decode()].sort((a, b) => Number(a.id) - Number(b.id)), rows.slice(1))
+      assert.deepEqual(
+        [...gone.decode()].sort((a, b) => Number(a.id) - Number(b.id)),
+        rows.slice(1),
+      )
       assert.deepEqual(await tables.find(store, 'specimen'), rows.slice(0, 1))
       assert.deepEqual(await tables.remove(store, 'specimen', 999999), [])
     },
@@ -99,7 +130,12 @@ export const records: readonly StorageCase[] = [
     async run({ store, models }) {
       const tables = new Tables(models)
       for (const legs of [1, 2, 2]) await tables.insert(store, 'specimen', { legs })
-      for (const [where, count] of [[{}, 3], [{ legs: 2 }, 2], [{ legs: null }, 0], [{ not: { legs: 2 } }, 1]] as const) {
+      for (const [where, count] of [
+        [{}, 3],
+        [{ legs: 2 }, 2],
+        [{ legs: null }, 0],
+        [{ not: { legs: 2 } }, 1],
+      ] as const) {
         assert.equal(await store.count(tables.model('specimen'), tables.where('specimen', where)), count)
       }
     },
@@ -113,12 +149,21 @@ export const records: readonly StorageCase[] = [
       const select = [...specimen.attributes.values()].filter(({ name }) => ['id', 'label'].includes(name))
       const page = { ...tables.criteria('specimen'), select, sort: tables.sort('specimen', 'label'), limit: 2 }
       const first = await store.find(specimen, page)
-      assert.deepEqual(first.decode().map((row) => [Object.keys(row), row.label]), [[['id', 'label'], 'a'], [['id', 'label'], 'b']])
+      assert.deepEqual(
+        first.decode().map((row) => [Object.keys(row), row.label]),
+        [
+          [['id', 'label'], 'a'],
+          [['id', 'label'], 'b'],
+        ],
+      )
       assert.ok(first.next)
       const second = await store.find(specimen, { ...page, after: first.next })
       assert.deepEqual([second.decode().map(({ label }) => label), second.next], [['c'], undefined])
       assert.equal((await store.find(specimen, { ...page, limit: 3 })).next, undefined)
-      assert.deepEqual((await store.find(specimen, { ...page, skip: 2 })).decode().map(({ label }) => label), ['c'])
+      assert.deepEqual(
+        (await store.find(specimen, { ...page, skip: 2 })).decode().map(({ label }) => label),
+        ['c'],
+      )
     },
   },
   {
@@ -143,18 +188,36 @@ export const records: readonly StorageCase[] = [
       const ids: number[] = []
       for (const name of ['Ann', 'Bob', 'Cy']) ids.push((await tables.insert(store, 'keeper', { name })).id as number)
       const [ann, bob, cy] = ids as [number, number, number]
-      for (const [name, keeper] of [['a', ann], ['b', cy], ['c', ann], ['d', ann], ['e', null]] as const) {
+      for (const [name, keeper] of [
+        ['a', ann],
+        ['b', cy],
+        ['c', ann],
+        ['d', ann],
+        ['e', null],
+      ] as const) {
         await tables.insert(store, 'animal', { name, keeper })
       }
       const animals = tables.model('keeper').associations.get('animals')
       assert.ok(animals)
       const criteria = { ...tables.criteria('animal'), sort: tables.sort('animal', 'name DESC'), limit: 2 }
       const { records, ends } = await store.related(animals, [cy, ann, bob], criteria)
-      assert.deepEqual([records.decode().map(({ name }) => name), ends], [['b', 'd', 'c'], [1, 3, 3]])
+      assert.deepEqual(
+        [records.decode().map(({ name }) => name), ends],
+        [
+          ['b', 'd', 'c'],
+          [1, 3, 3],
+        ],
+      )
       const keeper = tables.model('animal').associations.get('keeper')
       assert.ok(keeper)
       const parents = await store.related(keeper, [bob, 999999, ann], { ...tables.criteria('keeper'), limit: 1 })
-      assert.deepEqual([parents.records.decode().map(({ name }) => name), parents.ends], [['Bob', 'Ann'], [1, 1, 2]])
+      assert.deepEqual(
+        [parents.records.decode().map(({ name }) => name), parents.ends],
+        [
+          ['Bob', 'Ann'],
+          [1, 1, 2],
+        ],
+      )
       const none = await store.related(animals, [], criteria)
       assert.deepEqual([none.records.length, none.ends], [0, []])
     },
@@ -168,10 +231,17 @@ export const records: readonly StorageCase[] = [
       const junction = tables.junction('keeper', 'teams')
       const [near, far] = junction.key
       assert.ok(near && far)
-      const pair = [near, far].map((attribute) => ({ attribute, value: attribute.references?.name === 'keeper' ? ann : night }))
-      for (let round = 0; round < 2; round++) await store.transaction((transaction) => transaction.insertMissing(junction, pair))
+      const pair = [near, far].map((attribute) => ({
+        attribute,
+        value: attribute.references?.name === 'keeper' ? ann : night,
+      }))
+      for (let round = 0; round < 2; round++)
+        await store.transaction((transaction) => transaction.insertMissing(junction, pair))
       assert.equal(await store.count(junction, { kind: 'and', conditions: [] }), 1)
-      for (const [name, association, key] of [['keeper', 'teams', ann], ['team', 'members', night]] as const) {
+      for (const [name, association, key] of [
+        ['keeper', 'teams', ann],
+        ['team', 'members', night],
+      ] as const) {
         const found = tables.model(name).associations.get(association)
         assert.ok(found)
         const { records } = await store.related(found, [key], tables.criteria(found.target.name))
@@ -187,7 +257,10 @@ export const records: readonly StorageCase[] = [
         const { id } = await tables.insert(store, 'specimen', { legs: round })
         assert.equal((await tables.one(store, 'specimen', id as number))?.legs, round)
         await tables.update(store, 'specimen', id as number, { legs: -round })
-        assert.deepEqual((await tables.find(store, 'specimen', { id: id as number })).map(({ legs }) => Number(legs) + round), [0])
+        assert.deepEqual(
+          (await tables.find(store, 'specimen', { id: id as number })).map(({ legs }) => Number(legs) + round),
+          [0],
+        )
         await tables.remove(store, 'specimen', id as number)
         assert.equal(await tables.one(store, 'specimen', id as number), undefined)
       }

@@ -14,7 +14,10 @@ export const transactions: readonly StorageCase[] = [
         return (await tables.insert(transaction, 'specimen', { legs: 3 })).legs
       })
       assert.equal(answer, 3)
-      assert.deepEqual((await tables.find(store, 'specimen')).map(({ legs }) => legs), [2, 3])
+      assert.deepEqual(
+        (await tables.find(store, 'specimen')).map(({ legs }) => legs),
+        [2, 3],
+      )
     },
   },
   {
@@ -106,7 +109,10 @@ export const transactions: readonly StorageCase[] = [
           }
         })
       await Promise.all(Array.from({ length: 8 }, (_, index) => (index % 2 ? both(a, b) : both(b, a))))
-      assert.deepEqual((await tables.find(store, 'specimen')).map(({ legs }) => legs), [8, 8])
+      assert.deepEqual(
+        (await tables.find(store, 'specimen')).map(({ legs }) => legs),
+        [8, 8],
+      )
     },
   },
   {
@@ -123,7 +129,10 @@ export const transactions: readonly StorageCase[] = [
       )
       await Promise.allSettled(writes)
       const legs = (await tables.find(store, 'specimen')).map((row) => Number(row.legs)).sort((x, y) => x - y)
-      assert.deepEqual(legs, Array.from({ length: 40 }, (_, index) => index).filter((index) => index % 8 !== 7))
+      assert.deepEqual(
+        legs,
+        Array.from({ length: 40 }, (_, index) => index).filter((index) => index % 8 !== 7),
+      )
     },
   },
 ]
