@@ -75,24 +75,25 @@ interface Answer {
   readonly parents: Json
 }
 
-export async function answerOf({ store, ask = (criteria) => criteria }: Subject, criteria: Criteria): Promise<Answer> {
-  const wanted = ask(criteria)
-  const page = await store.find(sample, wanted)
-  const next = page.next && (await store.find(sample, ask({ ...criteria, skip: 0, after: page.next })))
+/** Every statement gets criteria of its own: a store may keep with them what it made of them. */
+async function answerOf({ store, ask = (criteria) => criteria }: Subject, question: Question): Promise<Answer> {
+  const criteria = (more: Partial<Criteria> = {}) => ask({ ...criteriaOf(question), ...more })
+  const page = await store.find(sample, criteria())
+  const next = page.next && (await store.find(sample, criteria({ skip: 0, after: page.next })))
   return {
     page: contentOf(page),
     nextPage: next ? contentOf(next) : null,
-    count: await store.count(sample, wanted.where),
-    children: await related(store, 'children', wanted),
-    friends: await related(store, 'friends', wanted),
-    parents: await related(store, 'parent', { ...wanted, sort: byKey(sample), limit: 1, skip: 0 }),
+    count: await store.count(sample, criteria().where),
+    children: await related(store, 'children', criteria()),
+    friends: await related(store, 'friends', criteria()),
+    parents: await related(store, 'parent', criteria({ sort: byKey(sample), limit: 1, skip: 0 })),
   }
 }
 
 async function related(store: Store, name: string, criteria: Criteria): Promise<Json> {
   const association = sample.associations.get(name)
   if (!association) throw new Error(`no association ${name}`)
-  const { records, ends } = await store.related(association, [3, 1, 2, 99], { ...criteria, after: undefined })
+  const { records, ends } = await store.related(association, [3, 1, 2, 99], criteria)
   return { records: contentOf(records), ends }
 }
 
@@ -110,10 +111,9 @@ export async function compare(
   rows: readonly Row[],
   question: Question,
 ): Promise<void> {
-  const criteria = criteriaOf(question)
-  const expected = await answerOf(reference, criteria)
+  const expected = await answerOf(reference, question)
   try {
-    deepStrictEqual(await answerOf(subject, criteria), expected)
+    deepStrictEqual(await answerOf(subject, question), expected)
   } catch (error) {
     throw new Error(report(reference, subject, rows, question, (error as Error).message), { cause: error })
   }

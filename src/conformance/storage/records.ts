@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { hasKey } from '../../criteria/criteria.ts'
+import { type Criteria, hasKey } from '../../criteria/criteria.ts'
 import type { JsonObject } from '../../protocol/json.ts'
-import { encodeList } from '../../storage/store.ts'
+import { encodeList, type Records } from '../../storage/store.ts'
 import type { StorageCase } from '../storage-case.ts'
 import { Tables } from '../tables.ts'
 
@@ -147,8 +147,9 @@ export const records: readonly StorageCase[] = [
       const specimen = tables.model('specimen')
       for (const label of ['c', 'a', 'b']) await tables.insert(store, 'specimen', { label })
       const select = [...specimen.attributes.values()].filter(({ name }) => ['id', 'label'].includes(name))
-      const page = { ...tables.criteria('specimen'), select, sort: tables.sort('specimen', 'label'), limit: 2 }
-      const first = await store.find(specimen, page)
+      const sort = tables.sort('specimen', 'label')
+      const page = (more: Partial<Criteria>) => ({ ...tables.criteria('specimen'), select, sort, limit: 2, ...more })
+      const first = await store.find(specimen, page({}))
       assert.deepEqual(
         first.decode().map((row) => [Object.keys(row), row.label]),
         [
@@ -157,13 +158,30 @@ export const records: readonly StorageCase[] = [
         ],
       )
       assert.ok(first.next)
-      const second = await store.find(specimen, { ...page, after: first.next })
+      const second = await store.find(specimen, page({ after: first.next }))
       assert.deepEqual([second.decode().map(({ label }) => label), second.next], [['c'], undefined])
-      assert.equal((await store.find(specimen, { ...page, limit: 3 })).next, undefined)
+      assert.equal((await store.find(specimen, page({ limit: 3 }))).next, undefined)
       assert.deepEqual(
-        (await store.find(specimen, { ...page, skip: 2 })).decode().map(({ label }) => label),
+        (await store.find(specimen, page({ skip: 2 }))).decode().map(({ label }) => label),
         ['c'],
       )
+    },
+  },
+  {
+    name: 'records: criteria are data: others may be made of them, and they may be used again',
+    async run({ store, models }) {
+      const tables = new Tables(models)
+      const keeper = tables.model('keeper')
+      const ann = (await tables.insert(store, 'keeper', { name: 'Ann' })).id as number
+      await tables.insert(store, 'keeper', { name: 'Bob', mentor: ann })
+      const trainees = keeper.associations.get('trainees')
+      assert.ok(trainees)
+      const names = (records: Records) => records.decode().map(({ name }) => name)
+      const all = tables.criteria('keeper')
+      assert.deepEqual(names(await store.find(keeper, all)), ['Ann', 'Bob'])
+      assert.deepEqual(names(await store.find(keeper, { ...all, limit: 1 })), ['Ann'])
+      assert.deepEqual(names((await store.related(trainees, [ann], all)).records), ['Bob'])
+      assert.deepEqual(names(await store.find(keeper, all)), ['Ann', 'Bob'])
     },
   },
   {
