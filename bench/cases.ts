@@ -1,4 +1,4 @@
-import { kinds, pick, type Random, randomFrom, randomPet, randomWeight, recordCount } from './data.ts'
+import { cities, kinds, pick, type Random, randomFrom, randomPet, randomWeight, recordCount } from './data.ts'
 
 /** One HTTP request of a case. */
 export interface BenchRequest {
@@ -10,7 +10,8 @@ export interface BenchRequest {
 export interface BenchCase {
   readonly name: string
   readonly title: string
-  readonly request: (random: Random) => BenchRequest
+  /** `cursor` says where page 300 begins, in the words of the server that is asked. */
+  readonly request: (random: Random, cursor: string) => BenchRequest
 }
 
 const someId = (random: Random): number => 1 + Math.floor(random() * recordCount)
@@ -45,12 +46,33 @@ export const cases: readonly BenchCase[] = [
     title: 'create',
     request: (random) => ({ method: 'POST', target: '/pet', body: JSON.stringify(randomPet(random)) }),
   },
+  {
+    name: 'populated',
+    title: 'list of 30, populated',
+    request: () => ({ method: 'GET', target: '/patient?limit=30' }),
+  },
+  {
+    name: 'through',
+    title: 'by the owner’s city, 30',
+    request: (random) => {
+      const where = JSON.stringify({ owner: { city: pick(cities, random) } })
+      return { method: 'GET', target: `/patient?where=${encodeURIComponent(where)}&limit=30&populate=false` }
+    },
+  },
+  {
+    name: 'cursor',
+    title: 'page 300 by cursor',
+    request: (_, cursor) => ({
+      method: 'GET',
+      target: `/patient?sort=age&limit=30&populate=false&cursor=${encodeURIComponent(cursor)}`,
+    }),
+  },
 ]
 
 /** The same requests for everybody who asks; most of them differ, so that nobody answers from what was asked before. */
-export function requestsOf(name: string, count: number): readonly BenchRequest[] {
+export function requestsOf(name: string, cursor: string, count: number): readonly BenchRequest[] {
   const found = cases.find((candidate) => candidate.name === name)
   if (!found) throw new Error(`There is no case "${name}"; there are ${cases.map((known) => known.name).join(', ')}`)
   const random = randomFrom(7)
-  return Array.from({ length: count }, () => found.request(random))
+  return Array.from({ length: count }, () => found.request(random, cursor))
 }

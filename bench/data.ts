@@ -1,25 +1,51 @@
-/** The one model of the benchmark: whole numbers, a float, texts, two JSON columns, a boolean, two times. */
+const petAttributes = {
+  name: { type: 'string', required: true, maxLength: 80 },
+  kind: {
+    type: 'string',
+    required: true,
+    isIn: ['cat', 'dog', 'bird', 'fish', 'horse', 'rabbit', 'snake', 'turtle'],
+  },
+  breed: { type: 'string', maxLength: 80 },
+  note: { type: 'string', maxLength: 500 },
+  age: { type: 'number', isInteger: true, required: true, min: 0 },
+  weight: { type: 'number', required: true },
+  tags: { type: 'json' },
+  details: { type: 'json' },
+  vaccinated: { type: 'boolean', defaultsTo: false },
+} as const
+
+/**
+ * A pet has whole numbers, a float, texts, two JSON columns, a boolean and two times, and is associated with nothing: what
+ * one table costs. A patient is a pet with an owner and visits: what associations cost on top.
+ */
 export const models = {
-  pet: {
+  pet: { attributes: petAttributes },
+  patient: {
+    attributes: { ...petAttributes, owner: { model: 'owner' }, visits: { collection: 'visit', via: 'patient' } },
+  },
+  owner: {
     attributes: {
       name: { type: 'string', required: true, maxLength: 80 },
-      kind: {
-        type: 'string',
-        required: true,
-        isIn: ['cat', 'dog', 'bird', 'fish', 'horse', 'rabbit', 'snake', 'turtle'],
-      },
-      breed: { type: 'string', maxLength: 80 },
+      email: { type: 'string', maxLength: 80 },
+      city: { type: 'string', maxLength: 80 },
+      patients: { collection: 'patient', via: 'owner' },
+    },
+  },
+  visit: {
+    attributes: {
+      reason: { type: 'string', maxLength: 80 },
       note: { type: 'string', maxLength: 500 },
-      age: { type: 'number', isInteger: true, required: true, min: 0 },
-      weight: { type: 'number', required: true },
-      tags: { type: 'json' },
-      details: { type: 'json' },
-      vaccinated: { type: 'boolean', defaultsTo: false },
+      cost: { type: 'number' },
+      patient: { model: 'patient' },
     },
   },
 } as const
 
-export const kinds = models.pet.attributes.kind.isIn
+export const kinds = petAttributes.kind.isIn
+export const cities = [
+  ...['Oslo', 'Bergen', 'Lima', 'Turin', 'Ghent', 'Porto', 'Split', 'Malmö', 'Kyoto', 'Quito'],
+  ...['Accra', 'Dakar', 'Tunis', 'Basel', 'Linz', 'Cork', 'Leeds', 'Tampa', 'Salem', 'Perth'],
+] as const
 
 /** As a client sends it. */
 export interface Pet {
@@ -91,14 +117,59 @@ export function randomPet(random: Random): Pet {
 export const randomWeight = (random: Random): number => Math.round(random() * 4000) / 100
 
 export const recordCount = 10_000
+const ownerCount = 1_000
+/** From none to six for each patient, so that there are three on average. */
+const mostVisits = 6
 
-/** The records that are there before anything is measured; their keys count from 1. */
-export function* storedPets(): Generator<Pet & { readonly createdAt: string; readonly updatedAt: string }> {
+type Times = { readonly createdAt: string; readonly updatedAt: string }
+
+/** What is there before anything is measured, in an order in which nothing points to what comes later; keys count from 1. */
+export const storedTables: readonly { readonly table: string; readonly rows: () => Iterable<object> }[] = [
+  { table: 'pet', rows: storedPets },
+  { table: 'owner', rows: storedOwners },
+  { table: 'patient', rows: storedPatients },
+  { table: 'visit', rows: storedVisits },
+]
+
+function* storedPets(): Generator<Pet & Times> {
   const random = randomFrom(1)
-  const start = Date.parse('2025-01-01T00:00:00.000Z')
   for (let index = 0; index < recordCount; index++) {
-    const createdAt = new Date(start + Math.floor(random() * 3e10)).toISOString()
-    const updatedAt = new Date(Date.parse(createdAt) + Math.floor(random() * 1e9)).toISOString()
-    yield { ...randomPet(random), createdAt, updatedAt }
+    const times = randomTimes(random)
+    yield { ...randomPet(random), ...times }
   }
+}
+
+function* storedOwners(): Generator<object> {
+  const random = randomFrom(2)
+  for (let index = 0; index < ownerCount; index++) {
+    const name = joined(syllables, 4, '', random)
+    yield { name, email: `${name}${index}@example.com`, city: pick(cities, random), ...randomTimes(random) }
+  }
+}
+
+/** The same animals as the pets; one of twenty belongs to nobody. */
+function* storedPatients(): Generator<object> {
+  const random = randomFrom(3)
+  for (const pet of storedPets()) {
+    yield { ...pet, owner: random() < 0.05 ? null : 1 + Math.floor(random() * ownerCount) }
+  }
+}
+
+function* storedVisits(): Generator<object> {
+  const random = randomFrom(4)
+  for (let patient = 1; patient <= recordCount; patient++) {
+    const count = Math.floor(random() * (mostVisits + 1))
+    for (let index = 0; index < count; index++) {
+      const [reason, note] = [joined(words, 2, ' ', random), joined(words, 6, ' ', random)]
+      yield { reason, note, cost: randomWeight(random) * 5, patient, ...randomTimes(random) }
+    }
+  }
+}
+
+const start = Date.parse('2025-01-01T00:00:00.000Z')
+
+function randomTimes(random: Random): Times {
+  const createdAt = new Date(start + Math.floor(random() * 3e10)).toISOString()
+  const updatedAt = new Date(Date.parse(createdAt) + Math.floor(random() * 1e9)).toISOString()
+  return { createdAt, updatedAt }
 }

@@ -9,6 +9,7 @@ import { type BenchRequest, requestsOf } from './cases.ts'
 export interface LoadOrder {
   readonly port: number
   readonly name: string
+  readonly cursor: string
   readonly connections: number
   readonly seconds: number
 }
@@ -105,8 +106,8 @@ export function messageOf({ method, target, body }: BenchRequest): Buffer {
   return Buffer.from(`${head}Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${body}`)
 }
 
-async function run({ port, name, connections, seconds }: LoadOrder): Promise<LoadResult> {
-  const load = new Load(requestsOf(name, distinctRequests).map(messageOf), seconds)
+async function run({ port, name, cursor, connections, seconds }: LoadOrder): Promise<LoadResult> {
+  const load = new Load(requestsOf(name, cursor, distinctRequests).map(messageOf), seconds)
   await Promise.all(Array.from({ length: connections }, () => load.keepBusy(port)))
   return load.result()
 }

@@ -6,6 +6,8 @@ import { type Variant, variants } from './prepare.ts'
 export interface Server {
   readonly process: Child
   readonly port: number
+  /** Where page 300 begins, in its own words. */
+  readonly cursor: string
 }
 export type Servers = Readonly<Record<Variant, Server>>
 
@@ -41,8 +43,10 @@ export async function measure(
   load: Child,
   { rounds, seconds, connections }: MeasureOptions,
 ): Promise<Figures> {
-  const sample = (variant: Variant): Promise<Sample> =>
-    sampleOf(servers[variant], load, { port: servers[variant].port, name, connections, seconds })
+  const sample = (variant: Variant): Promise<Sample> => {
+    const { port, cursor } = servers[variant]
+    return sampleOf(servers[variant], load, { port, name, cursor, connections, seconds })
+  }
   for (const variant of variants) await sample(variant)
 
   const samples: Record<Variant, Sample>[] = []

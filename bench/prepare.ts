@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Client } from 'pg'
 import { Child } from './child.ts'
-import { models, storedPets } from './data.ts'
+import { storedTables } from './data.ts'
 
 /** Who is compared: the server written by hand on tables without and with the triggers of the log, and Keelson. */
 export const variants = ['without', 'with', 'keelson'] as const
@@ -18,16 +18,28 @@ export interface Databases extends AsyncDisposable {
   readonly urls: Readonly<Record<Variant, string>>
 }
 
-const columns = [...Object.keys(models.pet.attributes), 'createdAt', 'updatedAt']
-const columnList = columns.map((name) => `"${name}"`).join(', ')
+type Value = string | number | boolean | null
+
+interface StoredTable {
+  readonly table: string
+  /** Names in quotes. */
+  readonly columns: readonly string[]
+  readonly rows: readonly (readonly Value[])[]
+}
 
 /** Values as every one of the databases takes them: JSON as text. */
-function* storedRows(): Generator<readonly (string | number | boolean | null)[]> {
-  for (const pet of storedPets()) {
-    yield columns.map((name) => {
-      const value = pet[name as keyof typeof pet]
-      return typeof value === 'object' && value !== null ? JSON.stringify(value) : value
-    })
+function* tables(): Generator<StoredTable> {
+  for (const { table, rows } of storedTables) {
+    const records = [...rows()]
+    yield {
+      table,
+      columns: Object.keys(records[0] ?? {}).map((name) => `"${name}"`),
+      rows: records.map((record) =>
+        Object.values(record).map((value) =>
+          typeof value === 'object' && value !== null ? JSON.stringify(value) : value,
+        ),
+      ),
+    }
   }
 }
 
@@ -36,8 +48,12 @@ async function makeTables(database: string): Promise<void> {
   await using _keelson = await Child.start(0, [], join(import.meta.dirname, 'keelson-server.ts'), [database])
 }
 
-/** Who asks for a kind by age all day has an index for it; without one, only the database would be measured. */
-const index = 'create index "pet_kind_age" on "pet" ("kind", "age" desc, "id")'
+/** Who asks for something all day has an index for it; without one, only the database would be measured. */
+const indexes = [
+  'create index "pet_kind_age" on "pet" ("kind", "age" desc, "id")',
+  'create index "patient_age" on "patient" ("age", "id")',
+  'create index "owner_city" on "owner" ("city")',
+].join('; ')
 
 export async function prepareSqlite(): Promise<Databases> {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-bench-'))
@@ -48,11 +64,12 @@ export async function prepareSqlite(): Promise<Databases> {
 
   const database = new DatabaseSync(file('keelson'))
   database.exec('begin')
-  const marks = columns.map(() => '?').join(', ')
-  const insert = database.prepare(`insert into "pet" (${columnList}) values (${marks})`)
-  for (const row of storedRows())
-    insert.run(...row.map((value) => (typeof value === 'boolean' ? Number(value) : value)))
-  database.exec(`${index}; commit; analyze; pragma wal_checkpoint(truncate)`)
+  for (const { table, columns, rows } of tables()) {
+    const marks = columns.map(() => '?').join(', ')
+    const insert = database.prepare(`insert into "${table}" (${columns.join(', ')}) values (${marks})`)
+    for (const row of rows) insert.run(...row.map((value) => (typeof value === 'boolean' ? Number(value) : value)))
+  }
+  database.exec(`${indexes}; commit; analyze; pragma wal_checkpoint(truncate)`)
   database.close()
 
   copyFileSync(file('keelson'), file('with'))
@@ -95,9 +112,11 @@ export async function preparePostgres(server: string): Promise<Databases> {
   })
   await inPostgres(urlOf('without'), async (client) => {
     const { rows } = await client.query(
-      `select tgname from pg_trigger where tgrelid = 'pet'::regclass and not tgisinternal`,
+      'select tgname, relname from pg_trigger join pg_class on pg_class.oid = tgrelid where relname = any($1) and not tgisinternal',
+      [storedTables.map(({ table }) => table)],
     )
-    for (const { tgname } of rows) await client.query(`drop trigger ${client.escapeIdentifier(tgname)} on "pet"`)
+    for (const { tgname, relname } of rows)
+      await client.query(`drop trigger ${client.escapeIdentifier(tgname)} on "${relname}"`)
   })
   const made = undo.move()
   return {
@@ -107,15 +126,16 @@ export async function preparePostgres(server: string): Promise<Databases> {
 }
 
 async function fillPostgres(client: Client): Promise<void> {
-  const rows = [...storedRows()]
-  for (let from = 0; from < rows.length; from += rowsPerInsert) {
-    const some = rows.slice(from, from + rowsPerInsert)
-    const marks = some.map(
-      (_, row) => `(${columns.map((_, column) => `$${row * columns.length + column + 1}`).join(', ')})`,
-    )
-    await client.query(`insert into "pet" (${columnList}) values ${marks.join(', ')}`, some.flat())
+  for (const { table, columns, rows } of tables()) {
+    for (let from = 0; from < rows.length; from += rowsPerInsert) {
+      const some = rows.slice(from, from + rowsPerInsert)
+      const marks = some.map(
+        (_, row) => `(${columns.map((_, column) => `$${row * columns.length + column + 1}`).join(', ')})`,
+      )
+      await client.query(`insert into "${table}" (${columns.join(', ')}) values ${marks.join(', ')}`, some.flat())
+    }
   }
-  await client.query(index)
+  await client.query(indexes)
   await client.query('vacuum analyze')
 }
 

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { cases } from './cases.ts'
 import { Child } from './child.ts'
+import { deepCursors } from './cursors.ts'
 import { freePort } from './free-port.ts'
 import { type Figures, type MeasureOptions, measure, type Server, type Servers } from './measure.ts'
 import { type DatabaseKind, databaseKinds, preparePostgres, prepareSqlite, type Variant } from './prepare.ts'
@@ -43,12 +44,14 @@ async function run(kind: DatabaseKind): Promise<void> {
   await using without = await start(byHand, urls.without, 'without')
   await using withTriggers = await start(byHand, urls.with, 'with')
   await using keelson = await start('keelson-server.ts', urls.keelson, 'keelson')
-  const servers: Servers = { without, with: withTriggers, keelson }
+  const cursors = await deepCursors(keelson.port)
+  const servers: Servers = {
+    without: { ...without, cursor: cursors.byHand },
+    with: { ...withTriggers, cursor: cursors.byHand },
+    keelson: { ...keelson, cursor: cursors.keelson },
+  }
 
-  const different = await verify(
-    Object.values(servers).map(({ port }) => port),
-    names,
-  )
+  const different = await verify(Object.values(servers), names)
   print(
     `\n${kind}, Node ${process.versions.node}: requests per second of the server’s CPU, medians of ${measured.rounds} rounds`,
   )
@@ -70,7 +73,9 @@ async function run(kind: DatabaseKind): Promise<void> {
   }
 }
 
-async function start(file: string, url: string, variant: Variant): Promise<Server & AsyncDisposable> {
+type Started = Omit<Server, 'cursor'> & AsyncDisposable
+
+async function start(file: string, url: string, variant: Variant): Promise<Started> {
   const nodeOptions =
     options.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${join(options.profile, variant)}`]
   const port = await freePort()
@@ -94,7 +99,7 @@ function cells({ perCpuSecond, ratio, p50Ms, p99Ms }: Figures): readonly string[
 }
 
 function printRow([title = '', ...figures]: readonly string[]): void {
-  print(`${title.padEnd(22)}${figures.map((figure) => figure.padStart(10)).join('')}`)
+  print(`${title.padEnd(24)}${figures.map((figure) => figure.padStart(10)).join('')}`)
 }
 
 function print(line: string): void {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type BenchRequest, cases, requestsOf } from './cases.ts'
+import type { Server } from './measure.ts'
 
 /*
  * Before anything is timed: all servers answer the same JSON to the same requests, and refuse the same ones. A race
@@ -18,6 +19,9 @@ const refusals: readonly [BenchRequest, number][] = [
   [{ method: 'PATCH', target: '/pet/1', body: '{"weight":"heavy"}' }, 400],
   [{ method: 'PATCH', target: '/pet/1', body: '{"weihgt":1}' }, 400],
   [{ method: 'GET', target: '/pet?where=%7B%22colour%22%3A1%7D' }, 400],
+  [{ method: 'GET', target: '/patient?where=%7B%22owner%22%3A%7B%22colour%22%3A1%7D%7D' }, 400],
+  [{ method: 'GET', target: '/patient?sort=age&cursor=somewhere' }, 400],
+  [{ method: 'GET', target: '/patient?populate=colour' }, 400],
 ]
 
 interface Answer {
@@ -26,11 +30,13 @@ interface Answer {
 }
 
 /** Throws at the first difference; answers the names of the cases whose answers were not the same to the byte. */
-export async function verify(ports: readonly number[], names: readonly string[]): Promise<readonly string[]> {
+export async function verify(servers: readonly Server[], names: readonly string[]): Promise<readonly string[]> {
   const different = new Set<string>()
   for (const { name } of cases.filter((known) => names.includes(known.name))) {
-    for (const request of requestsOf(name, comparedPerCase)) {
-      const [expected, ...others] = await askAll(ports, request)
+    const requests = servers.map(({ cursor }) => requestsOf(name, cursor, comparedPerCase))
+    for (let index = 0; index < comparedPerCase; index++) {
+      const request = requests[0]?.[index] as BenchRequest
+      const [expected, ...others] = await askAll(servers, (server) => requests[server]?.[index] as BenchRequest)
       assert.ok(
         expected && expected.status < 300,
         `${request.target} was answered with ${expected?.status}: ${expected?.text}`,
@@ -43,16 +49,19 @@ export async function verify(ports: readonly number[], names: readonly string[])
     }
   }
   for (const [request, status] of refusals) {
-    for (const { status: given, text } of await askAll(ports, request)) {
+    for (const { status: given, text } of await askAll(servers, () => request)) {
       assert.equal(given, status, `${request.method} ${request.target} ${request.body ?? ''}: ${text}`)
     }
   }
   return [...different]
 }
 
-const askAll = async (ports: readonly number[], request: BenchRequest): Promise<readonly Answer[]> => {
+const askAll = async (
+  servers: readonly Server[],
+  requestOf: (server: number) => BenchRequest,
+): Promise<readonly Answer[]> => {
   const answers: Answer[] = []
-  for (const port of ports) answers.push(await ask(port, request))
+  for (const [index, { port }] of servers.entries()) answers.push(await ask(port, requestOf(index)))
   return answers
 }
 

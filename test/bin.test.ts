@@ -57,7 +57,9 @@ describe('the command on a Node that is too old', { skip }, () => {
 
   const withoutOwn = !existsSync(ownNode) && 'the Node that belongs to the repository is not installed'
 
-  test('takes the one that belongs to the repository, with everything that was said', { skip: withoutOwn }, async () => {
+  test('takes the one that belongs to the repository, with everything that was said', {
+    skip: withoutOwn,
+  }, async () => {
     const { code, stdout } = await run(root)
     assert.match(stdout, /^\d+\.\d+\.\d+\n$/)
     assert.equal(code, 0)

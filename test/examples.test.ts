@@ -47,7 +47,9 @@ describe('the clinic', () => {
   }
 
   const one = async (path: string, where: JsonObject): Promise<JsonObject> => {
-    const [record] = await ask(`${url}/${path}?limit=1&populate=false&where=${encodeURIComponent(JSON.stringify(where))}`)
+    const [record] = await ask(
+      `${url}/${path}?limit=1&populate=false&where=${encodeURIComponent(JSON.stringify(where))}`,
+    )
     assert.ok(record, `no ${path} where ${JSON.stringify(where)}`)
     return record
   }
@@ -95,7 +97,10 @@ describe('the clinic', () => {
   test('does everything that its README says', { skip: !hasCurl && 'curl is not installed' }, async () => {
     const readme = readFileSync(join(clinic, 'README.md'), 'utf8')
     const [, block] = /## Things to ask\n\n```sh\n([\s\S]+?)```/.exec(readme) as unknown as [string, string]
-    const lines = block.replaceAll('\\\n', '').split('\n').filter((line) => line.startsWith('curl '))
+    const lines = block
+      .replaceAll('\\\n', '')
+      .split('\n')
+      .filter((line) => line.startsWith('curl '))
     const statuses: number[] = []
     for (const line of lines) {
       const here = line.replace('http://localhost:1337', url).replace(/^curl /, 'curl -s -w "\\n%{http_code}" ')

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, before, describe, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
+import fc from 'fast-check'
 import { io } from 'socket.io-client'
 import type { Config, HttpServer, Json, ModelDefinitions, Service } from '../src/index.ts'
 import { createService } from '../src/index.ts'
@@ -117,7 +118,9 @@ class Seed {
   }
 
   fillIn(data: Json | undefined): Json | undefined {
-    return data === undefined ? undefined : JSON.parse(JSON.stringify(data).replace(/"<(\w+)>"/g, (text) => this.fill(text.slice(1, -1))))
+    return data === undefined
+      ? undefined
+      : JSON.parse(JSON.stringify(data).replace(/"<(\w+)>"/g, (text) => this.fill(text.slice(1, -1))))
   }
 
   nameOf(id: unknown, model: string): string {
@@ -154,7 +157,12 @@ type Request = readonly [method: string, url: string, data?: Json]
 const following: readonly [name: string, request: Request, followed: string, watched: string][] = [
   ['find', ['get', '/user?id[]=<ann>&id[]=<bob>'], 'ann bob rex club', 'user pet group'],
   ['find, as a shortcut', ['get', '/user/find?id[]=<ann>&id[]=<bob>'], 'ann bob rex club', 'user pet group'],
-  ['find, with its criteria as data', ['get', '/user', { id: ['<ann>', '<bob>'] }], 'ann bob rex club', 'user pet group'],
+  [
+    'find, with its criteria as data',
+    ['get', '/user', { id: ['<ann>', '<bob>'] }],
+    'ann bob rex club',
+    'user pet group',
+  ],
   ['find of some', ['get', '/user?id[]=<ann>&id[]=<bob>&sort=name%20DESC&limit=1'], 'bob', 'user pet group'],
   ['find with a to-one', ['get', '/pet?name={rex}'], 'rex ann', 'pet user'],
   ['find of nothing', ['get', '/user?name=nobody'], '', 'user'],
@@ -205,7 +213,11 @@ const following: readonly [name: string, request: Request, followed: string, wat
 /** What each operation tells somebody who follows every record and watches every model. */
 const telling: readonly [name: string, request: Request, events: readonly string[]][] = [
   ['create', ['POST', '/pet', { name: 'New' }], ['pet new created']],
-  ['create with a parent', ['POST', '/pet', { name: 'New', owner: '<ann>' }], ['user ann addedTo pets new', 'pet new created']],
+  [
+    'create with a parent',
+    ['POST', '/pet', { name: 'New', owner: '<ann>' }],
+    ['user ann addedTo pets new', 'pet new created'],
+  ],
   [
     'create with a member that belongs to another',
     ['POST', '/user', { pets: ['<rex>'] }],
@@ -224,11 +236,21 @@ const telling: readonly [name: string, request: Request, events: readonly string
     ['user bob addedTo pets rex', 'user ann removedFrom pets rex', 'pet rex updated'],
   ],
   ['update to the same parent', ['PATCH', '/pet/<rex>', { owner: '<ann>' }], ['pet rex updated']],
-  ['update to no parent', ['PATCH', '/pet/<rex>', { owner: null }], ['user ann removedFrom pets rex', 'pet rex updated']],
+  [
+    'update to no parent',
+    ['PATCH', '/pet/<rex>', { owner: null }],
+    ['user ann removedFrom pets rex', 'pet rex updated'],
+  ],
   [
     'update of members',
     ['PATCH', '/user/<ann>', { pets: ['<tom>'] }],
-    ['user ann updated', 'user ann removedFrom pets rex', 'pet rex updated', 'user ann addedTo pets tom', 'pet tom updated'],
+    [
+      'user ann updated',
+      'user ann removedFrom pets rex',
+      'pet rex updated',
+      'user ann addedTo pets tom',
+      'pet tom updated',
+    ],
   ],
   ['add', ['PUT', '/user/<ann>/pets/<tom>'], ['user ann addedTo pets tom', 'pet tom updated']],
   ['add of a member', ['PUT', '/user/<ann>/pets/<rex>'], []],
@@ -290,7 +312,8 @@ function runOn(database: DatabaseKind): void {
         const client = await house.client()
         const { body } = await client.ask(method, seed.fill(url), seed.fillIn(data))
         if (name.startsWith('create') && body.id !== undefined) seed.ids.set('new', body.id)
-        if (name === 'add of a new record') seed.ids.set('new', body.pets.find((pet: { name: string }) => pet.name === 'New').id)
+        if (name === 'add of a new record')
+          seed.ids.set('new', body.pets.find((pet: { name: string }) => pet.name === 'New').id)
         await house.heard(client)
         const touched = [...records, [url.startsWith('/pet') || url.endsWith('/pets') ? 'pet' : 'user', 'new'] as const]
         for (const [model, name] of touched) {
@@ -343,7 +366,10 @@ function runOn(database: DatabaseKind): void {
     const created = await house.http('POST', '/pet', { name: 'New', owner: seed.ids.get('ann') as number })
     const { owner, ...record } = created.body as { id: number; name: string; createdAt: string; owner: { id: number } }
     const before = { ...record, owner: owner.id }
-    const updated = await house.http('PATCH', `/pet/${record.id}`, { name: 'Newer', owner: seed.ids.get('bob') as number })
+    const updated = await house.http('PATCH', `/pet/${record.id}`, {
+      name: 'Newer',
+      owner: seed.ids.get('bob') as number,
+    })
     const { updatedAt } = updated.body as { updatedAt: string }
     await house.http('DELETE', `/pet/${record.id}`)
     const [ann, bob] = [seed.ids.get('ann'), seed.ids.get('bob')]
@@ -438,7 +464,10 @@ describe('an answer over a socket', () => {
       const client = await house.client()
       const response = await fetch(house.server.url + seed.fill(path), {
         method,
-        ...(data !== undefined && { body: JSON.stringify(seed.fillIn(data)), headers: { 'Content-Type': 'application/json' } }),
+        ...(data !== undefined && {
+          body: JSON.stringify(seed.fillIn(data)),
+          headers: { 'Content-Type': 'application/json' },
+        }),
       })
       const answer = await client.ask(method.toLowerCase(), seed.fill(path), seed.fillIn(data))
       assert.equal(answer.statusCode, response.status)
@@ -471,7 +500,12 @@ describe('an answer over a socket', () => {
     const { headers } = await client.ask('get', address)
     const again = await client.ask('get', address, undefined, { 'If-None-Match': headers.ETag as string })
     assert.deepEqual([again.statusCode, again.body], [304, undefined])
-    const late = await client.ask('patch', address, { name: 'x' }, { 'If-Match': '"0000000000000000000000-0000000000000000000000"' })
+    const late = await client.ask(
+      'patch',
+      address,
+      { name: 'x' },
+      { 'If-Match': '"0000000000000000000000-0000000000000000000000"' },
+    )
     assert.equal(late.statusCode, 412)
   })
 
@@ -557,6 +591,59 @@ describe('many at once', () => {
     slow.ws.resume()
     assert.equal(await slow.closed, 1006)
   })
+})
+
+test('whatever a client sends, the others are served', async () => {
+  await using house = await House.open()
+  const seed = await Seed.plant(house)
+  const steady = await house.client()
+  const word = fc.constantFrom('get', 'post', 'put', 'patch', 'delete', 'head', 'options', 'nosuch', '__proto__')
+  const path = fc
+    .constantFrom(
+      '/user',
+      '/user/<ann>',
+      '/user/<ann>/pets',
+      '/pet/<rex>',
+      '/pet/update/<rex>',
+      '/nosuch',
+      '/',
+      '//',
+      '/%',
+      '?',
+    )
+    .map((text) => seed.fill(text))
+  const key = fc.constantFrom('name', 'where', 'limit', 'sort', 'populate', 'owner', 'pets', 'id', '__proto__')
+  const data = fc.oneof(fc.dictionary(key, fc.jsonValue()), fc.jsonValue())
+  const message = fc.record(
+    { url: fc.oneof(path, fc.jsonValue()), data, headers: fc.jsonValue() },
+    { requiredKeys: [] },
+  )
+  const ack = fc.oneof(fc.constant(''), fc.nat().map(String))
+  const event = fc
+    .tuple(ack, word, fc.oneof(message, fc.jsonValue()))
+    .map(([ack, word, message]) => `42${ack}${JSON.stringify([word, message])}`)
+  const broken = fc.tuple(event, fc.nat(40)).map(([frame, end]) => frame.slice(0, end))
+  const odd = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom('', '2', '3', '5', '6', '40', '40/x,', '41', '43', '451-[]'),
+  )
+  const sent = fc.oneof(
+    { weight: 8, arbitrary: event },
+    { weight: 1, arbitrary: broken },
+    { weight: 1, arbitrary: odd },
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(sent, { maxLength: 30 }), async (frames) => {
+      const socket = await RawSocket.connect(house.server.url)
+      for (const frame of frames) socket.send(frame)
+      // Either it is still served, or it was told to go.
+      socket.send('2probe')
+      await Promise.race([socket.closed, socket.until((frame) => frame === '3probe').catch(() => {})])
+      socket.ws.terminate()
+      assert.equal((await steady.ask('get', '/mark')).statusCode, 200)
+    }),
+    { numRuns: 100 },
+  )
 })
 
 describe('socket.io-client 4', () => {
@@ -681,7 +768,10 @@ describe('settings:', () => {
 
   test('a page that connected may not pretend to be of another kind', async () => {
     await using house = await House.open()
-    await using socket = await RawSocket.connect(house.server.url, { Origin: house.server.url, 'Sec-Fetch-Site': 'cross-site' })
+    await using socket = await RawSocket.connect(house.server.url, {
+      Origin: house.server.url,
+      'Sec-Fetch-Site': 'cross-site',
+    })
     const headers = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
     assert.equal((await socket.ask('post', { url: '/pet', data: { name: 'Rex' }, headers })).statusCode, 201)
   })

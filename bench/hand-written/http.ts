@@ -7,6 +7,7 @@ export interface Pets {
   list(query: string, response: ServerResponse): void
   create(body: unknown, response: ServerResponse): void
   update(id: number, body: unknown, response: ServerResponse): void
+  patients(query: string, response: ServerResponse): void
 }
 
 const mostBodyBytes = 1_048_576
@@ -50,6 +51,9 @@ function dispatch(pets: Pets, request: IncomingMessage, response: ServerResponse
     if (method === 'GET') pets.one(id, response)
     else if (method === 'PATCH') readBody(request, response, (body) => pets.update(id, body, response))
     else throw new Refusal(405, 'A pet is read and updated')
+  } else if (path === '/patient') {
+    if (method !== 'GET') throw new Refusal(405, 'Patients are read')
+    pets.patients(mark === -1 ? '' : url.slice(mark + 1), response)
   } else throw new Refusal(404, 'There is nothing here')
 }
 

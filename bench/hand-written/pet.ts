@@ -113,7 +113,7 @@ const operators = new Map([
   ['!=', '<>'],
 ])
 const comparable = new Set(allColumns.filter((name) => name !== 'tags' && name !== 'details'))
-const largestLimit = 1000
+export const largestLimit = 1000
 
 /** `where`, `sort`, `limit` and `skip`, looked up in what there is; `mark` spells the nth placeholder. */
 export function readList(query: string, mark: (number: number) => string): PetList {
@@ -151,7 +151,7 @@ export function readList(query: string, mark: (number: number) => string): PetLi
   return { text, values }
 }
 
-function readWhere(conditions: unknown, values: Stored[], mark: (number: number) => string): string {
+export function readWhere(conditions: unknown, values: Stored[], mark: (number: number) => string): string {
   if (typeof conditions !== 'object' || conditions === null) throw new Refusal(400, 'where must be an object')
   let text = ''
   for (const [name, condition] of Object.entries(conditions)) {
@@ -171,26 +171,26 @@ function readWhere(conditions: unknown, values: Stored[], mark: (number: number)
   return text
 }
 
-function scalar(value: unknown): Stored {
+export function scalar(value: unknown): Stored {
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
   throw new Refusal(400, 'Only texts, numbers and booleans are compared')
 }
 
-function readSort(text: string): string {
+export function readSort(text: string): string {
   const [name = '', direction = 'ASC'] = text.split(' ')
   if (!comparable.has(name)) throw new Refusal(400, `A pet has no ${name} to sort by`)
   if (direction !== 'ASC' && direction !== 'DESC') throw new Refusal(400, 'The direction is ASC or DESC')
   return `"${name}" ${direction}${name === 'id' ? '' : ', "id"'}`
 }
 
-function readCount(text: string, most: number): number {
+export function readCount(text: string, most: number): number {
   const count = Number(text)
   if (!Number.isInteger(count) || count < 0 || count > most)
     throw new Refusal(400, `${text} is not a number of records`)
   return count
 }
 
-const decoded = (text: string): string =>
+export const decoded = (text: string): string =>
   text.includes('%') || text.includes('+') ? decodeURIComponent(text.replaceAll('+', ' ')) : text
 
 export function parse(text: string): unknown {

@@ -2,6 +2,16 @@ import type { ServerResponse } from 'node:http'
 import { Client, type Connection, Query, type Submittable } from 'pg'
 import { reportToParent } from '../child.ts'
 import { answer, type Pets, refuse, servePets } from './http.ts'
+import {
+  encodePatients,
+  encodePopulated,
+  ownerList,
+  patientKey,
+  patientOwner,
+  readPatients,
+  type Spelling,
+  visitList,
+} from './patient.ts'
 import { columns, quote, Refusal, readChanges, readList, readNewPet, type Stored, selectList } from './pet.ts'
 
 /*
@@ -105,14 +115,29 @@ function time(value: string): string {
   return `${value.slice(0, 10)}T${value.slice(11, 19)}.${fraction}Z`
 }
 
-function encode(row: Row): string {
+const encode = (row: Row): string => `${encodeOwn(row)}${encodeTimes(row, 10)}}`
+
+function encodeOwn(row: Row): string {
   return (
     `{"id":${row[0]},"name":${text(row[1])},"kind":${text(row[2])},"breed":${text(row[3])},"note":${text(row[4])}` +
     `,"age":${row[5]},"weight":${row[6]},"tags":${row[7]},"details":${row[8]}` +
-    `,"vaccinated":${row[9] === null ? 'null' : row[9] === 't'}` +
-    `,"createdAt":"${time(row[10] as string)}","updatedAt":"${time(row[11] as string)}"}`
+    `,"vaccinated":${row[9] === null ? 'null' : row[9] === 't'}`
   )
 }
+
+const encodeTimes = (row: Row, at: number): string =>
+  `,"createdAt":"${time(row[at] as string)}","updatedAt":"${time(row[at + 1] as string)}"`
+
+const spelling: Spelling<Row> = {
+  own: encodeOwn,
+  times: encodeTimes,
+  text,
+}
+
+const ownersOf = `select ${ownerList} from unnest($1::bigint[]) k join "owner" on "id" = k`
+const visitsOf =
+  `select ${visitList} from unnest($1::bigint[]) with ordinality p (k, n) cross join lateral ` +
+  '(select * from "visit" where "patient" = k order by "id" limit 30) v order by n, "id"'
 
 function encodeAll(rows: readonly Row[]): string {
   if (rows.length === 0) return '[]'
@@ -157,12 +182,35 @@ class PostgresPets implements Pets {
     this.#query(text, [...values, new Date().toISOString(), id], response, (rows) => first(rows, 200, response))
   }
 
+  patients(query: string, response: ServerResponse): void {
+    const { text, values, populated } = readPatients(query, placeholder)
+    this.#query(text, values, response, (patients) => {
+      if (!populated) return answer(response, 200, encodePatients(patients, spelling))
+      const owners = [...new Set(patients.map((row) => row[patientOwner]))].filter((key) => key !== null)
+      // Both are on their way before the first of them is answered; a pipeline answers in order.
+      let found: readonly Row[] = []
+      const pipeline = this.#pipeline()
+      pipeline.query(ownersOf, [`{${owners.join()}}`], (error, rows) => {
+        if (error) refuse(response, error)
+        found = rows
+      })
+      pipeline.query(visitsOf, [`{${patients.map((row) => row[patientKey]).join()}}`], (error, visits) => {
+        if (response.headersSent) return
+        if (error) refuse(response, error)
+        else answer(response, 200, encodePopulated(patients, found, visits, spelling))
+      })
+    })
+  }
+
   #query(text: string, values: Stored[], response: ServerResponse, use: (rows: readonly Row[]) => void): void {
-    const pipeline = this.#pipelines[this.#next++ % connections] as Pipeline
-    pipeline.query(text, values, (error, rows) => {
+    this.#pipeline().query(text, values, (error, rows) => {
       if (error) refuse(response, error)
       else use(rows)
     })
+  }
+
+  #pipeline(): Pipeline {
+    return this.#pipelines[this.#next++ % connections] as Pipeline
   }
 
   async close(): Promise<void> {

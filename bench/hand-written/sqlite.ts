@@ -4,6 +4,16 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import { Worker } from 'node:worker_threads'
 import { reportToParent } from '../child.ts'
 import { answer, type Pets, refuse, servePets } from './http.ts'
+import {
+  encodePatients,
+  encodePopulated,
+  ownerList,
+  patientKey,
+  patientOwner,
+  readPatients,
+  type Spelling,
+  visitList,
+} from './patient.ts'
 import { columns, quote, Refusal, readChanges, readList, readNewPet, type Stored, selectList } from './pet.ts'
 
 /*
@@ -25,12 +35,22 @@ type Row = readonly unknown[]
 
 const text = (value: unknown): string => (value === null ? 'null' : quote(value as string))
 
-function encode(row: Row): string {
+const encode = (row: Row): string => `${encodeOwn(row)}${encodeTimes(row, 10)}}`
+
+function encodeOwn(row: Row): string {
   return (
     `{"id":${row[0]},"name":${quote(row[1] as string)},"kind":${quote(row[2] as string)},"breed":${text(row[3])}` +
     `,"note":${text(row[4])},"age":${row[5]},"weight":${row[6]},"tags":${row[7]},"details":${row[8]}` +
-    `,"vaccinated":${row[9] === null ? 'null' : row[9] === 1},"createdAt":"${row[10]}","updatedAt":"${row[11]}"}`
+    `,"vaccinated":${row[9] === null ? 'null' : row[9] === 1}`
   )
+}
+
+const encodeTimes = (row: Row, at: number): string => `,"createdAt":"${row[at]}","updatedAt":"${row[at + 1]}"`
+
+const spelling: Spelling<Row> = {
+  own: encodeOwn,
+  times: encodeTimes,
+  text,
 }
 
 function encodeAll(rows: readonly Row[]): string {
@@ -39,6 +59,12 @@ function encodeAll(rows: readonly Row[]): string {
   for (let index = 1; index < rows.length; index++) list += `,${encode(rows[index] as Row)}`
   return `${list}]`
 }
+
+const keys = '(select key as n, value as k from json_each(?))'
+const ownersOf = `select ${ownerList} from ${keys} cross join "owner" where "id" = k`
+const visitsOf =
+  `select ${visitList} from ${keys} cross join "visit" on "id" in ` +
+  '(select "id" from "visit" where "patient" = k order by "id" limit 30) order by n, "id"'
 
 interface Write {
   readonly statement: StatementSync
@@ -96,6 +122,22 @@ class SqlitePets implements Pets {
     for (const name of names) sets += `"${name}" = ?, `
     const statement = this.#prepare(`update "pet" set ${sets}"updatedAt" = ? where "id" = ? returning ${selectList}`)
     this.#write({ statement, values: [...values.map(stored), new Date().toISOString(), id], status: 200, response })
+  }
+
+  patients(query: string, response: ServerResponse): void {
+    const { text, values, populated } = readPatients(query, placeholder)
+    const patients = this.#prepare(text).all(...values.map(stored)) as unknown as readonly Row[]
+    answer(response, 200, populated ? this.#populated(patients) : encodePatients(patients, spelling))
+  }
+
+  #populated(patients: readonly Row[]): string {
+    const owners = this.#related(ownersOf, [...new Set(patients.map((row) => row[patientOwner]))])
+    const ids = patients.map((row) => row[patientKey])
+    return encodePopulated(patients, owners, this.#related(visitsOf, ids), spelling)
+  }
+
+  #related(text: string, keys: readonly unknown[]): readonly Row[] {
+    return this.#prepare(text).all(`[${keys.filter((key) => key !== null).join()}]`) as unknown as readonly Row[]
   }
 
   #prepare(text: string): StatementSync {

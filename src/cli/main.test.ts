@@ -56,7 +56,7 @@ test('the version is that of the package', async () => {
 })
 
 test('colours are for those who look, unless they do not want any', async () => {
-  const escape = '\x1b['
-  assert.ok(!(await Command.run(['--help'])).stdout.includes(escape))
-  assert.ok((await Command.run(['--help'], { env: { FORCE_COLOR: '1' } })).stdout.includes(escape))
+  const colour = '\x1b['
+  assert.ok(!(await Command.run(['--help'])).stdout.includes(colour))
+  assert.ok((await Command.run(['--help'], { env: { FORCE_COLOR: '1' } })).stdout.includes(colour))
 })

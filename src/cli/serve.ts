@@ -26,7 +26,10 @@ export function serve(settings: Settings, entry: PublicEntry, progress: Progress
   }
 
   function closeService(): Promise<void> {
-    closed ??= opened.then((service) => service.close(), () => {}) // what was not opened need not be closed
+    closed ??= opened.then(
+      (service) => service.close(),
+      () => {},
+    ) // what was not opened need not be closed
     return closed
   }
 

@@ -13,7 +13,10 @@ describe('what was done to a schema is said in a line', () => {
       [...tables(3), 'created index on t1 (a)', 'created unique index on t1 (b)', 'linked t1.a to t2'],
       'created 3 tables, 2 indexes and 1 foreign key',
     ],
-    [[...tables(4), 'added column pet.weight', 'dropped table cat'], 'created 4 tables, added column pet.weight, dropped table cat'],
+    [
+      [...tables(4), 'added column pet.weight', 'dropped table cat'],
+      'created 4 tables, added column pet.weight, dropped table cat',
+    ],
     [['a', 'b', 'c', 'd', 'e'], 'a, b, 3 more'],
   ]
   for (const [steps, line] of cases) test(line || 'nothing', () => assert.equal(summarize(steps), line))

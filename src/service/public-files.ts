@@ -1,5 +1,5 @@
 import { constants, type Stats } from 'node:fs'
-import { lstat, open, realpath, stat } from 'node:fs/promises'
+import { access, lstat, open, realpath, stat } from 'node:fs/promises'
 import { extname, join, relative, sep } from 'node:path'
 import { ConfigError } from '../model/config-error.ts'
 import type { ServiceRequest, ServiceResponse, Streamed } from '../protocol/request.ts'
@@ -57,6 +57,7 @@ async function find(root: string, names: readonly string[]): Promise<Found | und
     const path = await realpath(join(root, ...names))
     const inside = relative(root, path)
     if (inside !== '' && !inside.split(sep).every(isServed)) return undefined
+    await access(path, constants.R_OK)
     return { path, stats: await lstat(path) }
   } catch {
     return undefined // it is not there, or we may not see it

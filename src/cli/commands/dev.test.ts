@@ -27,7 +27,9 @@ describe('keelson dev', () => {
     await dev.until(/Watching/)
 
     write(cwd, 'models/pet.ts', withAttribute("weight: { type: 'nmber' },\n owner: { model: 'ownr' }"))
-    await dev.until(/✗ models\/pet\.ts {3}The configuration has 2 problems\n.*"nmber"\n.*"ownr"\n.*goes on with what was there before/)
+    await dev.until(
+      /✗ models\/pet\.ts {3}The configuration has 2 problems\n.*"nmber"\n.*"ownr"\n.*goes on with what was there before/,
+    )
     await post(`${url}/pet`, { name: 'Rex' })
 
     write(cwd, 'models/pet.ts', `${pet}enum Kind { dog }`)

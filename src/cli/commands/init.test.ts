@@ -17,7 +17,7 @@ test('what keelson init writes can be served at once', async () => {
   await post(`${url}/task`, { title: 'Feed the cat', person: id as number })
   const [person] = await ask(`${url}/person`)
   assert.deepEqual(
-    (person?.tasks as readonly { readonly title: string }[]).map(({ title }) => title),
+    ((person?.tasks ?? []) as readonly { readonly title: string }[]).map(({ title }) => title),
     ['Feed the cat'],
   )
   assert.equal(command.stderr, '')
@@ -35,6 +35,8 @@ test('keelson init overwrites nothing', async () => {
   assert.equal(code, 1)
   assert.equal(readFileSync(join(cwd, 'keelson.config.ts'), 'utf8'), before)
 
-  const { code: besideScript } = await Command.run(['init'], { cwd: folder({ 'keelson.config.mjs': 'export default {}' }) })
+  const { code: besideScript } = await Command.run(['init'], {
+    cwd: folder({ 'keelson.config.mjs': 'export default {}' }),
+  })
   assert.equal(besideScript, 1)
 })

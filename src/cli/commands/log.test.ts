@@ -19,7 +19,10 @@ describe('keelson log', () => {
     await fetch(`${url}/pet/1`, { method: 'DELETE' })
 
     const { code, stdout } = await Command.run(['log', '--once'], { cwd })
-    assert.match(stdout, /created {4}pet 1 {2}name "Rex"\n.*created {4}toy 1\n.*updated {4}pet 1 {2}name "Rex" → "Max"\n.*destroyed {2}pet 1\n/)
+    assert.match(
+      stdout,
+      /created {4}pet 1 {2}name "Rex"\n.*created {4}toy 1\n.*updated {4}pet 1 {2}name "Rex" → "Max"\n.*destroyed {2}pet 1\n/,
+    )
     assert.equal(code, 0)
 
     const [, position] = /--since (\S+)/.exec(stdout) as unknown as [string, string]

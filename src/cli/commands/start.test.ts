@@ -138,9 +138,17 @@ describe('a configuration that is wrong is told whole, and ends with 78', () => 
       { ...petShop, 'models/pet.ts': 'export const cat = {}' },
       /does not provide an export named 'pet'/,
     ],
-    ['a package that is not there', config("import 'nowhere-to-be-found'"), /There is no package "nowhere-to-be-found"/],
+    [
+      'a package that is not there',
+      config("import 'nowhere-to-be-found'"),
+      /There is no package "nowhere-to-be-found"/,
+    ],
     ['an error in the middle', config('null.x'), /keelson\.config\.ts:2:\d+: TypeError/],
-    ['a database nobody knows', config("export default { database: 'oracle:x', models: { pet: {} } }"), /"oracle:" is no database/],
+    [
+      'a database nobody knows',
+      config("export default { database: 'oracle:x', models: { pet: {} } }"),
+      /"oracle:" is no database/,
+    ],
   ]
   for (const [what, files, ...says] of cases) {
     test(what, async () => {
@@ -155,7 +163,7 @@ describe('a configuration that is wrong is told whole, and ends with 78', () => 
     const cwd = folder(config('export default { models: { pet: { attributes: { a: { type: 1 } } } }, prefix: 7 }'))
     const command = new Command(['start', '--json'], { cwd })
     const { code, stderr } = await command.ended
-    assert.equal((command.events[0]?.problems as readonly string[]).length, 2)
+    assert.equal(((command.events[0]?.problems ?? []) as readonly string[]).length, 2)
     assert.deepEqual({ code, stderr, printed: command.events.length }, { code: 78, stderr: '', printed: 1 })
   })
 })

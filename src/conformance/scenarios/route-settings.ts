@@ -37,6 +37,15 @@ export const routeSettings: readonly Scenario[] = [
     },
   },
   {
+    name: 'settings: the words of a prefix have no letter case either',
+    settings: { prefix: 'Zoo/API' },
+    async run(api) {
+      for (const path of ['/zoo/api/reading', '/Zoo/API/reading', '/ZOO/api/READING/find'])
+        list(await api.request('GET', path))
+      refused(await api.request('GET', '/reading'), 'E_NO_SUCH_ROUTE')
+    },
+  },
+  {
     name: 'settings: without REST there are shortcuts',
     settings: { rest: false },
     async run(api) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
+import { startPostgres } from '../../../test/embedded-postgres.ts'
 import { freshDatabase, missingPostgres, postgresForTests, type TestPostgres } from '../../../test/postgres.ts'
 import { eventually, openTestStore, type TestStore, told } from '../../../test/postgres-store.ts'
 import type { Change } from '../../protocol/change.ts'
@@ -555,3 +556,27 @@ describe('the log of changes', { skip: missingPostgres ?? false }, async () => {
 
 const byPlace = (changes: readonly Change[]) => (a: string, b: string) =>
   names(changes).indexOf(a) - names(changes).indexOf(b)
+
+describe('a server that crashed', { skip: missingPostgres ?? false }, () => {
+  test('gives numbers again, so nobody resumes from before', async (t) => {
+    const own = await startPostgres().catch((error: Error) => error)
+    if (own instanceof Error) return t.skip(own.message)
+    try {
+      await using database = await freshDatabase(own.url)
+      await using store = await openTestStore(database.url, models)
+      await store.insert('owner', { name: 'before' })
+      const stranger = await database.connect()
+      const backend = (await stranger.query('select pg_backend_pid()'))[0]?.[0]
+      // Each takes a number and comes to nothing. What was not written to disk by then, the server never knew.
+      for (let index = 0; index < 50; index++) await assert.rejects(database.query('insert into owner (id) values (1)'))
+      const head = await store.head()
+      process.kill(Number(backend), 'SIGKILL')
+      await eventually(async () => (await store.find('owner').catch(() => undefined)) && true, 'it is back')
+      await store.insert('owner', { name: 'after' })
+      assert.equal(await store.read(head), 'reset')
+      assert.deepEqual(names(await store.changesAfter(await store.store.changes.tail())), ['before', 'after'])
+    } finally {
+      own.stop()
+    }
+  })
+})

@@ -4,7 +4,7 @@ import type { ChangeBatch, SqlChangeLog } from '../change-log.ts'
 import type { Driver, Query, Row } from '../driver.ts'
 import type { LogCaptures } from './log-captures.ts'
 import { type LogRow, logColumns, logRowOf } from './log-rows.ts'
-import { type LogTables, timelineOf } from './log-tables.ts'
+import { historyOf, type LogTables } from './log-tables.ts'
 import { type Place, parseSnapshot, placeOf, positionOf, type Snapshot, sees } from './position.ts'
 import { arrayOf } from './text-form.ts'
 import { trim } from './trim.ts'
@@ -13,6 +13,8 @@ import { trim } from './trim.ts'
 const longestOperation = 50_000
 /** How many operations of a long batch are put in their order at once. */
 const plannedOperations = 10_000
+/** Connections whose history is known, by the numbers of the processes that serve them. */
+const mostBackends = 1_000
 
 interface Operation {
   readonly tx: string
@@ -47,7 +49,7 @@ export class PostgresChangeLog implements SqlChangeLog {
   readonly #tables: LogTables
   readonly #captures: LogCaptures
   readonly #wake: (listener: () => void) => Disposable
-  #history: { readonly nonce: string; readonly started: string; readonly text: string } | undefined
+  #history: { readonly nonce: string; readonly backends: Set<string>; readonly text: string } | undefined
   #plan: Plan | undefined
   readonly caveat: string | undefined
 
@@ -198,27 +200,28 @@ export class PostgresChangeLog implements SqlChangeLog {
     return this.#driver.read(text, values, 'short')
   }
 
-  async #momentOf([nonce, floor, now, started]: Row): Promise<Moment> {
-    const history = await this.#historyOf(nonce as string, started as string)
+  async #momentOf([nonce, floor, now, backend]: Row): Promise<Moment> {
+    const history = await this.#historyOf(nonce as string, backend as string)
     return { history, floor: BigInt(floor as string), now: parseSnapshot(now as string) as Snapshot }
   }
 
-  /** A server that was taken back to an earlier state has been started since. */
-  async #historyOf(nonce: string, started: string): Promise<string> {
+  /** A server does not begin another history under a connection: whatever it is that happens ends them all. */
+  async #historyOf(nonce: string, backend: string): Promise<string> {
     const known = this.#history
-    if (known?.nonce === nonce && known.started === started) return known.text
-    const timeline = await timelineOf((text) => this.#query(text, []))
-    const text = createHash('sha1').update(`${nonce}.${timeline}`).digest('hex').slice(0, 12)
-    this.#history = { nonce, started, text }
+    if (known?.nonce === nonce && known.backends.has(backend)) return known.text
+    const history = await historyOf((text) => this.#query(text, []))
+    const text = createHash('sha1').update(`${nonce} ${history}`).digest('hex').slice(0, 12)
+    const backends = known?.text === text && known.backends.size < mostBackends ? known.backends : new Set<string>()
+    this.#history = { nonce, backends: backends.add(backend), text }
     return text
   }
 }
 
-const momentColumns = 'm.nonce, m.floor, m.now, m.started'
+const momentColumns = 'm.nonce, m.floor, m.now, m.backend'
 const momentWidth = 4
 const momentOf = ({ meta }: LogTables): string =>
   `(select (select value from ${meta} where name = 'nonce') as nonce, (select value from ${meta} where name = 'floor') as floor,
-    pg_current_snapshot()::text as now, pg_postmaster_start_time()::text as started) m`
+    pg_current_snapshot()::text as now, pg_backend_pid() as backend) m`
 
 /**
  * Everything after the place is still there. What was let go is older than the floor, and all of that was seen by a

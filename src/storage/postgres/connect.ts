@@ -42,7 +42,8 @@ export async function connector(url: string, explain: (error: unknown) => Databa
     const connection = new Connection({ client, makeQuery, explain })
     try {
       await client.connect()
-      await connection.run({ text: settings(session), values: [], how: 'several' })
+      const timer = setTimeout(() => connection.destroy(new Error('The server does not answer')), connectTimeoutMs)
+      await connection.run({ text: settings(session), values: [], how: 'several' }).finally(() => clearTimeout(timer))
       return connection
     } catch (error) {
       const failure = explain(error)

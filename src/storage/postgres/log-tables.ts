@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { captureTable, logTable, metaTable } from '../capture.ts'
-import type { Row } from '../driver.ts'
+import { DatabaseError, type Row } from '../driver.ts'
 import { quoteName } from './text-form.ts'
 
 type Run = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>
@@ -111,13 +111,22 @@ export async function identityOf(run: Run): Promise<string> {
   return rows.map((row) => row.join('.')).join()
 }
 
-/** Which of its histories: a server that was taken back to a point in time goes on in a new one. */
-export async function timelineOf(run: Run): Promise<string> {
-  const rows = await quietly(
+/**
+ * Which of its histories. A server that was taken back to a point in time goes on in a new timeline. One that crashed
+ * may give numbers again that transactions had which came to nothing, and a snapshot from before takes those for done:
+ * the time since when it has kept statistics, which begin anew after a crash and not after a stop, tells it.
+ */
+export async function historyOf(run: Run): Promise<string> {
+  const [timeline] = await quietly(
     run('select left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) where not pg_is_in_recovery()'),
   )
-  return String(rows[0]?.[0] ?? '')
+  const [recovered] = await quietly(run('select stats_reset from pg_stat_bgwriter'))
+  return `${timeline?.[0] ?? ''} ${recovered?.[0] ?? ''}`
 }
 
 /** Hosts that run PostgreSQL for others may keep these functions for themselves. */
-const quietly = (rows: Promise<readonly Row[]>): Promise<readonly Row[]> => rows.catch(() => [])
+const quietly = (rows: Promise<readonly Row[]>): Promise<readonly Row[]> =>
+  rows.catch((error) => {
+    if (error instanceof DatabaseError && ['refused', 'unknown'].includes(error.fault.kind)) return []
+    throw error
+  })

@@ -43,7 +43,7 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenedStor
   const models = [...options.models.values()]
   let uniques: UniqueColumns = new Map()
   const connect = await connector(url, (error) => postgresError(error, uniques))
-  const { installed, version } = await prepare(connect, models, options.migrate)
+  const { installed, version, database } = await prepare(connect, models, options.migrate)
   const { tables } = installed
   checkColumns(models, tables)
   uniques = new Map([...tables.values()].flatMap((table) => [...table.uniqueNames]))
@@ -78,7 +78,7 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenedStor
       const captures = new LogCaptures({ query, tables: log, models: byTable(models, tables), dialect })
       return { driver, tables: log, captures, onWake: (wakened) => listener.onWake(wakened) }
     }),
-    description: `PostgreSQL ${version} (${placeOf(url)})`,
+    description: `PostgreSQL ${version} (${database} at ${hostOf(url) || 'this machine'})`,
     secret: installed.secret ?? randomBytes(32).toString('hex'),
     sound: (attribute) => columns.get(attribute)?.holdsJson ?? false,
     recount,
@@ -87,19 +87,21 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenedStor
   return { store, steps: installed.steps, unenforced: unenforced(models, tables), notes }
 }
 
-async function prepare(
-  connect: Connect,
-  models: readonly Model[],
-  migrate: MigrateMode,
-): Promise<{ installed: Installed; version: string }> {
+interface Prepared {
+  readonly installed: Installed
+  readonly version: string
+  readonly database: string
+}
+
+async function prepare(connect: Connect, models: readonly Model[], migrate: MigrateMode): Promise<Prepared> {
   const connection = await connect({ statementTimeoutMs: 0, lockTimeoutMs: setUpLockMs })
   try {
-    const text = `select current_setting('server_version_num'), split_part(current_setting('server_version'), ' ', 1)`
-    const [[number, version] = []] = await connection.run({ text, values: [], how: 'anew' })
+    const text = `select current_setting('server_version_num'), split_part(current_setting('server_version'), ' ', 1), current_database()`
+    const [[number, version, database] = []] = await connection.run({ text, values: [], how: 'anew' })
     if (Number(number) < oldestVersion)
       throw new ConfigError([`database: PostgreSQL ${version} is too old; 13 is the first that can be served`])
     const installed = await (migrate === 'safe' ? lookAround(connection, models) : setUp(connection, models, migrate))
-    return { installed, version: version as string }
+    return { installed, version: version as string, database: database as string }
   } finally {
     await connection.close()
   }
@@ -127,10 +129,7 @@ const byTable = (models: readonly Model[], tables: ReadonlyMap<string, PostgresT
   new Map(models.map((model) => [tableKey(tables.get(model.table)?.schema ?? '', model.table), model]))
 
 /** For people: without the name and the password. */
-function placeOf(url: string): string {
-  const { host, pathname } = new URL(url)
-  return `${decodeURIComponent(pathname.slice(1))} at ${host}`
-}
+const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : '')
 
 /** Foreign keys that the models have and the database does not. */
 const unenforced = (models: readonly Model[], tables: ReadonlyMap<string, PostgresTable>): readonly Attribute[] =>

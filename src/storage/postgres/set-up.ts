@@ -135,9 +135,8 @@ async function installCaptures(
   return steps
 }
 
-const uncapturedOf = (models: readonly Model[], tables: ReadonlyMap<string, PostgresTable>): readonly string[] => [
-  ...models.map(({ table }) => table).filter((name) => tables.get(name)?.isTable === false),
-]
+const uncapturedOf = (models: readonly Model[], tables: ReadonlyMap<string, PostgresTable>): readonly string[] =>
+  models.map(({ table }) => table).filter((name) => tables.get(name)?.isTable === false)
 
 /** Throws a ConfigError that names every column that is missing, or whose type does not keep what the model says. */
 export function checkColumns(models: readonly Model[], tables: ReadonlyMap<string, PostgresTable>): void {

@@ -8,12 +8,20 @@ import { encodeAnswer, failed } from './answer.ts'
 describe('an answer', () => {
   const cases: readonly [name: string, response: ServiceResponse, expected: object][] = [
     ['with a value', { status: 200, headers: {}, body: { a: 1 } }, { body: { a: 1 }, headers: {}, statusCode: 200 }],
-    ['with text that is JSON', { status: 201, headers: {}, body: new EncodedJson('[1]') }, { body: [1], headers: {}, statusCode: 201 }],
+    [
+      'with text that is JSON',
+      { status: 201, headers: {}, body: new EncodedJson('[1]') },
+      { body: [1], headers: {}, statusCode: 201 },
+    ],
     ['with null', { status: 200, headers: {}, body: null }, { body: null, headers: {}, statusCode: 200 }],
     ['without a body', { status: 204, headers: {} }, { headers: {}, statusCode: 204 }],
     [
       'with a problem',
-      { status: 400, headers: { 'Content-Type': 'application/problem+json; charset=utf-8' }, body: new EncodedJson('{}') },
+      {
+        status: 400,
+        headers: { 'Content-Type': 'application/problem+json; charset=utf-8' },
+        body: new EncodedJson('{}'),
+      },
       { body: {}, headers: {}, statusCode: 400 },
     ],
     [
@@ -23,7 +31,10 @@ describe('an answer', () => {
     ],
     [
       'with what its headers say of it',
-      { status: 200, headers: { ETag: '"x"', 'X-Total-Count': '3', Link: '<y>', 'Cache-Control': 'no-store', Vary: 'Accept' } },
+      {
+        status: 200,
+        headers: { ETag: '"x"', 'X-Total-Count': '3', Link: '<y>', 'Cache-Control': 'no-store', Vary: 'Accept' },
+      },
       { headers: { ETag: '"x"', 'X-Total-Count': '3', Link: '<y>' }, statusCode: 200 },
     ],
   ]

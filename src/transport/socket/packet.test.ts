@@ -47,8 +47,29 @@ describe('a frame is read as', () => {
 })
 
 test('whatever comes, reading it ends', () => {
-  const pieces = fc.constantFrom('0', '1', '2', '3', '4', '5', '6', '/', ',', '?', '[', ']', '"get"', '{}', '-', '😀', '\0')
-  const frames = fc.oneof(fc.string({ unit: 'binary' }), fc.array(pieces).map((parts) => parts.join('')))
+  const pieces = fc.constantFrom(
+    '0',
+    '1',
+    '2',
+    '3',
+    '4',
+    '5',
+    '6',
+    '/',
+    ',',
+    '?',
+    '[',
+    ']',
+    '"get"',
+    '{}',
+    '-',
+    '😀',
+    '\0',
+  )
+  const frames = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.array(pieces).map((parts) => parts.join('')),
+  )
   fc.assert(
     fc.property(frames, (frame) => {
       const packet = parsePacket(frame)

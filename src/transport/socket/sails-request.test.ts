@@ -36,7 +36,11 @@ describe('a message is read as a request', () => {
     ['a host may be all there is', ['get', { url: 'https://x.example' }], { path: '/', query: '' }],
     ['a path begins with a slash', ['get', { url: 'pet' }], { path: '/pet' }],
     ['further arguments mean nothing', ['get', { url: '/pet' }, 1], { path: '/pet' }],
-    ['headers are added', ['get', { url: '/', headers: { 'X-A': 'b', n: 1 } }], { headers: { ...begun, 'x-a': 'b', n: '1' } }],
+    [
+      'headers are added',
+      ['get', { url: '/', headers: { 'X-A': 'b', n: 1 } }],
+      { headers: { ...begun, 'x-a': 'b', n: '1' } },
+    ],
     ['or there are none', ['get', { url: '/', headers: {} }], { headers: begun }],
     ['what is no header is not', ['get', { url: '/', headers: { a: null, b: {}, c: [1] } }], { headers: begun }],
     ['nor are headers that are no object', ['get', { url: '/', headers: 'a: b' }], { headers: begun }],
