@@ -20,8 +20,9 @@ export async function postgresForTests(): Promise<TestPostgres> {
   if (missingPostgres !== undefined) throw new Error(missingPostgres)
   if (given !== undefined) return { url: given, kind: 'server', stop: async () => {} }
   const { url, stop } = await startPostgres()
-  // A test that fails before it stops the server must not leave it behind.
+  // A test that fails or is ended before it stops the server must not leave it behind.
   process.once('exit', stop)
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))
   return {
     url,
     kind: 'embedded',
