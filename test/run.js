@@ -10,6 +10,8 @@ const oldestNode = 24
 const concurrency = 2
 /** A test that waits for what never comes fails, instead of keeping everybody waiting. */
 const longestTestMs = 300000
+/** And a file that never comes to its end is named instead of waited for. */
+const longestRunMs = 900000
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
@@ -42,8 +44,8 @@ async function test(given) {
   try {
     const chosen = files.length > 0 ? files : ['src/**/*.test.ts', 'test/**/*.test.ts']
     const usual = [`--test-concurrency=${concurrency}`, `--test-timeout=${longestTestMs}`, '--test-reporter=spec']
-    const { code, signal } = await run([...usual, ...options, ...chosen], postgres.url)
-    if (signal) console.log(`\nThe tests were ended by ${signal}: what they did not get to is not covered.`)
+    const { code, endedBy } = await run([...usual, ...options, ...chosen], postgres.url)
+    if (endedBy) console.log(`\nThe tests were ended by ${endedBy}: what they did not get to is not covered.`)
     else console.log(coverage(postgres, given.length > 0))
     return code
   } finally {
@@ -60,17 +62,18 @@ function run(args, postgresUrl) {
     stdio: 'inherit',
   })
   let ended
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-    process.on(signal, () => {
-      ended = signal
-      child.kill(signal)
-    })
+  const endBy = (signal, reason) => {
+    ended = reason
+    child.kill(signal)
   }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => endBy(signal, signal))
+  const timer = setTimeout(() => endBy('SIGTERM', `their limit of ${longestRunMs / 60000} minutes`), longestRunMs)
   return new Promise((resolve, reject) => {
     child.on('error', reject)
     child.on('exit', (code, signal) => {
-      const by = ended || signal
-      resolve({ code: by ? 1 : code, signal: by })
+      clearTimeout(timer)
+      const endedBy = ended || signal
+      resolve({ code: endedBy ? 1 : code, endedBy })
     })
   })
 }

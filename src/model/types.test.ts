@@ -14,7 +14,7 @@ test('every storage class has one type', () => {
 
 test('what has an order that databases agree on', () => {
   const ordered = attributeTypes.filter(({ ordered }) => ordered).map(({ name }) => name)
-  assert.deepEqual(ordered, ['text', 'number', 'integer', 'bigint', 'datetime', 'uuid'])
+  assert.deepEqual(ordered, ['text', 'number', 'integer', 'bigint', 'boolean', 'datetime', 'uuid'])
 })
 
 describe('parse', () => {

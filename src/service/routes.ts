@@ -1,3 +1,4 @@
+import { ConfigError } from '../model/config-error.ts'
 import type { Model, Models } from '../model/model.ts'
 import type { Operation, Style } from '../operation/operation.ts'
 import { operations } from '../operation/operations.ts'
@@ -61,7 +62,16 @@ export async function buildRoutes(models: Models, options: RouteOptions): Promis
 async function segmentsOfModels(models: Models, options: RouteOptions): Promise<ReadonlyMap<string, Model>> {
   const plural = options.pluralize ? (await import('pluralize')).default : (name: string) => name
   const served = [...models.values()].filter((model) => !model.isJunction)
-  return new Map(served.map((model) => [plural(model.name).toLowerCase(), model]))
+  const byPlace = Map.groupBy(served, (model) => plural(model.name).toLowerCase())
+  const crowded = [...byPlace].filter(([, models]) => models.length > 1)
+  if (crowded.length > 0) {
+    throw new ConfigError(
+      crowded.map(
+        ([place, models]) => `${models.map(({ name }) => name).join(' and ')} would both be served at /${place}`,
+      ),
+    )
+  }
+  return new Map([...byPlace].map(([place, [model]]) => [place, model as Model]))
 }
 
 const newNode = (): RouteNode => ({ literals: new Map(), parameter: undefined, routes: new Map() })

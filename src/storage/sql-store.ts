@@ -33,6 +33,13 @@ interface Statement {
   readonly columns?: Columns
 }
 
+interface Compiled {
+  readonly criteria: Criteria
+  readonly about: Model | Association
+  readonly by: unknown
+  readonly statement: Statement
+}
+
 type Run = (statement: Statement) => Maybe<readonly Row[]>
 
 /** Everything about keeping records that is the same on every SQL database. */
@@ -180,22 +187,30 @@ export class SqlStore implements Store {
 
   #findStatement(model: Model, criteria: Criteria): Statement {
     if (isLookup(criteria)) return this.#lookup(model, criteria)
-    const compiled = criteria.compiled as Statement | undefined
+    const compiled = this.#compiled(criteria, model)
     if (compiled) return compiled
     const columns = this.#statements.columns(model, criteria)
     const text = this.#plain(this.#statements.find(model, criteria, columns))
-    const statement = { ...text, weight: weightOf(criteria), columns }
-    criteria.compiled = statement
-    return statement
+    return this.#keep(criteria, model, { ...text, weight: weightOf(criteria), columns })
   }
 
   /** The keys are the first of its values, and the only ones that are not part of the criteria. */
   #relatedStatement(association: Association, keys: readonly Json[], criteria: Criteria): Statement {
-    const compiled = criteria.compiled as Statement | undefined
+    const compiled = this.#compiled(criteria, association)
     if (compiled)
       return { ...compiled, values: [this.#statements.boundKeys(association, keys), ...compiled.values.slice(1)] }
-    const statement = this.#plain(this.#statements.related(association, keys, criteria))
-    criteria.compiled = statement
+    return this.#keep(criteria, association, this.#plain(this.#statements.related(association, keys, criteria)))
+  }
+
+  /** Criteria that were made of others carry what those were compiled to: it is of no use to them. */
+  #compiled(criteria: Criteria, about: Model | Association): Statement | undefined {
+    const compiled = criteria.compiled as Compiled | undefined
+    const isOurs = compiled?.criteria === criteria && compiled.about === about && compiled.by === this
+    return isOurs ? compiled.statement : undefined
+  }
+
+  #keep(criteria: Criteria, about: Model | Association, statement: Statement): Statement {
+    criteria.compiled = { criteria, about, by: this, statement } satisfies Compiled
     return statement
   }
 

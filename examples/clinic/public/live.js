@@ -55,8 +55,6 @@ async function attempt(deed) {
 // ---- Listening
 
 let lastEventId = ''
-/** What is told while the list is being read. It is applied to the list afterwards. */
-let waiting
 
 function listen() {
   const since = lastEventId === '' ? '' : `&lastEventId=${encodeURIComponent(lastEventId)}`
@@ -69,12 +67,12 @@ function listen() {
 
   on('ready', () => {
     showLine('live', 'live')
-    if (!isRead) read()
+    if (!isRead) inTurn(read)
   })
   // We were away for too long, or did not keep up: what we have may be wrong.
-  on('reset', read)
+  on('reset', () => inTurn(read))
   on('restart', () => showLine('lost', 'the server restarts'))
-  for (const verb of ['created', 'updated', 'destroyed']) on(verb, hear)
+  for (const verb of ['created', 'updated', 'destroyed']) on(verb, (event) => inTurn(() => hear(event)))
 
   source.addEventListener('error', () => {
     showLine('lost', 'reconnecting')
@@ -83,35 +81,30 @@ function listen() {
   })
 }
 
+/** One after another: what is told while the list is read is applied to the list that was read. */
+let turn = Promise.resolve()
+function inTurn(work) {
+  turn = turn.then(work).catch((error) => {
+    $('problem').textContent = error.message
+  })
+}
+
 let isRead = false
 async function read() {
-  waiting = []
-  await attempt(async () => {
-    const found = await ask(`visit?${filter(isOnDay)}&limit=500&populate=false`)
-    await learnPets(found.map(({ pet }) => pet))
-    visits.clear()
-    for (const visit of found) visits.set(visit.id, visit)
-    isRead = true
-  })
-  const told = waiting
-  waiting = undefined
-  for (const event of told) apply(event)
+  const found = await ask(`visit?${filter(isOnDay)}&limit=500&populate=false`)
+  await learnPets(found.map(({ pet }) => pet))
+  visits.clear()
+  for (const visit of found) visits.set(visit.id, visit)
+  isRead = true
   show()
 }
 
-/** In the order they come, though for some an animal must be looked up first. */
-let hearing = Promise.resolve()
-function hear(event) {
-  if (waiting) waiting.push(event)
-  hearing = hearing.then(async () => {
-    const { pet } = { ...event.previous, ...event.data }
-    if (pet !== undefined) await learnPets([pet])
-    note(event)
-    if (waiting) return
-    apply(event)
-    show(event.id)
-  })
-  hearing = hearing.catch((error) => console.error(error))
+async function hear(event) {
+  const { pet } = { ...event.previous, ...event.data }
+  if (pet !== undefined) await learnPets([pet])
+  note(event)
+  apply(event)
+  show(event.id)
 }
 
 function apply({ verb, id, data, previous }) {

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { allOf, type Condition, type Criteria } from '../../criteria/criteria.ts'
-import { compareSorted, matches, type Neighbours, sortValue } from '../../criteria/matches.ts'
 import type { Assignment } from '../../model/assignment.ts'
 import type { Association, Attribute, Model, Models } from '../../model/model.ts'
 import type { Change, RecordId } from '../../protocol/change.ts'
@@ -11,6 +10,7 @@ import { DatabaseError } from '../driver.ts'
 import { explain } from '../explain.ts'
 import type { Grouped, Reads, Records, Snapshot, Store, Transaction, WriteContext } from '../store.ts'
 import { MemoryChangeLog } from './change-log.ts'
+import { MemoryReads } from './reads.ts'
 import { MemoryRecords } from './records.ts'
 import { MemoryTable } from './table.ts'
 
@@ -20,6 +20,9 @@ export class MemoryStore implements Store {
   readonly changes = new MemoryChangeLog(randomUUID().slice(0, 8), Date.now)
   readonly description = 'memory'
   readonly secret = randomUUID()
+  /** What others see, and what a transaction sees that is at work. */
+  readonly #shown = new MemoryReads((model) => this.#table(model).committed)
+  readonly #own = new MemoryReads((model) => this.#table(model).rows)
   #last: Promise<unknown> = Promise.resolve()
 
   constructor(models: Models) {
@@ -27,59 +30,15 @@ export class MemoryStore implements Store {
   }
 
   find(model: Model, criteria: Criteria): Records {
-    return this.#page(this.#matching(model, criteria.where), criteria)
-  }
-
-  related(association: Association, keys: readonly Json[], criteria: Criteria): Grouped {
-    const rows: JsonObject[] = []
-    const ends = keys.map((key) => {
-      const group = this.#members(association, key).filter((row) => matches(criteria.where, row, this.#neighbours))
-      rows.push(...this.#sorted(group, criteria).slice(criteria.skip, criteria.skip + criteria.limit))
-      return rows.length
-    })
-    return { records: new MemoryRecords(rows, criteria.select), ends }
-  }
-
-  #page(found: readonly JsonObject[], criteria: Criteria): Records {
-    const { after, sort, skip, limit, select } = criteria
-    const sorted = this.#sorted(found, criteria)
-    const by = (row: JsonObject) => sort.map((item) => sortValue(item, row, this.#neighbours))
-    const rows =
-      after === undefined ? sorted : sorted.filter((row) => compareSorted(by(row), after as readonly Json[], sort) > 0)
-    const last = limit > 0 && rows.length > skip + limit ? rows[skip + limit - 1] : undefined
-    return new MemoryRecords(rows.slice(skip, skip + limit), select, last && by(last))
-  }
-
-  #sorted(rows: readonly JsonObject[], { sort }: Criteria): readonly JsonObject[] {
-    const sorted = rows.map((row) => ({ row, by: sort.map((item) => sortValue(item, row, this.#neighbours)) }))
-    return sorted.sort((a, b) => compareSorted(a.by, b.by, sort)).map(({ row }) => row)
-  }
-
-  /** The records on the other side, given the key that leads there. */
-  #members(association: Association, key: Json): readonly JsonObject[] {
-    const { target } = association
-    const rows = [...this.#table(target).rows.values()]
-    switch (association.kind) {
-      case 'belongsTo':
-        return rows.filter((row) => row[target.primaryKey.name] === key)
-      case 'hasMany':
-        return rows.filter((row) => row[association.via.name] === key)
-      case 'manyToMany': {
-        const { junction, near, far } = association
-        const pairs = [...this.#table(junction).rows.values()].filter((pair) => pair[near.name] === key)
-        const members = new Set(pairs.map((pair) => pair[far.name]))
-        return rows.filter((row) => members.has(row[target.primaryKey.name]))
-      }
-    }
-  }
-
-  readonly #neighbours: Neighbours = (association, record) => {
-    const key = record[keyName(association)] ?? null
-    return key === null ? [] : this.#members(association, key)
+    return this.#shown.find(model, criteria)
   }
 
   count(model: Model, where: Condition): number {
-    return this.#matching(model, where).length
+    return this.#shown.count(model, where)
+  }
+
+  related(association: Association, keys: readonly Json[], criteria: Criteria): Grouped {
+    return this.#shown.related(association, keys, criteria)
   }
 
   insert(model: Model, assignments: readonly Assignment[], context?: WriteContext): Promise<Records> {
@@ -97,14 +56,15 @@ export class MemoryStore implements Store {
   /** One operation after another; a failed one puts back what was there. */
   transaction<T>(work: (transaction: Transaction) => Maybe<T>, context?: WriteContext): Promise<T> {
     const run = async (): Promise<T> => {
-      const before = [...this.#tables.values()].map((table) => ({ table, rows: new Map(table.rows) }))
       const entries: Entry[] = []
+      for (const table of this.#tables.values()) table.begin()
       try {
         const result = await work(this.#transaction(entries, context?.origin))
+        for (const table of this.#tables.values()) table.commit()
         this.changes.append(entries)
         return result
       } catch (error) {
-        for (const { table, rows } of before) table.rows = rows
+        for (const table of this.#tables.values()) table.rollback()
         throw error
       }
     }
@@ -157,9 +117,9 @@ export class MemoryStore implements Store {
       return [row]
     }
     return {
-      find: (model, criteria) => this.find(model, criteria),
-      count: (model, where) => this.count(model, where),
-      related: (association, keys, criteria) => this.related(association, keys, criteria),
+      find: (model, criteria) => this.#own.find(model, criteria),
+      count: (model, where) => this.#own.count(model, where),
+      related: (association, keys, criteria) => this.#own.related(association, keys, criteria),
       insert: (model, assignments) => guarded(model, assignments, () => insert(model, assignments)),
       insertMissing: (model, assignments) =>
         guarded(model, assignments, () => (this.#table(model).holds(assignments) ? [] : insert(model, assignments))),
@@ -167,7 +127,7 @@ export class MemoryStore implements Store {
         guarded(model, assignments, () => {
           this.#refuseDangling(assignments)
           const table = this.#table(model)
-          return this.#matching(model, where).map((before) => {
+          return this.#own.matching(model, where).map((before) => {
             const after = table.update(before, assignments)
             note(table, 'updated', before, after)
             return after
@@ -176,7 +136,7 @@ export class MemoryStore implements Store {
       delete: (model, where) =>
         guarded(model, [], () => {
           const table = this.#table(model)
-          return this.#matching(model, where).map((before) => {
+          return this.#own.matching(model, where).map((before) => {
             table.delete(before)
             note(table, 'destroyed', before, undefined)
             return before
@@ -194,10 +154,6 @@ export class MemoryStore implements Store {
     }
   }
 
-  #matching(model: Model, where: Condition): JsonObject[] {
-    return [...this.#table(model).rows.values()].filter((row) => matches(where, row, this.#neighbours))
-  }
-
   #table(model: Model): MemoryTable {
     return must(this.#tables.get(model), `no table for ${model.name}`)
   }
@@ -210,18 +166,6 @@ export class MemoryStore implements Store {
 function noted(error: unknown, model: Model, assignments: readonly Assignment[]): unknown {
   if (error instanceof DatabaseError) error.about ??= { model, assignments }
   return error
-}
-
-/** The attribute of a record that leads to the other side. */
-function keyName(association: Association): string {
-  switch (association.kind) {
-    case 'belongsTo':
-      return association.foreignKey.name
-    case 'hasMany':
-      return association.via.references?.primaryKey.name as string
-    case 'manyToMany':
-      return association.near.references?.primaryKey.name as string
-  }
 }
 
 type Entry = Parameters<MemoryChangeLog['append']>[0][number]

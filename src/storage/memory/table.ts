@@ -8,6 +8,8 @@ import { DatabaseError } from '../driver.ts'
 export class MemoryTable {
   readonly model: Model
   rows: Map<string, JsonObject> = new Map()
+  /** What others see while a transaction is at work on the rows. */
+  committed: ReadonlyMap<string, JsonObject> = this.rows
   counter = 0n
 
   constructor(model: Model) {
@@ -53,6 +55,19 @@ export class MemoryTable {
     return this.rows.has(
       this.keyOf(Object.fromEntries(assignments.map(({ attribute, value }) => [attribute.name, value]))),
     )
+  }
+
+  begin(): void {
+    this.committed = new Map(this.rows)
+  }
+
+  commit(): void {
+    this.committed = this.rows
+  }
+
+  rollback(): void {
+    this.rows = new Map(this.committed)
+    this.committed = this.rows
   }
 
   #count(): Json {

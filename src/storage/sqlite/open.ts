@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { ConfigError } from '../../model/config-error.ts'
 import type { Attribute, Model, Models } from '../../model/model.ts'
 import type { Limits } from '../../support/limits.ts'
 import { type Capture, captureOf, captureTable, metaTable } from '../capture.ts'
@@ -32,6 +33,12 @@ export async function openSqlite({ path, models, migrate, limits }: SqliteOption
   const driver = new SqliteDriver(path, limits, wake)
   try {
     const connection = driver.setup
+    const [[encoding] = []] = connection.all('pragma encoding', [])
+    if (encoding !== 'UTF-8') {
+      throw new ConfigError([
+        `database: ${path} is encoded in ${encoding as string}, which orders text unlike any other database here; UTF-8 is needed`,
+      ])
+    }
     const served = [...models.values()]
     const steps = migrate === 'safe' ? [] : setUp(connection, served, migrate)
     const tables = inspect(connection)

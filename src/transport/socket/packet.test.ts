@@ -75,8 +75,7 @@ test('whatever comes, reading it ends', () => {
       const packet = parsePacket(frame)
       if (packet?.kind !== 'message') return
       assert.ok(packet.list.startsWith('['))
-      const head = `42${packet.namespace === '/' ? '' : packet.namespace}`
-      assert.ok(frame.startsWith('42') && frame.endsWith(packet.list), `${head} of ${frame}`)
+      assert.ok(frame.startsWith('42') && frame.endsWith(packet.list))
     }),
     { numRuns: 2000 },
   )
