@@ -17,7 +17,7 @@ import {
 import { columns, quote, Refusal, readChanges, readList, readNewPet, type Stored, selectList } from './pet.ts'
 
 /*
- * The limit: a server for one table that somebody wrote by hand who knew how fast SQLite can be. Statements are prepared
+ * The limit: a server for these tables that somebody wrote by hand who knew how fast SQLite can be. Statements are prepared
  * once, rows stay arrays, JSON columns stay text, and the writes of one turn share a commit that reaches the disk.
  */
 
