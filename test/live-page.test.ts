@@ -7,6 +7,14 @@ import { models } from '../examples/clinic/models.ts'
 import { createService, type HttpServer } from '../src/index.ts'
 import { newFile, strangely } from './sqlite.ts'
 
+/** As much of a browser's window as is looked at here. */
+interface Window {
+  readonly document: { querySelectorAll(selector: string): Iterable<Item> }
+}
+interface Item {
+  querySelector(selector: string): { readonly textContent: string; readonly value: string } | null
+}
+
 /*
  * The waiting room of the clinic, in a browser as people use them. What is waited for here is what somebody sees.
  */
@@ -27,10 +35,6 @@ const config = () => ({
   report: (error: unknown) => reported.push(error),
 })
 const reported: unknown[] = []
-
-/** Run in the page, of which the compiler knows nothing here. */
-const showsReason = `([pet, reason]) => [...document.querySelectorAll('#visits li')].some((item) =>
-  item.querySelector('strong').textContent === pet && item.querySelector('.reason').value === reason)`
 
 type Clinic = Awaited<ReturnType<typeof openClinic>>
 const openClinic = () => createService(config())
@@ -97,11 +101,15 @@ describe('two windows with the waiting room', { skip: missing ?? false, timeout:
       pages.map(async (page) => {
         const row = rowOf(page, pet)
         await row.and(page.locator(`[data-status="${status}"]`)).waitFor()
-        // As text: it runs in the browser, whose names are none of ours.
         await page.waitForFunction(
-          `[...document.querySelectorAll('#visits li')].some((item) =>
-            item.querySelector('strong')?.textContent === ${JSON.stringify(pet)} &&
-            item.querySelector('.reason')?.value === ${JSON.stringify(reason)})`,
+          ([name, expected]) => {
+            const { document } = globalThis as unknown as Window
+            return [...document.querySelectorAll('#visits li')].some(
+              (item) =>
+                item.querySelector('strong')?.textContent === name && item.querySelector('.reason')?.value === expected,
+            )
+          },
+          [pet, reason] as const,
         )
       }),
     )

@@ -1,6 +1,6 @@
 /*
- * What both hand-written servers know about pets: written down once more by hand, as somebody would who has only this
- * one table to serve.
+ * What both hand-written servers know about pets: written down once more by hand, as somebody would who has only these
+ * few tables to serve.
  */
 
 type Kind = 'text' | 'integer' | 'real' | 'json' | 'boolean'

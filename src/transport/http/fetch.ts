@@ -20,6 +20,7 @@ export function fetchHandler(service: Service, limits: Limits, options: HttpOpti
     try {
       return toResponse(response, request.method)
     } catch (error) {
+      void response.stream?.[Symbol.asyncIterator]().return?.()
       return toResponse(failure(error, front.report), request.method)
     }
   }
