@@ -6,6 +6,7 @@ import type { SqlChangeLog } from '../change-log.ts'
 import { memoryNotes, sqlNotes } from '../notes.ts'
 import type { OpenedStore } from '../opened-store.ts'
 import type { MigrateMode } from '../schema.ts'
+import { silentLog } from '../silent-log.ts'
 import { SqlStore } from '../sql-store.ts'
 import { Wake } from '../wake.ts'
 import { PostgresChangeLog } from './change-log.ts'
@@ -18,7 +19,6 @@ import { Listener } from './listener.ts'
 import { LogCaptures, tableKey } from './log-captures.ts'
 import { recounter } from './recount.ts'
 import { checkColumns, type Installed, lookAround, setUp } from './set-up.ts'
-import { silentLog } from './silent-log.ts'
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database` */

@@ -1,12 +1,15 @@
+import { randomUUID } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { ConfigError } from '../../model/config-error.ts'
 import type { Attribute, Model, Models } from '../../model/model.ts'
 import type { Limits } from '../../support/limits.ts'
-import { type Capture, captureOf, captureTable, metaTable } from '../capture.ts'
-import { sqlNotes } from '../notes.ts'
+import { type Capture, captureOf, captureTable, logTable, metaTable } from '../capture.ts'
+import type { SqlChangeLog } from '../change-log.ts'
+import { memoryNotes, sqlNotes } from '../notes.ts'
 import type { OpenedStore } from '../opened-store.ts'
 import type { ExistingTable, MigrateMode } from '../schema.ts'
+import { silentLog } from '../silent-log.ts'
 import { planSchema } from '../sql-schema.ts'
 import { SqlStore } from '../sql-store.ts'
 import { Wake } from '../wake.ts'
@@ -42,26 +45,46 @@ export async function openSqlite({ path, models, migrate, limits }: SqliteOption
     const served = [...models.values()]
     const steps = migrate === 'safe' ? [] : setUp(connection, served, migrate)
     const tables = inspect(connection)
-    driver.markOperations()
-    const meta = new Map(
-      connection.all(`select name, value from ${metaTable}`, []).map(([name, value]) => [name, value as string]),
-    )
-    const changes = new SqliteChangeLog(driver, models, meta.get('nonce') as string, wake)
+    const log = tables.has(logTable) && tables.has(metaTable) ? logIn(driver, models, wake) : noLog
     const [[version] = []] = connection.all('select sqlite_version()', [])
     const description = `SQLite ${version as string} (${path})`
     const store = new SqlStore({
       driver,
       dialect: sqliteDialect,
-      changes,
+      changes: log.changes,
       description,
-      secret: meta.get('secret') as string,
+      secret: log.secret,
       sound: soundIn(served, tables),
     })
-    return { store, steps, unenforced: unenforced(served, tables), notes: sqlNotes(driver, sqliteDialect) }
+    return {
+      store,
+      steps,
+      unenforced: unenforced(served, tables),
+      notes: log === noLog ? memoryNotes() : sqlNotes(driver, sqliteDialect),
+    }
   } catch (error) {
     await driver[Symbol.asyncDispose]()
     throw sqliteError(error)
   }
+}
+
+interface Log {
+  readonly changes: SqlChangeLog
+  readonly secret: string
+}
+
+function logIn(driver: SqliteDriver, models: Models, wake: Wake): Log {
+  driver.markOperations()
+  const rows = driver.setup.all(`select name, value from ${metaTable}`, [])
+  const meta = new Map(rows.map(([name, value]) => [name, value as string]))
+  const changes = new SqliteChangeLog(driver, models, meta.get('nonce') as string, wake)
+  return { changes, secret: meta.get('secret') as string }
+}
+
+/** Where nothing may be touched and nobody was before us, nothing can be followed, and cursors end with the process. */
+const noLog: Log = {
+  changes: silentLog('the database has no log of changes, and nothing in it may be touched'),
+  secret: randomUUID(),
 }
 
 function setUp(connection: Connection, models: readonly Model[], migrate: MigrateMode): readonly string[] {

@@ -1,4 +1,4 @@
-import type { SqlChangeLog } from '../change-log.ts'
+import type { SqlChangeLog } from './change-log.ts'
 
 /** Stands where there is no log: it tells of nothing, and says so. */
 export const silentLog = (reason: string): SqlChangeLog => ({
