@@ -34,6 +34,8 @@ export class SqlRecords implements Records {
   readonly #encoders: Encoders
   readonly #encoder: Encoder
   readonly #members: readonly Embedded[]
+  /** Their names, as JSON has them before a value. */
+  readonly #keys: readonly string[]
   readonly next: readonly unknown[] | undefined
 
   constructor(
@@ -48,6 +50,7 @@ export class SqlRecords implements Records {
     this.#encoders = encoders
     this.next = next
     this.#members = members
+    this.#keys = members.map(({ name }) => `${JSON.stringify(name)}:`)
     this.#encoder =
       members.length === 0
         ? encoders.of(selection)
@@ -69,8 +72,8 @@ export class SqlRecords implements Records {
 
   encodeAt(index: number): string {
     let text = this.#encoder.encodeOpen(this.#rows[index] as Row)
-    for (const member of this.#members) {
-      text += `${text.length === 1 ? '' : ','}${JSON.stringify(member.name)}:${member.encode(index)}`
+    for (let place = 0; place < this.#members.length; place++) {
+      text += (text.length === 1 ? '' : ',') + this.#keys[place] + this.#members[place]?.encode(index)
     }
     return `${text}}`
   }
