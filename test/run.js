@@ -9,9 +9,9 @@ const oldestNode = 24
 /** The suite is made for two cores; more processes than that only make each of them late. */
 const concurrency = 2
 /** A test that waits for what never comes fails, instead of keeping everybody waiting. */
-const longestTestMs = 300000
+const longestTestMs = 120000
 /** And a file that never comes to its end is named instead of waited for. */
-const longestRunMs = 900000
+const longestRunMs = 600000
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 

@@ -28,8 +28,15 @@ export interface LiveOptions<M extends ModelDefinitions, N extends ModelName<M>>
   readonly id?: KeyOf<M, N>
   /** Where to go on: the position of an event, or one from the log of changes. */
   readonly since?: Position
-  /** Ends it, like leaving the loop. */
-  readonly signal?: AbortSignal
+  /** An AbortSignal: it ends the listening, like leaving the loop. */
+  readonly signal?: Signal
+}
+
+/** As much of an AbortSignal as is needed here. The type itself is known only where a program says where it will run. */
+interface Signal {
+  readonly aborted: boolean
+  addEventListener(type: 'abort', listener: () => void): void
+  removeEventListener(type: 'abort', listener: () => void): void
 }
 
 export type LiveEvents<M extends ModelDefinitions, N extends ModelName<M>> = AsyncIterableIterator<
