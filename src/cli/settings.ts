@@ -30,6 +30,7 @@ export async function readSettings(given: Given, { env, cwd }: Program, files?: 
       ...(port !== undefined && { port }),
       ...(given.host !== undefined && { host: given.host }),
       ...databaseOf(database, cwd, config.database, folder),
+      ...(typeof config.public === 'string' && { public: resolve(folder, config.public) }),
     },
   }
 }

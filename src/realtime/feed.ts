@@ -32,6 +32,8 @@ export interface FeedListener {
 }
 
 const changesAtOnce = 500
+/** After the log could not be read. */
+const retryMs = 1000
 
 /**
  * Follows the log on behalf of everybody who listens in this process: read once, told to each in the order of the log.
@@ -113,7 +115,9 @@ export class Feed {
         await this.#started()
         await this.#readOn()
       } catch (error) {
-        this.#report(error) // the next wake-up tries again, from where we are
+        this.#report(error)
+        // From where we are, and soon: what could not be read may be the last for a long time.
+        setTimeout(() => this.#wake(), retryMs).unref()
         return
       }
     }

@@ -92,10 +92,10 @@ export class SqliteChangeLog implements SqlChangeLog {
       rows.push(...(await this.#read(rest, [last[0], last[1]])))
     }
     const end = rows.at(-1) as Row
-    return {
-      changes: rows.flatMap((row) => this.#change(row)),
-      position: this.#position({ seq: Number(end[0]), at: Number(end[7]) }),
-    }
+    const changes = rows.flatMap((row) => this.#change(row))
+    const position = this.#position({ seq: Number(end[0]), at: Number(end[7]) })
+    // All of it may be of models that only others serve; nothing is the answer at the end of the log, and not before.
+    return changes.length === 0 && rows.length >= limit ? this.read(position, limit) : { changes, position }
   }
 
   onWake(listener: () => void): Disposable {
