@@ -73,7 +73,7 @@ export interface Config<M extends ModelDefinitions = ModelDefinitions, Shared ex
    * A folder of files that are served as they are, wherever no route of a model stands: pages, scripts, images. A folder
    * in it is answered with its `index.html`; the one at the top is shown to browsers in place of the welcome page. What
    * has a name that begins with a dot is not served, nor what a link outside the folder leads to. A relative path begins
-   * at the working directory.
+   * at the working directory, for the command at the configuration’s folder.
    */
   readonly public?: string
   /**
