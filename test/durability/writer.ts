@@ -36,7 +36,6 @@ export class Writer {
   holdings: Holdings = { owners: new Map(), pets: new Map() }
   /** What it holds if the unanswered write was done. */
   pending: Holdings | undefined
-  acknowledged = 0
   readonly #random: Random
   #marks = 0
 
@@ -46,7 +45,7 @@ export class Writer {
   }
 
   /** Until the connection breaks. Throws when the service refuses what it should not. */
-  async writeTo(url: string): Promise<void> {
+  async writeTo(url: string, acknowledged: () => void): Promise<void> {
     for (;;) {
       const write = this.#next()
       this.pending = write.after(unknownId)
@@ -64,7 +63,7 @@ export class Writer {
       if (answer.status >= 300) throw new Error(`${write.method} ${write.path}: ${JSON.stringify(answer.body)}`)
       this.holdings = write.after(answer.body.id as RecordId)
       this.pending = undefined
-      this.acknowledged++
+      acknowledged()
     }
   }
 
