@@ -309,7 +309,9 @@ function streamsOver(kind: DatabaseKind): void {
     const stream = await ready('/pet')
     await stream.close()
     for (const weight of [1, 2, 3]) await send('POST', '/pet', { name: 'Rex', weight })
-    await service.changes.trim({ ageMs: 3_600_000, rows: 1 })
+    // Nothing goes that a transaction under way may still need, and others use the same server.
+    do await service.changes.trim({ ageMs: 3_600_000, rows: 1 })
+    while ((await service.changes.read(stream.lastEventId, 1)) !== 'reset')
     for (const since of [stream.lastEventId, `x${stream.lastEventId}`, 'no position at all']) {
       const resumed = await open('/pet', { 'last-event-id': since })
       const { event, id, data } = await resumed.next()
