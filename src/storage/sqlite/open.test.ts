@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { newFile, SqliteForTest } from '../../../test/sqlite.ts'
+import type { ModelDefinitions } from '../../model/definition.ts'
+
+/** Whether the pet must have an owner, or may. */
+const models = (required: boolean): ModelDefinitions => ({
+  owner: { attributes: { name: { type: 'string' }, pets: { collection: 'pet', via: 'owner' } } },
+  pet: { attributes: { owner: { model: 'owner', required }, tags: { collection: 'tag', via: 'pets' } } },
+  tag: { attributes: { pets: { collection: 'pet', via: 'tags' } } },
+})
+
+describe('migrate: drop', () => {
+  for (const [what, required, todo] of [
+    ['where records may point to others', false, undefined],
+    ['where records must point to others', true, 'the tables that are pointed to cannot be dropped first'],
+  ] as const) {
+    test(`makes every table anew, ${what}`, todo ? { todo } : {}, async () => {
+      const path = newFile()
+      const first = await SqliteForTest.open(models(required), { path })
+      await first.create('tag', {})
+      await first.create('owner', { name: 'Ann' })
+      await first.create('pet', { owner: 1, tags: [1] })
+      await first[Symbol.asyncDispose]()
+      await using second = await SqliteForTest.open(models(required), { path, migrate: 'drop' })
+      for (const model of ['owner', 'pet', 'tag']) assert.deepEqual(await second.all(model), [])
+      assert.deepEqual(await second.create('owner', { name: 'Bea' }), { id: 1, name: 'Bea', pets: [] })
+    })
+  }
+})
+
+test('a file that has to be made, in a folder that has to be made', async () => {
+  const path = newFile().replace('.db', '/deep/down.db')
+  const first = await SqliteForTest.open(models(false), { path })
+  await first.create('owner', { name: 'Ann' })
+  await first[Symbol.asyncDispose]()
+  await using second = await SqliteForTest.open(models(false), { path })
+  assert.deepEqual(second.service.database.steps, [])
+  assert.equal((await second.ask('GET', '/owner/1')).status, 200)
+})
