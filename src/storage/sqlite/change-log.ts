@@ -101,7 +101,7 @@ export class SqliteChangeLog implements SqlChangeLog {
   onWake(listener: () => void): Disposable {
     const registration = this.#wake.add(listener)
     if (!this.#watch) void this.#look() // what is written from now on is not to be missed
-    this.#watch ??= setInterval(() => void this.#look(), strangersMs).unref()
+    this.#watch ??= setInterval(() => this.#look().catch(() => this.close()), strangersMs).unref()
     return {
       [Symbol.dispose]: () => {
         registration[Symbol.dispose]()
@@ -132,6 +132,7 @@ export class SqliteChangeLog implements SqlChangeLog {
     this.#watch = undefined
   }
 
+  /** Fails when the database was closed: then nobody writes any more that could be heard. */
   async #look(): Promise<void> {
     const version = (await this.#read('pragma data_version'))[0]?.[0]
     if (this.#version !== undefined && version !== this.#version) this.#wake.call()

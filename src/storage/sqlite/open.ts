@@ -88,6 +88,8 @@ const noLog: Log = {
 }
 
 function setUp(connection: Connection, models: readonly Model[], migrate: MigrateMode): readonly string[] {
+  // Tables that point to each other cannot be dropped one by one while that is watched over, nor can it be let be later.
+  if (migrate === 'drop') connection.exec('pragma foreign_keys = off')
   connection.exec('begin immediate')
   try {
     const plan = planSchema(models, inspect(connection), sqliteDialect, migrate)
@@ -100,6 +102,8 @@ function setUp(connection: Connection, models: readonly Model[], migrate: Migrat
   } catch (error) {
     if (connection.inTransaction) connection.exec('rollback')
     throw error
+  } finally {
+    connection.exec('pragma foreign_keys = on')
   }
 }
 
