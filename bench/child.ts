@@ -5,15 +5,21 @@ import { once } from 'node:events'
 export interface Usage {
   readonly cpuMs: number
   readonly rssBytes: number
+  readonly heapBytes: number
 }
 
-/** In the process of a server: says that it is ready, tells what it uses when asked, and ends when told to. */
+/**
+ * In the process of a server: says that it is ready, tells what it uses when asked, and ends when told to. Garbage is
+ * only collected on demand with `--expose-gc`.
+ */
 export function reportToParent(close: () => Promise<unknown>): void {
   const stop = (): void => void close().finally(() => process.exit())
   process.on('message', (message) => {
     if (message === 'stop') return stop()
+    if (message === 'usage without garbage') globalThis.gc?.()
     const { user, system } = process.cpuUsage()
-    process.send?.({ cpuMs: (user + system) / 1000, rssBytes: process.memoryUsage.rss() } satisfies Usage)
+    const { rss, heapUsed, external } = process.memoryUsage()
+    process.send?.({ cpuMs: (user + system) / 1000, rssBytes: rss, heapBytes: heapUsed + external } satisfies Usage)
   })
   process.on('disconnect', stop)
   process.send?.('ready')

@@ -75,7 +75,7 @@ function fail(socket: Socket, error: unknown, reject: (error: unknown) => void):
 }
 
 /** Finds the end of an answer by its content-length; anything but a success ends the run. */
-class AnswerReader {
+export class AnswerReader {
   #head: Buffer | undefined
   #missing = 0
 

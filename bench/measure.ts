@@ -35,8 +35,26 @@ export interface Figures {
 
 /**
  * A round asks each of them in turn, and the next round begins with another one, so that whatever else the machine does
- * hits them alike. Everything is the median over the rounds.
+ * hits them alike.
  */
+export async function inRounds<Name extends string, Sample>(
+  names: readonly Name[],
+  rounds: number,
+  sample: (name: Name) => Promise<Sample>,
+): Promise<readonly Readonly<Record<Name, Sample>>[]> {
+  const samples: Record<Name, Sample>[] = []
+  for (let round = 0; round < rounds; round++) {
+    const taken: Partial<Record<Name, Sample>> = {}
+    for (let turn = 0; turn < names.length; turn++) {
+      const name = names[(round + turn) % names.length] as Name
+      taken[name] = await sample(name)
+    }
+    samples.push(taken as Record<Name, Sample>)
+  }
+  return samples
+}
+
+/** Everything is the median over the rounds. */
 export async function measure(
   { name }: BenchCase,
   servers: Servers,
@@ -44,20 +62,11 @@ export async function measure(
   { rounds, seconds, connections }: MeasureOptions,
 ): Promise<Figures> {
   const sample = (variant: Variant): Promise<Sample> => {
-    const { port, cursor } = servers[variant]
-    return sampleOf(servers[variant], load, { port, name, cursor, connections, seconds })
+    const { process, port, cursor } = servers[variant]
+    return sampleOf(process, load, { port, name, cursor, connections, seconds })
   }
-  for (const variant of variants) await sample(variant)
-
-  const samples: Record<Variant, Sample>[] = []
-  for (let round = 0; round < rounds; round++) {
-    const taken: Partial<Record<Variant, Sample>> = {}
-    for (let turn = 0; turn < variants.length; turn++) {
-      const variant = variants[(round + turn) % variants.length] as Variant
-      taken[variant] = await sample(variant)
-    }
-    samples.push(taken as Record<Variant, Sample>)
-  }
+  await inRounds(variants, 1, sample) // until everything is compiled
+  const samples = await inRounds(variants, rounds, sample)
 
   const medians = (figure: keyof Sample): Record<Variant, number> => ({
     without: median(samples.map((taken) => taken.without[figure])),
@@ -74,10 +83,10 @@ export async function measure(
   }
 }
 
-async function sampleOf(server: Server, load: Child, order: LoadOrder): Promise<Sample> {
-  const before = (await server.process.ask('usage')) as Usage
+export async function sampleOf(server: Child, load: Child, order: LoadOrder): Promise<Sample> {
+  const before = (await server.ask('usage')) as Usage
   const answer = (await load.ask(order)) as { readonly result?: LoadResult; readonly failure?: string }
-  const after = (await server.process.ask('usage')) as Usage
+  const after = (await server.ask('usage')) as Usage
   if (!answer.result) throw new Error(answer.failure)
   const { answers, p50Ms, p99Ms } = answer.result
   return { perCpuSecond: (answers * 1000) / (after.cpuMs - before.cpuMs), p50Ms, p99Ms }

@@ -3,13 +3,11 @@ import { parseArgs } from 'node:util'
 import { cases } from './cases.ts'
 import { Child } from './child.ts'
 import { deepCursors } from './cursors.ts'
-import { freePort } from './free-port.ts'
-import { type Figures, type MeasureOptions, measure, type Server, type Servers } from './measure.ts'
+import { type Figures, type MeasureOptions, measure, type Servers } from './measure.ts'
 import { type DatabaseKind, databaseKinds, preparePostgres, prepareSqlite, type Variant } from './prepare.ts'
+import { fail, print, printRow } from './print.ts'
+import { loadCpu, profiling, type Started, startServer } from './server.ts'
 import { verify } from './verify.ts'
-
-const serverCpu = 0
-const loadCpu = 1
 
 const { values: options } = parseArgs({
   options: {
@@ -73,14 +71,8 @@ async function run(kind: DatabaseKind): Promise<void> {
   }
 }
 
-type Started = Omit<Server, 'cursor'> & AsyncDisposable
-
-async function start(file: string, url: string, variant: Variant): Promise<Started> {
-  const nodeOptions =
-    options.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${join(options.profile, variant)}`]
-  const port = await freePort()
-  const process = await Child.start(serverCpu, nodeOptions, join(import.meta.dirname, file), [url, String(port)])
-  return { process, port, [Symbol.asyncDispose]: () => process[Symbol.asyncDispose]() }
+function start(file: string, url: string, variant: Variant): Promise<Started> {
+  return startServer(file, [url], profiling(options.profile, variant))
 }
 
 function cells({ perCpuSecond, ratio, p50Ms, p99Ms }: Figures): readonly string[] {
@@ -96,14 +88,6 @@ function cells({ perCpuSecond, ratio, p50Ms, p99Ms }: Figures): readonly string[
     p99Ms.keelson.toFixed(1),
     p99Ms.with.toFixed(1),
   ]
-}
-
-function printRow([title = '', ...figures]: readonly string[]): void {
-  print(`${title.padEnd(24)}${figures.map((figure) => figure.padStart(10)).join('')}`)
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`)
 }
 
 function chosenDatabases(): readonly DatabaseKind[] {
@@ -125,9 +109,4 @@ function postgresUrl(): string | undefined {
 function count(name: 'rounds' | 'seconds' | 'connections'): number {
   const number = Number(options[name])
   return number > 0 ? number : fail(`--${name} takes a number above 0`)
-}
-
-function fail(message: string): never {
-  process.stderr.write(`${message}\n`)
-  process.exit(1)
 }
