@@ -4,40 +4,79 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createService, type ModelDefinitions } from '../src/index.ts'
+import { freshDatabase } from '../test/postgres.ts'
+import { markModel, recordSockets } from './recorded-sockets.ts'
 
 /**
- * Runs the recorded scenarios in the folder that is named against a service of ours, and holds the differences against
- * the table in the docs: a difference without a reason fails, and so does a reason without a difference.
+ * Runs the recorded scenarios in the folder that is named against services of ours, and holds the differences against
+ * the tables in the docs: a difference without a reason fails, and so does a reason without a difference.
  *
- *   node .ci/recorded.ts FOLDER
+ *   node .ci/recorded.ts FOLDER [POSTGRES]
  */
-const folder = process.argv[2] as string
+const [folder = '.', postgres] = process.argv.slice(2)
 const { defaults, ...models } = JSON.parse(readFileSync(join(folder, 'models.json'), 'utf8'))
-const answers = join(mkdtempSync(join(tmpdir(), 'recorded-')), 'http.json')
-const service = await createService({
-  database: 'sqlite::memory:',
-  models: models as ModelDefinitions,
-  attributes: defaults.attributes,
-  unknownAttributes: 'ignore',
-})
-const server = await service.listen(0)
+const answers = mkdtempSync(join(tmpdir(), 'recorded-'))
 
-const recorded = promisify(execFile)
-await recorded(process.execPath, [join(folder, 'record.mjs'), 'http', answers, '--base', server.url])
-await service.close()
-const compared = spawnSync(
-  process.execPath,
-  [join(folder, 'compare.mjs'), join(folder, 'recordings', 'http-1.5.json'), answers, '--lenient'],
-  {
-    encoding: 'utf8',
-  },
-).stdout
-const differing = new Set([...compared.matchAll(/^! (\S+)$/gm)].map(([, name]) => name as string))
-const page = readFileSync(new URL('../docs/coming-from-sails.md', import.meta.url), 'utf8')
-const explained = new Set([...page.matchAll(/^\| `([a-z0-9]+\/[^`]+)` \|/gm)].map(([, name]) => name as string))
-const unexplained = [...differing].filter((name) => !explained.has(name))
-const outdated = [...explained].filter((name) => !differing.has(name))
-for (const name of unexplained) console.error(`differs without a reason in the docs: ${name}`)
-for (const name of outdated) console.error(`explained in the docs and no longer different: ${name}`)
-console.log(`${compared.trim().split('\n').at(-1)}; ${explained.size} explained`)
-process.exit(unexplained.length + outdated.length === 0 ? 0 : 1)
+interface Part {
+  readonly name: string
+  readonly database: string
+  readonly models: object
+  /** What the ancestor answered. */
+  readonly recording: string
+  /** Where each difference has its reason. */
+  readonly page: string
+  /** Has the same said to us, and writes what we answered to a file. */
+  readonly record: (url: string, file: string) => Promise<unknown>
+}
+
+const run = promisify(execFile)
+const http = {
+  models,
+  recording: 'http-1.5.json',
+  page: 'coming-from-sails.md',
+  record: (url: string, file: string) =>
+    run(process.execPath, [join(folder, 'record.mjs'), 'http', file, '--base', url]),
+}
+const sockets = {
+  models: { ...models, ...markModel },
+  recording: 'socket-1.5.json',
+  page: 'socket-differences.md',
+  record: (url: string, file: string) => recordSockets(folder, url, file),
+}
+
+let isExplained = await check({ ...http, name: 'HTTP on SQLite', database: 'sqlite::memory:' })
+isExplained = (await check({ ...sockets, name: 'sockets on SQLite', database: 'sqlite::memory:' })) && isExplained
+if (postgres === undefined) {
+  console.log('sockets on PostgreSQL: not run, there is no server')
+} else {
+  await using fresh = await freshDatabase(postgres)
+  isExplained = (await check({ ...sockets, name: 'sockets on PostgreSQL', database: fresh.url })) && isExplained
+}
+process.exit(isExplained ? 0 : 1)
+
+async function check({ name, database, models, recording, page, record }: Part): Promise<boolean> {
+  const file = join(answers, `${name}.json`)
+  const service = await createService({
+    database,
+    models: models as ModelDefinitions,
+    attributes: defaults.attributes,
+    unknownAttributes: 'ignore',
+  })
+  await record((await service.listen(0)).url, file)
+  await service.close()
+  const compare = [join(folder, 'compare.mjs'), join(folder, 'recordings', recording), file, '--lenient']
+  const { stdout } = spawnSync(process.execPath, compare, { encoding: 'utf8' })
+  const differing = scenariosIn(stdout, /^[!~] ([^\s:]+)/gm) // those that one side does not have at all, too
+  const text = readFileSync(new URL(`../docs/${page}`, import.meta.url), 'utf8')
+  const explained = scenariosIn(text, /^\| `([a-z0-9]+\/[^`]+)` \|/gm)
+  const unexplained = [...differing].filter((scenario) => !explained.has(scenario))
+  const outdated = [...explained].filter((scenario) => !differing.has(scenario))
+  for (const scenario of unexplained) console.error(`differs without a reason in docs/${page}: ${scenario}`)
+  for (const scenario of outdated) console.error(`explained in docs/${page} and no longer different: ${scenario}`)
+  console.log(`${name}: ${stdout.trim().split('\n').at(-1)}; ${explained.size} explained`)
+  return unexplained.length + outdated.length === 0
+}
+
+function scenariosIn(text: string, pattern: RegExp): ReadonlySet<string> {
+  return new Set([...text.matchAll(pattern)].map(([, scenario]) => scenario as string))
+}

@@ -21,7 +21,7 @@ else refuse()
 
 /** The sources as they are in a repository, and what was made of them in a published package. */
 function run() {
-  if (process.argv[2] !== 'dev-worker') endWithTheParent()
+  if (process.argv[2] !== 'worker') endWithTheParent()
   const isSource = existsSync(join(root, 'src', 'cli', 'main.ts'))
   const load = (name) => import(pathToFileURL(join(root, isSource ? `src/${name}.ts` : `dist/${name}.js`)).href)
   load('cli/main')

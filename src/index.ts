@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
 import type { None, Registry } from './model/attributes-of.ts'
 import type { CheckedModels } from './model/checked-models.ts'
 import type { AttributeDefinitions, ModelDefinitions } from './model/definition.ts'
@@ -8,7 +9,7 @@ import { type OpenService, openService } from './service/open-service.ts'
 import { fetchHandler } from './transport/http/fetch.ts'
 import { type HttpServer, type ListenOptions, listen } from './transport/http/listen.ts'
 import { handler } from './transport/http/serve.ts'
-import { serveSockets } from './transport/socket/serve-sockets.ts'
+import { type SocketServer, serveSockets } from './transport/socket/serve-sockets.ts'
 
 export type { Registry } from './model/attributes-of.ts'
 export { ConfigError } from './model/config-error.ts'
@@ -49,6 +50,12 @@ export interface Service<M extends ModelDefinitions = ModelDefinitions, Shared e
   as(requester: Requester): { readonly records: Records<Registry<M, Shared>> }
   /** For `node:http`, and as the last middleware of a framework. */
   readonly handler: (request: IncomingMessage, response: ServerResponse) => void
+  /**
+   * For the event of that name of `node:http`: sockets on a server that is not ours. Takes a connection over that asks
+   * for one, to serve or to refuse it, and answers true; false leaves it to whoever else takes upgrades, or turns them
+   * down. Closing the service ends these sockets, and a server waits for that when it closes.
+   */
+  readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => boolean
   /** For runtimes that speak in Request and Response. */
   readonly fetch: (request: Request) => Promise<Response>
   /**
@@ -76,16 +83,18 @@ export async function createService<const M extends ModelDefinitions, const Shar
   const { limits } = service
   const options = { report: config.report, cors: config.cors }
   const servers: HttpServer[] = []
+  const mounted = openSockets(service, config)
   const records = { records: Object.fromEntries(service.records) as unknown as Records<Registry<M, Shared>> }
   const close = async () => {
-    await Promise.all(servers.splice(0).map((server) => server.stop()))
+    await Promise.all([mounted?.stop(), ...servers.splice(0).map((server) => server.stop())])
     await service[Symbol.asyncDispose]()
   }
   return {
     ...service,
     system: records,
     as: () => records,
-    handler: handler(service, limits, options),
+    handler: handler(mounted?.overHttp ?? service, limits, options),
+    upgrade: (request, socket, head) => mounted?.upgrade(request, socket, head) ?? false,
     fetch: fetchHandler(service, limits, options),
     async listen(port = config.port ?? defaultPort, host = config.host) {
       const server = await serve(service, config, { ...options, limits, port, host })
@@ -99,12 +108,18 @@ export async function createService<const M extends ModelDefinitions, const Shar
 
 /** HTTP, with sockets on the same port if they are wanted; both stop together. */
 async function serve(service: OpenService, config: AnyConfig, options: ListenOptions): Promise<HttpServer> {
-  if (config.sockets === false) return listen(service, options)
-  const { limits, cors, report = (error) => console.error(error) } = options
-  const sockets = serveSockets(service, { ...config.sockets, limits, cors, report })
+  const sockets = openSockets(service, config)
+  if (!sockets) return listen(service, options)
   const server = await listen(sockets.overHttp, { ...options, upgrade: sockets.upgrade })
   const stop = async () => {
     await Promise.all([sockets.stop(), server.stop()])
   }
   return { ...server, stop, [Symbol.asyncDispose]: stop }
+}
+
+/** Sockets for one server, unless they are turned off. */
+function openSockets(service: OpenService, config: AnyConfig): SocketServer | undefined {
+  if (config.sockets === false) return undefined
+  const { cors, report = (error) => console.error(error) } = config
+  return serveSockets(service, { ...config.sockets, limits: service.limits, cors, report })
 }

@@ -97,6 +97,10 @@ export class StreamClient {
     return this.#events.splice(0)
   }
 
+  pause(): void {
+    this.#socket.pause()
+  }
+
   resume(): void {
     this.#socket.resume()
   }

@@ -1,32 +1,47 @@
 import assert from 'node:assert/strict'
-import { createServer } from 'node:http'
+import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { describe, test } from 'node:test'
 import { createApp as expressApp } from '../examples/mounted/express.ts'
 import { createApp as fastifyApp } from '../examples/mounted/fastify.ts'
 import { createHandler } from '../examples/mounted/fetch.ts'
+import { refusedUpgrade } from './raw-socket.ts'
+import { SailsClient } from './sails-client.ts'
 
 type Ask = (path: string, init?: RequestInit) => Promise<Response>
 
-const hosts: Readonly<Record<string, () => Promise<{ ask: Ask; close(): Promise<unknown> }>>> = {
+interface Host {
+  readonly ask: Ask
+  close(): Promise<unknown>
+  /** Where it is found, and what addresses begin with over a socket: a server around us takes nothing off those. */
+  readonly sockets?: { readonly url: string; readonly prefix: string }
+}
+
+const hosts: Readonly<Record<string, () => Promise<Host>>> = {
   Express: async () => {
-    const { app, service } = await expressApp('sqlite::memory:')
-    const server = createServer(app).listen(0, '127.0.0.1')
-    await new Promise((resolve) => server.once('listening', resolve))
-    const { port } = server.address() as AddressInfo
+    const { server, service } = await expressApp('sqlite::memory:')
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     return {
-      ask: (path, init) => fetch(`http://127.0.0.1:${port}${path}`, init),
+      ask: (path, init) => fetch(url + path, init),
+      sockets: { url, prefix: '' },
       close: async () => {
-        server.closeAllConnections()
-        await new Promise((resolve) => server.close(resolve))
         await service.close()
+        const closed = new Promise((resolve) => server.close(resolve))
+        server.closeIdleConnections()
+        await closed
       },
     }
   },
   Fastify: async () => {
     const { app } = await fastifyApp('sqlite::memory:')
     const url = await app.listen({ port: 0, host: '127.0.0.1' })
-    return { ask: (path, init) => fetch(url + path, init), close: () => app.close() }
+    return {
+      ask: (path, init) => fetch(url + path, init),
+      sockets: { url, prefix: '/api' },
+      close: () => app.close(),
+    }
   },
   'a fetch handler': async () => {
     const { handler, service } = await createHandler('sqlite::memory:')
@@ -74,6 +89,30 @@ describe('mounted in', () => {
       } finally {
         await close()
       }
+    })
+  }
+})
+
+describe('sockets, mounted in', () => {
+  for (const name of ['Express', 'Fastify']) {
+    const start = hosts[name] as (typeof hosts)[string]
+    test(`${name}, are served beside it and end with it`, async () => {
+      const { ask, close, sockets } = await start()
+      const { url, prefix } = sockets as NonNullable<typeof sockets>
+      const client = await SailsClient.connect(url)
+      const isGone = new Promise((resolve) => client.socket.on('disconnect', resolve))
+      assert.equal((await client.ask('get', `${prefix}/author`)).statusCode, 200)
+      await ask('/api/author', json({ name: 'Ada' }))
+      assert.deepEqual(await client.until((model, { verb }) => model === 'author' && verb === 'created'), [])
+      assert.equal(await (await ask('/__getcookie')).text(), '_sailsIoJSConnect();')
+      await close()
+      await isGone
+    })
+
+    test(`${name}, are not all that may ask to be upgraded`, async () => {
+      const { close, sockets } = await start()
+      await assert.rejects(refusedUpgrade(`${sockets?.url}/elsewhere`), { code: 'ECONNRESET' })
+      await close()
     })
   }
 })

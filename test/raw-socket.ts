@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { request } from 'node:http'
+import { type Agent, request } from 'node:http'
 import { WebSocket } from 'ws'
 import type { Json } from '../src/protocol/json.ts'
 
@@ -23,9 +23,10 @@ export class RawSocket implements AsyncDisposable {
     ws.on('error', () => {})
   }
 
-  /** Connects, and resolves when the WebSocket is open. */
-  static async open(url: string, headers: Readonly<Record<string, string>> = {}): Promise<RawSocket> {
-    const socket = new RawSocket(new WebSocket(url.replace(/^http/, 'ws'), { headers, perMessageDeflate: false }))
+  /** Connects, and resolves when the WebSocket is open. An agent may have a connection that was used before. */
+  static async open(url: string, headers: Readonly<Record<string, string>> = {}, agent?: Agent): Promise<RawSocket> {
+    const options = { headers, perMessageDeflate: false, ...(agent && { agent }) }
+    const socket = new RawSocket(new WebSocket(url.replace(/^http/, 'ws'), options))
     await new Promise((resolve, reject) => socket.ws.once('open', resolve).once('error', reject))
     return socket
   }

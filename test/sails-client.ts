@@ -94,6 +94,14 @@ export class SailsClient {
     }
   }
 
+  /** From now on each event is handed over, beginning with those that came and were not taken. */
+  async listen(take: (name: string, payload: Payload) => void): Promise<never> {
+    for (;;) {
+      for (const [name, payload] of this.events.splice(0)) take(name, payload)
+      await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    }
+  }
+
   close(): void {
     if (this.socket.isConnected()) this.socket.disconnect()
   }

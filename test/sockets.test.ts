@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { Agent, get, type IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import { PassThrough } from 'node:stream'
 import { after, before, describe, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
@@ -192,6 +195,9 @@ const following: readonly [name: string, request: Request, followed: string, wat
   ['add, by the body', ['post', '/user/<ann>/pets', { id: '<tom>' }], 'ann tom', ''],
   ['add, as a shortcut', ['get', '/user/<bob>/pets/add/<rex>'], 'bob rex', ''],
   ['add of one who is a member', ['put', '/user/<ann>/pets/<rex>'], 'ann rex', ''],
+  ['add of one who is a member, by the body', ['post', '/user/<ann>/pets', { id: '<rex>' }], 'ann rex', ''],
+  ['add of one who is a member, as a shortcut', ['get', '/user/<ann>/pets/add?id=<rex>'], 'ann rex', ''],
+  ['add of one of many, by the body', ['post', '/user/<ann>/groups', { id: '<club>' }], 'ann club', ''],
   ['add of a new record', ['post', '/user/<ann>/pets', { name: 'New' }], 'ann new', ''],
   ['add to many from many', ['post', '/user/<bob>/groups', { id: '<club>' }], 'bob club', ''],
   ['add to what has no other side', ['put', '/user/<bob>/likes/<tom>'], 'bob tom', ''],
@@ -717,6 +723,31 @@ describe('coming back', () => {
     socket.disconnect()
   })
 
+  test('the goodbye comes after what is under way, also where a connection was used for HTTP before', async () => {
+    await using house = await House.open()
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    const ports = new Set<number | undefined>()
+    const asked = get(`${house.server.url}/pet`, { agent })
+    const [response] = await once(asked, 'response')
+    ports.add(asked.socket?.localPort)
+    response.resume()
+    await once(response, 'end')
+    await using socket = await RawSocket.open(`${house.server.url}/socket.io/?EIO=3&transport=websocket`, {}, agent)
+    ports.add((socket.ws as unknown as { _socket: Socket })._socket.localPort)
+    assert.equal(ports.size, 1)
+    const { snapshot } = MemoryStore.prototype
+    let closing: Promise<void> | undefined
+    MemoryStore.prototype.snapshot = async function (this: MemoryStore, work) {
+      MemoryStore.prototype.snapshot = snapshot
+      closing = house.service.close()
+      await turn()
+      return snapshot.call(this, work) as never
+    }
+    assert.equal((await socket.ask('get', { url: '/pet' })).statusCode, 200)
+    assert.equal(await socket.closed, 1001)
+    await closing
+  })
+
   test('a request whose connection goes is answered by the client itself', async () => {
     await using house = await House.open()
     const client = await house.client()
@@ -735,6 +766,8 @@ describe('settings:', () => {
     await using house = await House.open({ sockets: false })
     assert.equal((await house.http('GET', '/__getcookie')).status, 404)
     assert.equal((await refusedUpgrade(`${house.server.url}/socket.io/?EIO=3&transport=websocket`)).status, 400)
+    const request = { url: '/socket.io/?EIO=3&transport=websocket', headers: {} } as IncomingMessage
+    assert.equal(house.service.upgrade(request, new PassThrough(), Buffer.alloc(0)), false)
   })
 
   test('who causes a change hears of it with mirror', async () => {

@@ -11,6 +11,8 @@ export interface UnreliableNetwork extends AsyncDisposable {
   open(): Promise<void>
   /** What is sent from now on by those that are connected arrives nowhere, and nobody is told. */
   swallow(): void
+  /** What the server sends to those that are connected is not taken from it, until it is. */
+  stall(isStalled: boolean): void
   /** Connections that are open. */
   readonly connections: number
 }
@@ -63,6 +65,12 @@ export async function unreliableNetwork(serverUrl: string): Promise<UnreliableNe
         far.unpipe(near)
         near.resume()
         far.resume()
+      }
+    },
+    stall(isStalled) {
+      for (const [near, far] of pairs) {
+        if (isStalled) far.unpipe(near).pause()
+        else far.pipe(near)
       }
     },
     get connections() {

@@ -1,10 +1,10 @@
 import type { Command } from './command.ts'
 import { dev } from './commands/dev.ts'
-import { devWorker } from './commands/dev-worker.ts'
 import { init } from './commands/init.ts'
 import { log } from './commands/log.ts'
 import { routes } from './commands/routes.ts'
 import { start } from './commands/start.ts'
+import { worker } from './commands/worker.ts'
 
 /** Everything the program can do, in the order of the help. */
-export const commands: readonly Command[] = [start, dev, routes, log, init, devWorker]
+export const commands: readonly Command[] = [start, dev, routes, log, init, worker]

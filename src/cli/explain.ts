@@ -11,8 +11,20 @@ export interface Explanation {
   readonly code: ExitCode
 }
 
+/** A failure that another process has explained. */
+export class Explained extends Error {
+  readonly explanation: Explanation
+
+  constructor(explanation: Explanation) {
+    super(explanation.message)
+    this.name = 'Explained'
+    this.explanation = explanation
+  }
+}
+
 /** What went wrong, in a line; everything at once where there is more than one thing to mend. */
 export function explain(error: unknown): Explanation {
+  if (error instanceof Explained) return error.explanation
   if (error instanceof UsageError) {
     const { message, advice } = error
     return { message, problems: [], advice, code: exitCode.wrongUsage }

@@ -24,6 +24,7 @@ export const optionTable = {
     short: 'd',
     text: 'The database, before DATABASE_URL and the configuration',
   },
+  workers: { takes: 'NUMBER', short: 'w', text: 'So many processes share the port, where one core is not enough' },
   since: { takes: 'POSITION', text: 'Begin behind this position, as an earlier run printed it' },
   model: { takes: 'NAME', short: 'm', text: 'Only what concerns this model' },
   once: { text: 'Print what is there and end, instead of waiting for more' },

@@ -61,7 +61,7 @@ function databaseOf(
 
 /** A file of SQLite by its whole path: which one it is must not depend on where the command is run. */
 export function absolute(url: string, folder: string): string {
-  const [, path] = /^(?:sqlite|file):(?:\/\/)?(.*)$/.exec(url) ?? []
+  const [, scheme, path] = /^(sqlite|file):(?:\/\/)?(.*)$/.exec(url) ?? []
   if (path === undefined || path === '' || path === ':memory:') return url
-  return `sqlite:${resolve(folder, path)}`
+  return `${scheme}:${resolve(folder, path)}`
 }

@@ -18,6 +18,8 @@ export interface Ready {
   readonly seeded: boolean
   /** Why the log of changes is not the whole truth, where it is not. */
   readonly caveat?: string | undefined
+  /** How many processes serve; undefined: the one that says so. */
+  readonly workers?: number
   readonly ms: number
 }
 
@@ -43,6 +45,7 @@ function rowsOf(ready: Ready, { paint }: Screen): readonly (readonly [string, st
   return [
     ['Address', paint(['cyan', 'underline'], ready.url)],
     ['Models', `${ready.models} ${paint('dim', `· ${ready.routes} routes, listed by keelson routes`)}`],
+    ...(ready.workers === undefined ? [] : [['Workers', String(ready.workers)] as const]),
     ['Database', shortPaths(ready.database)],
     ['Schema', summarize(ready.steps) || paint('dim', 'nothing to do')],
     ...(ready.seeded ? [['Seed', 'filled with the first records'] as const] : []),

@@ -12,8 +12,8 @@ export interface Listening<M extends ModelDefinitions, N extends ModelName<M>> {
    * What happens to the records from now on, or from `since` on, whoever causes it: after the commit, in the order of
    * the log, with nothing left out. `for await` takes it, and leaving the loop ends it. The first item is `ready`; one
    * that is `reset` says that what lies before its position is not there to be heard any more, so that whoever keeps
-   * a copy must read it anew. It ends when the service is closed. Rejects with E_NO_SUCH_RECORD when `id` names no
-   * record.
+   * a copy must read it anew. When the service is closed the last is `restart`: it ends, and whoever begins again `since`
+   * its position goes on there. Rejects with E_NO_SUCH_RECORD when `id` names no record.
    */
   live(options?: LiveOptions<M, N>): LiveEvents<M, N>
 }
@@ -48,9 +48,9 @@ export type LiveEvents<M extends ModelDefinitions, N extends ModelName<M>> = Asy
 
 export type LiveEvent<M extends ModelDefinitions, N extends ModelName<M>> = LivePlace | LiveChange<M, N>
 
-/** Where the log is read. What was missed before a `reset` will not come. */
+/** Where the log is read. What was missed before a `reset` will not come; what comes after a `restart` will, later. */
 export interface LivePlace {
-  readonly verb: 'ready' | 'reset'
+  readonly verb: 'ready' | 'reset' | 'restart'
   readonly position: Position
 }
 

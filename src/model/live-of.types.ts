@@ -12,6 +12,7 @@ export async function heard(since: string, signal: AbortSignal) {
     switch (event.verb) {
       case 'ready':
       case 'reset':
+      case 'restart':
         return { place: event.position }
       case 'created':
         return { created: event.data, id: event.id, model: event.model, position: event.position }

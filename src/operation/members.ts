@@ -61,6 +61,7 @@ export function changeMembers(
           records,
           populate,
           stored,
+          member: child,
         })),
       )
     }),

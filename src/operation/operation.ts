@@ -74,6 +74,8 @@ export interface Outcome {
   readonly populate: readonly Populate[]
   /** The record as it is stored, whole and with nothing embedded: what its version is taken from. */
   readonly stored?: Records | undefined
+  /** The one that was added to an association, even if it was a member before. */
+  readonly member?: Json | undefined
   /** How many there are on all pages. */
   readonly total?: number | undefined
   /** Where the next page begins. */

@@ -1,5 +1,6 @@
 import type { Position, RecordId } from '../protocol/change.ts'
 import { entry } from '../support/entry.ts'
+import { nextTurn } from '../support/next-turn.ts'
 import type { EventIndex } from './events.ts'
 import type { Feed, Heard } from './feed.ts'
 import type { Watched } from './watched.ts'
@@ -36,6 +37,7 @@ export class Audience {
   #unsettled: Seat[] = []
   #position: Position | undefined
   #handedOut = 0
+  #isStopped = false
 
   constructor(feed: Feed) {
     this.#feed = feed
@@ -50,9 +52,10 @@ export class Audience {
     return this.#position
   }
 
-  /** From now on it is stopped with the others. */
+  /** From now on it is stopped with the others, which is at once where they have been. */
   enter(member: Member): void {
     this.#present.add(member)
+    if (this.#isStopped) member.stop()
   }
 
   /** Resolves when the member hears of every change that is committed from now on. */
@@ -86,13 +89,18 @@ export class Audience {
   }
 
   stop(): void {
+    this.#isStopped = true
     for (const member of [...this.#present]) member.stop()
   }
 
   #listen(): Promise<Disposable> {
     // An object of its own each time, so that the end of an earlier listening does not end this one.
     return this.#feed.listen({
+      wants: (model) => this.#ofModel.has(model) || (this.#ofRecord.get(model)?.size ?? 0) > 0,
       hear: (heard) => this.#hear(heard),
+      passed: (position) => {
+        this.#position = position
+      },
       settling: () => this.#settling(),
       reset: () => {
         for (const member of [...this.#joined]) member.miss()
@@ -132,7 +140,6 @@ export class Audience {
       for (const member of this.#ofRecord.get(model)?.get(id) ?? []) concerned.add(member)
     }
     if (concerned.size > 0) return this.#tell(concerned, heard)
-    this.#position = heard.position
   }
 
   async #tell(concerned: ReadonlySet<Member>, heard: Heard): Promise<void> {
@@ -143,7 +150,6 @@ export class Audience {
       this.#handedOut = 0
       await nextTurn()
     }
-    this.#position = heard.position
   }
 
   #settling(): () => void {
@@ -154,5 +160,3 @@ export class Audience {
     }
   }
 }
-
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

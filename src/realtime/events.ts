@@ -16,6 +16,8 @@ export interface EventIndex {
   readonly fedBy: ReadonlyMap<Attribute, readonly Owned<HasMany>[]>
   /** The associations whose pairs a junction holds. */
   readonly pairedBy: ReadonlyMap<Model, readonly Owned<ManyToMany>[]>
+  /** By model, those of whose records something may be told when one of it changes. */
+  readonly concerned: ReadonlyMap<string, readonly string[]>
 }
 
 export function indexEvents(models: Models): EventIndex {
@@ -24,11 +26,15 @@ export function indexEvents(models: Models): EventIndex {
   )
   const many = owned.filter((item): item is Owned<HasMany> => item.association.kind === 'hasMany')
   const paired = owned.filter((item): item is Owned<ManyToMany> => item.association.kind === 'manyToMany')
-  return {
-    models,
-    fedBy: Map.groupBy(many, ({ association }) => association.via),
-    pairedBy: Map.groupBy(paired, ({ association }) => association.junction),
+  const fedBy = Map.groupBy(many, ({ association }) => association.via)
+  const pairedBy = Map.groupBy(paired, ({ association }) => association.junction)
+  const concernedBy = (model: Model): readonly string[] => {
+    const feeds = [...model.attributes.values()].flatMap((attribute) => fedBy.get(attribute) ?? [])
+    const owners = [...feeds, ...(pairedBy.get(model) ?? [])].map(({ owner }) => owner.name)
+    return [...new Set(model.isJunction ? owners : [model.name, ...owners])]
   }
+  const concerned = new Map([...models.values()].map((model) => [model.name, concernedBy(model)]))
+  return { models, fedBy, pairedBy, concerned }
 }
 
 /**

@@ -10,6 +10,7 @@ export interface Followed {
   read(
     after: Position,
     limit: number,
+    isWanted?: (model: string) => boolean,
   ): Maybe<{ readonly changes: readonly Change[]; readonly position: Position } | 'reset'>
   onWake(listener: () => void): Disposable
 }
@@ -23,8 +24,12 @@ export interface Heard {
 }
 
 export interface FeedListener {
+  /** Whether it wants to hear of records of this model. Asked for each change before it is read, and told if anybody does. */
+  wants(model: string): boolean
   /** Everything waits until it is done, so that each hears the order of the log. */
   hear(heard: Heard): Maybe<void>
+  /** Everything that it wants up to there has been told. */
+  passed(position: Position): void
   /** Called before the log is read; what it returns is called when all that was committed by then has been told. */
   settling(): () => void
   /** Changes may have been missed. */
@@ -128,7 +133,7 @@ export class Feed {
     for (;;) {
       const from = this.#position as Position
       for (const { listener } of this.#listenings) waiting.push(listener.settling())
-      const batch = await this.#log.read(from, changesAtOnce)
+      const batch = await this.#log.read(from, changesAtOnce, (model) => this.#isWanted(model))
       if (!this.#waking || this.#position !== from) return
       if (batch === 'reset') {
         this.#position = await this.#log.head()
@@ -137,11 +142,19 @@ export class Feed {
       }
       await this.#tell(batch.changes)
       this.#position = batch.position
+      for (const { listener } of [...this.#listenings]) listener.passed(batch.position)
       if (batch.changes.length === 0) {
         for (const settle of waiting) settle()
         return
       }
     }
+  }
+
+  #isWanted(model: string): boolean {
+    for (const name of this.#index.concerned.get(model) ?? []) {
+      for (const { listener } of this.#listenings) if (listener.wants(name)) return true
+    }
+    return false
   }
 
   async #tell(changes: readonly Change[]): Promise<void> {

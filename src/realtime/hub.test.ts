@@ -18,6 +18,8 @@ type Row = Pick<Change, 'model' | 'verb' | 'id' | 'before' | 'after' | 'origin'>
 /** A log in memory whose places are numbers, and which is read when the test says so. */
 class TestLog implements Followed {
   readonly changes: Change[] = []
+  /** The models whose changes were wanted. */
+  readonly wanted: string[] = []
   failing: Error | undefined
   #listeners = new Set<() => void>()
 
@@ -42,9 +44,12 @@ class TestLog implements Followed {
     return String(this.changes.length)
   }
 
-  read(after: string, limit: number) {
+  read(after: string, limit: number, isWanted: (model: string) => boolean) {
     const changes = this.changes.slice(Number(after), Number(after) + limit)
-    return { changes, position: String(Number(after) + changes.length) }
+    const position = String(Number(after) + changes.length)
+    const wanted = changes.filter(({ model }) => isWanted(model))
+    this.wanted.push(...wanted.map(({ model }) => model))
+    return { changes: wanted, position }
   }
 
   onWake(listener: () => void): Disposable {
@@ -165,6 +170,20 @@ describe('a subscription begins where its reading ends', () => {
     assert.deepEqual(peer.take(), ['updated pet 2'])
   })
 
+  test('for a new record that was read before it was told of: what came after its beginning is told as well', async () => {
+    const { log, ask, connect } = setUp()
+    const { peer } = connect('a')
+    await ask(peer, { models: ['pet'] })
+    log.write(created(1))
+    log.write(updated(1))
+    // Whoever holds what they hear would go on holding the record as it began.
+    await ask(peer, { records: pets(1), models: ['pet'] })
+    await log.wake()
+    log.write(updated(1))
+    await log.wake()
+    assert.deepEqual(peer.take(), ['created pet 1', 'updated pet 1', 'updated pet 1'])
+  })
+
   test('a write has read nothing: it hears all since it began but what it did itself', async () => {
     const { log, hub, connect } = setUp()
     const { peer } = connect('a')
@@ -189,6 +208,41 @@ describe('a subscription begins where its reading ends', () => {
     log.write(updated(1), created(2))
     await log.wake()
     assert.deepEqual(peer.take(), [])
+  })
+})
+
+describe('changes are read', () => {
+  const user: Row = { model: 'user', verb: 'created', id: 1, after: { id: 1, name: 'Ann' } }
+  const lives: Row = { model: 'pet', verb: 'updated', id: 1, before: pet(1), after: pet(1, { owner: 1 }) }
+  const cases: readonly (readonly [what: string, follow: Partial<Follow>, row: Row, isRead: boolean])[] = [
+    ['of a record that is followed', { records: pets(1) }, updated(1), true],
+    ['of others of its model', { records: pets(1) }, updated(2), true],
+    ['of a model that is watched', { models: ['pet'] }, created(1), true],
+    ['of members, for those who follow whose they are', { records: [{ model: 'user', ids: [1] }] }, lives, true],
+    ['of nothing else', { models: ['pet'] }, user, false],
+  ]
+  for (const [what, follow, row, isRead] of cases) {
+    test(what, async () => {
+      const { log, ask, connect } = setUp()
+      const { peer } = connect('a')
+      await ask(peer, follow)
+      log.write(row)
+      await log.wake()
+      assert.deepEqual(log.wanted, isRead ? [row.model] : [])
+    })
+  }
+
+  test('of everything, while somebody asks', async () => {
+    const { log, hub, connect } = setUp()
+    const { peer } = connect('a')
+    const joining = await hub.begin(peer)
+    log.write(user)
+    await log.wake()
+    assert.deepEqual(log.wanted, ['user'])
+    hub.join(joining, { records: [], models: [] }, '0')
+    log.write(user)
+    await log.wake()
+    assert.deepEqual(log.wanted, ['user'])
   })
 })
 
@@ -256,6 +310,23 @@ describe('a record that is destroyed', () => {
     await log.wake()
     assert.deepEqual(old.take(), ['destroyed pet 1'])
     assert.deepEqual(young.take(), ['updated pet 1'])
+  })
+
+  test('while it was asked for again is heard of once, and another with its key not at all', async () => {
+    const { log, hub, ask, connect } = setUp()
+    const { peer } = connect('a')
+    log.write(created(1))
+    await ask(peer, { records: pets(1) })
+    const joining = await hub.begin(peer)
+    const position = log.head()
+    log.write(updated(1))
+    log.write(destroyed(1))
+    await log.wake()
+    hub.join(joining, { records: pets(1), models: [] }, position)
+    log.write(created(1))
+    log.write(updated(1))
+    await log.wake()
+    assert.deepEqual(peer.take(), ['updated pet 1', 'destroyed pet 1'])
   })
 
   test('while it was asked for ends the subscription it began', async () => {

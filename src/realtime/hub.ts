@@ -1,7 +1,8 @@
 import type { Change, Position, RecordId } from '../protocol/change.ts'
 import type { Event, Message, Peer } from '../protocol/event.ts'
+import { nextTurn } from '../support/next-turn.ts'
 import type { Feed, FeedListener, Heard } from './feed.ts'
-import { type Joined, Subscriptions } from './subscriptions.ts'
+import { type Joined, type Listeners, Subscriptions } from './subscriptions.ts'
 
 /** What a request makes its peer listen to. */
 export interface Follow {
@@ -29,7 +30,12 @@ interface Told {
 /** From before a request began to what it found: what is told in between is told to its peer afterwards. */
 export interface Joining {
   readonly peer: Peer
-  readonly missed: Told[]
+  readonly missed: Missed[]
+}
+
+interface Missed extends Told {
+  /** The peer listened already, and was told. */
+  readonly isHeard: boolean
 }
 
 /** What a peer has added, until its own operation has come by in the log. */
@@ -109,12 +115,25 @@ export class Hub implements FeedListener {
     this.#joinings.delete(joining)
   }
 
+  /** While a request is under way, nobody knows what its peer will listen to. */
+  wants(model: string): boolean {
+    return (
+      this.#joinings.size > 0 ||
+      this.#subscriptions.has(model) ||
+      this.#adding.some(({ added }) => added.model === model)
+    )
+  }
+
+  passed(): void {}
+
   async hear({ events, changes, position }: Heard): Promise<void> {
     const change = changes[0] as Change
     let delivered = 0
     for (const [index, event] of events.entries()) {
       const message: Message = { event, position: index === events.length - 1 ? position : undefined }
-      for (const { missed } of this.#joinings) missed.push({ message, change })
+      const listeners = this.#listenersOf(event)
+      for (const { peer, missed } of this.#joinings)
+        missed.push({ message, change, isHeard: listeners?.has(peer) === true })
       for (const adding of this.#adding) this.#adopt(adding, event, change)
       for (const [peer, joined] of [...(this.#listenersOf(event) ?? [])]) {
         if (this.#tell(peer, joined, message, change)) delivered++
@@ -145,7 +164,11 @@ export class Hub implements FeedListener {
     const { event } = message
     // Others had their turn since the listeners were listed: it may be gone.
     if (!this.#peers.has(peer) || this.#isRead(joined, change)) return false
-    if (event.verb === 'created') this.#follow(peer, event.model, event.id, joined)
+    if (event.verb === 'created') {
+      // If it was read meanwhile, what happened to it up to there is told all the same: its beginning is.
+      this.#subscriptions.unfollow(peer, event.model, event.id)
+      this.#follow(peer, event.model, event.id, joined)
+    }
     // One that gets this key later is a stranger.
     if (event.verb === 'destroyed') this.#subscriptions.unfollow(peer, event.model, event.id)
     if (change.origin === peer.id && !peer.mirror) return false
@@ -155,19 +178,22 @@ export class Hub implements FeedListener {
   /** What was told while a peer's request was under way, of that which it listens to since. */
   #replay(
     peer: Peer,
-    missed: readonly Told[],
+    missed: readonly Missed[],
     joined: Joined | undefined,
     fresh: Set<string>,
     adding: Adding | undefined,
   ): void {
-    for (const { message, change } of missed) {
+    for (const { message, change, isHeard } of missed) {
       const { event } = message
       const adopted = adding && this.#adopt(adding, event, change)
       if (adopted !== undefined) fresh.add(adopted)
       const record = recordKey(event.model, event.id)
       if (!fresh.has(event.verb === 'created' ? event.model : record)) continue
       if (event.verb === 'created') fresh.add(record)
-      if (this.#listenersOf(event)?.has(peer)) this.#tell(peer, joined, message, change)
+      // It heard the end of a record that it has now found once more, as it was before.
+      if (isHeard && event.verb === 'destroyed' && !this.#isRead(joined, change))
+        this.#subscriptions.unfollow(peer, event.model, event.id)
+      if (!isHeard && this.#listenersOf(event)?.has(peer)) this.#tell(peer, joined, message, change)
     }
   }
 
@@ -208,7 +234,7 @@ export class Hub implements FeedListener {
     peer.reset()
   }
 
-  #listenersOf(event: Event): ReadonlyMap<Peer, Joined | undefined> | undefined {
+  #listenersOf(event: Event): Listeners | undefined {
     return event.verb === 'created'
       ? this.#subscriptions.watchersOf(event.model)
       : this.#subscriptions.followersOf(event.model, event.id)
@@ -246,5 +272,3 @@ export class Hub implements FeedListener {
 }
 
 const recordKey = (model: string, id: RecordId): string => `${model}/${id}`
-
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

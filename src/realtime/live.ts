@@ -1,4 +1,5 @@
 import type { Change, Position } from '../protocol/change.ts'
+import { nextTurn } from '../support/next-turn.ts'
 import type { Audience, Member, Seat } from './audience.ts'
 import { BoundedQueue } from './bounded-queue.ts'
 import { type Followed, type Heard, operationsIn } from './feed.ts'
@@ -144,8 +145,10 @@ export class Live implements Member, AsyncIterableIterator<LiveItem, undefined, 
   /** Reads the log to its end, is told what happens from now on, and reads what happened until then. */
   async *#catchUp(): AsyncGenerator<LiveItem, undefined, undefined> {
     const { log, audience } = this.#options
+    const { concerned } = audience.index
+    const isWanted = (model: string) => concerned.get(model)?.includes(this.watched.model.name) === true
     for (let isTold = false; !this.#isOver; ) {
-      const batch = await log.read(this.#position, readAtOnce)
+      const batch = await log.read(this.#position, readAtOnce, isWanted)
       if (this.#isOver) return
       if (batch === 'reset') {
         this.#position = await log.head()
@@ -236,5 +239,3 @@ export class Live implements Member, AsyncIterableIterator<LiveItem, undefined, 
     return this.#options.log.covers(position, change)
   }
 }
-
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

@@ -14,15 +14,16 @@ import type { Match } from './route.ts'
  * could have been embedded. Who writes follows the record it wrote.
  */
 export function followOf(outcome: Outcome, match: Match): Follow {
-  const { operation, model } = match
+  const { operation } = match
   if (operation.effect === 'reads') return followOfReading(outcome, match)
   switch (operation.name) {
     case 'create':
     case 'update':
-      return { records: [{ model: model.name, ids: idsOf(outcome) }], models: [] }
+      return { records: [own(outcome)], models: [] }
     case 'add':
-    case 'replace':
       return followOfAdding(outcome, match)
+    case 'replace':
+      return followOfReplacing(outcome, match)
     default:
       return nothing
   }
@@ -42,18 +43,26 @@ function followOfReading({ model, records, populate, kind }: Outcome, match: Mat
   return { records: [...ids].map(([name, found]) => ({ model: name, ids: [...found] })), models: [...models] }
 }
 
-/** A member that the path names is followed even if it was one before; of the others, those the log calls new. */
-function followOfAdding(outcome: Outcome, match: Match): Follow {
-  const { model, child } = match
-  const { name, target } = must(match.association, 'a route without its association')
-  const [id] = idsOf(outcome) as [RecordId]
-  const records = [{ model: model.name, ids: [id] }]
-  if (child !== undefined) records.push({ model: target.name, ids: [parseKey(child, target) as RecordId] })
-  const added: Added = { model: model.name, id, attribute: name, target: target.name }
-  return { records, models: [], added }
+/** The member is followed even if it was one before. */
+function followOfAdding(outcome: Outcome, { association }: Match): Follow {
+  const { target } = must(association, 'a route without its association')
+  const member = must(outcome.member, 'an addition without its member') as RecordId
+  return { records: [own(outcome), { model: target.name, ids: [member] }], models: [] }
 }
 
-const idsOf = ({ records, model }: Outcome): RecordId[] => records.values(model.primaryKey) as RecordId[]
+/** Of the members those are followed that the log calls new. */
+function followOfReplacing(outcome: Outcome, { association }: Match): Follow {
+  const { name, target } = must(association, 'a route without its association')
+  const { model, ids } = own(outcome)
+  const added: Added = { model, id: ids[0] as RecordId, attribute: name, target: target.name }
+  return { records: [{ model, ids }], models: [], added }
+}
+
+/** The record that was written. */
+const own = ({ model, records }: Outcome) => ({
+  model: model.name,
+  ids: records.values(model.primaryKey) as RecordId[],
+})
 
 const parentOf = ({ record, model }: Match): RecordId => parseKey(record, model) as RecordId
 

@@ -125,13 +125,31 @@ describe('it ends', () => {
     assert.deepEqual(await events.next(), { done: true, value: undefined })
   })
 
-  test('when the service is closed, in silence', async () => {
-    const other = await openService({ models, database: 'memory:' })
-    const events = (other.records.get('pet') as LooseRecords).live()
-    await take(events, 1)
-    const waiting = events.next()
-    await other[Symbol.asyncDispose]()
-    assert.deepEqual(await waiting, { done: true, value: undefined })
+  describe('when the service is closed', () => {
+    test('with the place to go on from', async () => {
+      const other = await openService({ models, database: 'memory:' })
+      const pets = other.records.get('pet') as LooseRecords
+      const heard: LooseLiveEvent[] = []
+      for await (const event of pets.live()) {
+        heard.push(event)
+        if (event.verb === 'ready') await pets.create({ name: 'Rex' })
+        if (event.verb === 'created') void other[Symbol.asyncDispose]()
+      }
+      const [, created, restart] = heard
+      assert.deepEqual(restart, { verb: 'restart', position: created?.position })
+      assert.equal(heard.length, 3)
+    })
+
+    for (const database of ['memory:', 'sqlite::memory:']) {
+      test(`also for who has not begun yet, on ${database}`, async () => {
+        const other = await openService({ models, database })
+        const late = (other.records.get('pet') as LooseRecords).live()
+        await other[Symbol.asyncDispose]()
+        const heard: string[] = []
+        for await (const { verb } of late) heard.push(verb)
+        assert.equal(heard.at(-1) ?? 'restart', 'restart') // where nothing can be read any more there is no place
+      })
+    }
   })
 })
 

@@ -22,7 +22,7 @@ export interface LooseLiveOptions {
 
 /** What code in the same process hears. The types are laid over it by the public entry. */
 export type LooseLiveEvent =
-  | { readonly verb: 'ready' | 'reset'; readonly position: Position }
+  | { readonly verb: 'ready' | 'reset' | 'restart'; readonly position: Position }
   | (WatchedEvent & { readonly position?: Position })
 
 export type LooseLiveEvents = AsyncIterableIterator<LooseLiveEvent, undefined, undefined> & AsyncDisposable
@@ -66,8 +66,11 @@ async function* eventsIn(live: Live, end: () => void): AsyncGenerator<LooseLiveE
 }
 
 function* eventsOf(item: LiveItem): Generator<LooseLiveEvent> {
-  if (item.kind === 'ready' || item.kind === 'reset') yield { verb: item.kind, position: item.position }
-  if (item.kind !== 'operation') return
+  if (item.kind === 'still') return
+  if (item.kind !== 'operation') {
+    yield { verb: item.kind, position: item.position }
+    return
+  }
   const { events, position } = item
   for (const [index, event] of events.entries()) yield index === events.length - 1 ? { ...event, position } : event
 }

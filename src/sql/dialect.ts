@@ -17,7 +17,7 @@ export interface Dialect {
   /** What a row holds in this column, as the value that the API knows. Null stays null. */
   decode(attribute: Attribute, value: unknown): Json
   /** As `decode`, for a value out of an image that a trigger wrote. */
-  decodeImage(attribute: Attribute, value: Json): Json
+  decodeImage(attribute: Attribute, value: unknown): Json
   /**
    * Source text of a JavaScript expression that turns the driver's value, in the variable `v` and not null, into JSON
    * text; undefined: decode it and stringify. It may call `quote(text)`. Encoders are compiled from these.

@@ -9,6 +9,9 @@ export interface ChangeBatch {
   readonly position: Position
 }
 
+/** By the name of a model; without it all are. */
+export type IsWanted = (model: string) => boolean
+
 /** What happened, in the order of the commits. Everything live reads it. */
 export interface ChangeLog {
   /** The place behind all that is committed now. */
@@ -17,9 +20,10 @@ export interface ChangeLog {
   tail(): Maybe<Position>
   /**
    * The changes after a place: about `limit` of them, never part of an operation. 'reset': the place is gone, or
-   * belongs to another history, and the reader must start from a fresh snapshot.
+   * belongs to another history, and the reader must start from a fresh snapshot. Changes of models that are not wanted
+   * are left out: what is not told to anybody need not be understood.
    */
-  read(after: Position, limit: number): Maybe<ChangeBatch | 'reset'>
+  read(after: Position, limit: number, isWanted?: IsWanted): Maybe<ChangeBatch | 'reset'>
   /** Whether what was read at a place holds a change already. */
   covers(position: Position, change: Change): boolean
   /** Calls back soon after there may be something new. A hint: it may come for nothing, and is no replacement for a read. */

@@ -20,8 +20,12 @@ async function inWords(
 ): Promise<unknown> {
   const { fault } = error
   switch (fault.kind) {
-    case 'unique':
-      return invalid(model, taken(model, fault, assignments), error)
+    case 'unique': {
+      const found = taken(model, fault, assignments)
+      if (found.length > 0) return invalid(model, found, error)
+      const message = `The database takes this ${model.name} for one that is there already`
+      return new ServiceError('E_BAD_REQUEST', message, { model: model.name, cause: error })
+    }
     case 'foreignKey': {
       const missing = await missingTargets(assignments, reads)
       if (missing.length > 0) return invalid(model, missing, error)
@@ -67,7 +71,7 @@ type Found = readonly [attribute: Attribute, violation: Violation]
 function invalid(model: Model, found: readonly Found[], cause: unknown): ServiceError {
   const invalidAttributes = Object.fromEntries(found.map(([attribute, violation]) => [attribute.name, [violation]]))
   const names = Object.keys(invalidAttributes).map((name) => `"${name}"`)
-  const message = `${names.join(' and ')} of ${model.name} ${found[0]?.[1].message ?? 'is invalid'}`
+  const message = `${names.join(' and ')} of ${model.name} ${found[0]?.[1].message}`
   return new ServiceError('E_INVALID_ATTRIBUTES', message, { model: model.name, invalidAttributes, cause })
 }
 

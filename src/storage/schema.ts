@@ -8,6 +8,8 @@ export interface ExistingTable {
   readonly uniques: readonly (readonly string[])[]
   /** Names of the indexes, to know ours again. */
   readonly indexes: ReadonlySet<string>
+  /** Columns by which an index keeps all rows in the order that we want; where that is not known, none. */
+  readonly orders: readonly (readonly string[])[]
   readonly foreignKeys: readonly { readonly columns: readonly string[]; readonly table: string }[]
 }
 

@@ -141,6 +141,7 @@ class SchemaPlanner {
     if (unique && existing?.uniques.some((unique) => sameNames(unique, columns.slice(0, 1)))) return []
     const name = nameOf(model, (unique ? columns.slice(0, 1) : columns).join('_'), unique ? 'key' : 'idx')
     if (existing?.indexes.has(name)) return []
+    if (!unique && existing?.orders.some((order) => sameNames(order.slice(0, columns.length), columns))) return []
     const list = (unique ? attributes.slice(0, 1) : attributes)
       .map((attribute) => this.#dialect.order(attribute, this.#quote(attribute.column), 'asc'))
       .join(', ')

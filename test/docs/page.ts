@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -40,6 +40,8 @@ export class Page implements AsyncDisposable {
   static async open(name: string): Promise<Page> {
     const folder = await mkdtemp(join(tmpdir(), 'keelson-docs-'))
     await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }))
+    // What a program brings along besides us, it finds as if it were installed.
+    await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
     // At a terminal curl shows no progress, and here it would.
     await writeFile(join(folder, '.curlrc'), 'silent\nshow-error\n')
     await mkdir(join(folder, 'bin'))

@@ -4,7 +4,7 @@ import { shown } from '../explain-import.ts'
 import { progressLine } from '../progress-line.ts'
 import type { Screen } from '../screen.ts'
 import { duration, type Ready, readyEvent, showReady, summarize } from '../summary.ts'
-import type { Exited } from './worker.ts'
+import { type Exited, howItEnded } from '../workers/worker.ts'
 
 /** What `keelson dev` shows. */
 export class DevScreen {
@@ -48,10 +48,10 @@ export class DevScreen {
     line(`    ${paint('dim', `${meanwhile}; waiting for the next save.`)}`)
   }
 
-  ended({ code, signal }: Exited): void {
+  ended(exited: Exited): void {
     const { line, event, paint } = this.#screen
-    event({ event: 'ended', code, signal })
-    const how = signal === null ? `code ${code ?? 'unknown'}` : signal
+    event({ event: 'ended', code: exited.code, signal: exited.signal })
+    const how = howItEnded(exited)
     line(`  ${paint('red', '✗')} The service has ended by itself, with ${how}; waiting for the next save.`)
   }
 

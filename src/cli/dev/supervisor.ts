@@ -1,8 +1,14 @@
+import { fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 import type { Given } from '../option.ts'
+import { commandPath } from '../own-package.ts'
 import type { Ready } from '../summary.ts'
+import { type Exited, Worker, workerArguments } from '../workers/worker.ts'
 import type { DevScreen } from './dev-screen.ts'
 import type { SourceWatch } from './source-watch.ts'
-import { type Exited, Worker } from './worker.ts'
+
+/** Somebody who waits for the next save does not want to wait for a request that hangs. */
+const patienceMs = 3_000
 
 /**
  * Keeps one worker serving what the sources say. A new worker reads the configuration while the old one serves; only
@@ -34,7 +40,7 @@ export class Supervisor {
   }
 
   async stop(): Promise<void> {
-    await Promise.all([...this.#workers].map((worker) => worker.stop()))
+    await Promise.all([...this.#workers].map((worker) => worker.stop(patienceMs)))
   }
 
   /** One worker, until it serves, has failed, or the sources have changed again. */
@@ -93,22 +99,18 @@ export class Supervisor {
   }
 
   #start(): Worker {
-    const worker = new Worker(this.#args())
+    const given = workerArguments({ ...this.#given, port: this.#port() })
+    const worker = new Worker(
+      fork(fileURLToPath(commandPath), given, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }),
+    )
     this.#workers.add(worker)
     return worker
   }
 
   async #end(worker: Worker): Promise<void> {
     if (this.#serving === worker) this.#serving = undefined
-    await worker.stop()
+    await worker.stop(patienceMs)
     this.#workers.delete(worker)
-  }
-
-  #args(): readonly string[] {
-    const { config, host, database, verbose } = this.#given
-    const said = { config, host, database, port: this.#port() }
-    const values = Object.entries(said).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}=${value}`]))
-    return [...values, ...(verbose ? ['--verbose'] : [])]
   }
 
   /** Any free port is chosen once: a browser that looks at it should find it again. */

@@ -8,7 +8,6 @@ import { changesAfter, Tables } from '../tables.ts'
 
 const told = ({ verb, model, id, before, after }: Change) => ({ verb, model, id, before, after })
 
-/** What happened: all of it, once, in an order that makes sense, and found again from any place in it. */
 /**
  * Keeps so many rows, and sees to it that a place is gone. A log may hold on to what somebody else's transaction, on a
  * server that is shared, could still need, so it is asked again for a while.
@@ -22,6 +21,7 @@ async function trimAway(changes: ChangeLog, gone: Position, rows: number): Promi
   assert.fail('what was trimmed away can still be read')
 }
 
+/** What happened: all of it, once, in an order that makes sense, and found again from any place in it. */
 export const changeLog: readonly StorageCase[] = [
   {
     name: 'log: a write is a change with the record before and after it',
@@ -90,6 +90,33 @@ export const changeLog: readonly StorageCase[] = [
         const legs = Number(group[0]?.after?.legs)
         assert.deepEqual([group[1]?.after?.legs, group[2]?.after?.value], [legs + 100, legs])
       }
+    },
+  },
+  {
+    name: 'log: what is not wanted is left out, and what comes behind it is found',
+    async run({ store, models }) {
+      const tables = new Tables(models)
+      let position = await store.changes.head()
+      for (let round = 0; round < 3; round++) {
+        for (let legs = 0; legs < 7; legs++) await tables.insert(store, 'specimen', { legs })
+        await tables.insert(store, 'reading', { value: round })
+      }
+      const values: unknown[] = []
+      for (;;) {
+        const batch = await store.changes.read(position, 2, (model) => model === 'reading')
+        assert.ok(batch !== 'reset')
+        if (batch.changes.length === 0) break
+        for (const { model, after } of batch.changes) values.push([model, after?.value])
+        position = batch.position
+      }
+      assert.deepEqual(
+        values,
+        [0, 1, 2].map((value) => ['reading', value]),
+      )
+      await tables.insert(store, 'specimen', { legs: 1 })
+      const batch = await store.changes.read(position, 2, () => false)
+      assert.ok(batch !== 'reset' && batch.changes.length === 0)
+      assert.deepEqual(await changesAfter(store.changes, batch.position), [])
     },
   },
   {

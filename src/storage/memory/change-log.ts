@@ -1,5 +1,5 @@
 import type { Change, Position } from '../../protocol/change.ts'
-import type { ChangeBatch, ChangeLog } from '../change-log.ts'
+import type { ChangeBatch, ChangeLog, IsWanted } from '../change-log.ts'
 import { Wake } from '../wake.ts'
 
 type Entry = Omit<Change, 'position' | 'operation' | 'at'>
@@ -24,10 +24,9 @@ export class MemoryChangeLog implements ChangeLog {
     if (entries.length === 0) return
     const operation = String(this.#last + 1)
     const at = new Date(this.#now()).toISOString()
-    for (const entry of entries) {
-      const seq = ++this.#last
-      this.#changes.push({ seq, change: { position: this.#position(seq), operation, at, ...entry } })
-    }
+    const position = this.#position(this.#last + entries.length)
+    for (const entry of entries)
+      this.#changes.push({ seq: ++this.#last, change: { position, operation, at, ...entry } })
     this.#wake.call()
   }
 
@@ -39,7 +38,7 @@ export class MemoryChangeLog implements ChangeLog {
     return this.#position(this.#floor)
   }
 
-  read(after: Position, limit: number): ChangeBatch | 'reset' {
+  read(after: Position, limit: number, isWanted: IsWanted = () => true): ChangeBatch | 'reset' {
     const [nonce, text] = after.split('.')
     const seq = Number(text)
     if (nonce !== this.#nonce || !Number.isInteger(seq) || seq < this.#floor || seq > this.#last) return 'reset'
@@ -50,7 +49,10 @@ export class MemoryChangeLog implements ChangeLog {
       whole.push(later[index] as (typeof later)[number])
     }
     const last = whole.at(-1)
-    return { changes: whole.map(({ change }) => change), position: last ? last.change.position : after }
+    const changes = whole.map(({ change }) => change).filter(({ model }) => isWanted(model))
+    const position = last ? last.change.position : after
+    // Nothing is the answer at the end of the log, and not before.
+    return changes.length === 0 && last ? this.read(position, limit, isWanted) : { changes, position }
   }
 
   covers(position: Position, change: Change): boolean {

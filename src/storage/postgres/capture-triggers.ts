@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Model } from '../../model/model.ts'
-import { captureOf, logTable } from '../capture.ts'
+import { logTable } from '../capture.ts'
 import type { PostgresTable } from './inspect.ts'
 import { literalOf, quoteName } from './text-form.ts'
 
@@ -15,21 +14,6 @@ export interface TableCapture {
   /** In the order of the values in an image. */
   readonly columns: readonly string[]
   readonly version: string
-}
-
-/** The columns that the images of a table must hold, for this model and for what other processes have asked for. */
-export function capturedColumns(
-  model: Model,
-  table: PostgresTable,
-  recorded: TableCapture | undefined,
-): readonly string[] {
-  const before = recorded && {
-    table: model.table,
-    model: model.name,
-    columns: recorded.columns,
-    version: recorded.version,
-  }
-  return captureOf(model, before, new Set(table.columns.keys()), format).columns
 }
 
 /** Says the same of the same definition, whichever process asks. */

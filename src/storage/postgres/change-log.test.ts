@@ -315,6 +315,19 @@ describe('the log of changes', { skip: missingPostgres ?? false }, async () => {
       }
     })
 
+    test('that are of models another process serves are passed over, and what follows is not', async () => {
+      await using given = await opened()
+      const { store, database } = given
+      await using narrow = await openTestStore(database.url, { owner: models.owner })
+      const head = await narrow.head()
+      for (let index = 1; index <= 6; index++) await store.insert('pet', { name: `n${index}` })
+      await store.insert('owner', { name: 'Ann' })
+      for (let index = 1; index <= 6; index++) await store.insert('pet', { name: `n${index}` })
+      for (const limit of [1, 2, 6, 100]) {
+        assert.deepEqual(told(await narrow.changesAfter(head, limit)), ['owner 1 created'], `about ${limit}`)
+      }
+    })
+
     test('a snapshot covers what it shows, and nothing else', async () => {
       await using given = await opened()
       const { store, database } = given

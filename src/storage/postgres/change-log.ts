@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Change, Position } from '../../protocol/change.ts'
-import type { ChangeBatch, SqlChangeLog } from '../change-log.ts'
+import type { ChangeBatch, IsWanted, SqlChangeLog } from '../change-log.ts'
 import type { Driver, Query, Row } from '../driver.ts'
 import type { LogCaptures } from './log-captures.ts'
 import { type LogRow, logColumns, logRowOf } from './log-rows.ts'
@@ -30,6 +30,12 @@ interface Plan {
   readonly after: bigint
   readonly operations: readonly Operation[]
   readonly isComplete: boolean
+}
+
+/** What is read from a place on. */
+interface Reading {
+  readonly limit: number
+  readonly isWanted: IsWanted
 }
 
 /** The state of the log at the moment of a read. */
@@ -94,14 +100,16 @@ export class PostgresChangeLog implements SqlChangeLog {
     return positionOf({ history, from: parseSnapshot(`${floor}:${floor}:`) as Snapshot })
   }
 
-  async read(after: Position, limit: number): Promise<ChangeBatch | 'reset'> {
+  async read(after: Position, limit: number, isWanted: IsWanted = () => true): Promise<ChangeBatch | 'reset'> {
     const place = placeOf(after)
     if (!place) return 'reset'
-    return place.inside ? this.#readInside(place, place.inside, limit) : this.#readNew(place, limit)
+    const reading = { limit, isWanted }
+    return place.inside ? this.#readInside(place, place.inside, reading) : this.#readNew(place, reading)
   }
 
   /** What is visible now and was not then: later transactions, and those that were still running. */
-  async #readNew(place: Place, limit: number): Promise<ChangeBatch | 'reset'> {
+  async #readNew(place: Place, reading: Reading): Promise<ChangeBatch | 'reset'> {
+    const { limit, isWanted } = reading
     const { log } = this.#tables
     const rows = (condition: string) => `(select ${logColumns} from ${log} where ${condition} limit $3::int)`
     const found = await this.#query(
@@ -112,16 +120,22 @@ export class PostgresChangeLog implements SqlChangeLog {
     if (!holds(moment, place)) return 'reset'
     const changed = found.filter((row) => row[momentWidth] !== null)
     const { from } = place
-    if (changed.length > limit) return this.#readInside(place, { until: moment.now, seq: 0n }, limit)
+    if (changed.length > limit) return this.#readInside(place, { until: moment.now, seq: 0n }, reading)
     return this.#batch(
       changed.map((row) => logRowOf(row.slice(momentWidth))),
       { history: place.history, from, inside: { until: moment.now, seq: 0n } },
       positionOf({ history: place.history, from: moment.now }),
+      isWanted,
     )
   }
 
   /** A part of what `until` sees and `from` did not. */
-  async #readInside(place: Place, inside: NonNullable<Place['inside']>, limit: number): Promise<ChangeBatch | 'reset'> {
+  async #readInside(
+    place: Place,
+    inside: NonNullable<Place['inside']>,
+    reading: Reading,
+  ): Promise<ChangeBatch | 'reset'> {
+    const { limit, isWanted } = reading
     const { operations, isComplete } = await this.#planOf(place.from, inside.until, inside.seq)
     const rest = operations.filter(({ last }) => last > inside.seq)
     const taken: Operation[] = []
@@ -132,20 +146,23 @@ export class PostgresChangeLog implements SqlChangeLog {
       rows += operation.rows
     }
     const last = taken.at(-1)
-    if (last === undefined) return this.#readNew({ history: place.history, from: inside.until }, limit)
+    if (last === undefined) return this.#readNew({ history: place.history, from: inside.until }, reading)
     const found = await this.#query(
       `select ${momentColumns}, l.* from ${momentOf(this.#tables)} left join (select ${logColumns} from ${this.#tables.log} where tx = any($1::xid8[])) l on true`,
       [arrayOf(taken.map(({ tx }) => tx))],
     )
     if (!holds(await this.#momentOf(found[0] as Row), place)) return 'reset'
     const isLast = isComplete && taken.length === rest.length
-    return this.#batch(
+    const batch = await this.#batch(
       found.map((row) => logRowOf(row.slice(momentWidth))),
       { ...place, inside },
       isLast
         ? positionOf({ history: place.history, from: inside.until })
         : positionOf({ ...place, inside: { until: inside.until, seq: last.last } }),
+      isWanted,
     )
+    // None of it may be wanted, or of models that are ours. Nothing is the answer at the end of the log, and not before.
+    return batch !== 'reset' && batch.changes.length === 0 ? this.read(batch.position, limit, isWanted) : batch
   }
 
   async #planOf(from: Snapshot, until: Snapshot, after: bigint): Promise<Plan> {
@@ -171,7 +188,12 @@ export class PostgresChangeLog implements SqlChangeLog {
   }
 
   /** `end` is the position behind all of the rows. */
-  async #batch(rows: LogRow[], place: Required<Place>, end: Position): Promise<ChangeBatch | 'reset'> {
+  async #batch(
+    rows: LogRow[],
+    place: Required<Place>,
+    end: Position,
+    isWanted: IsWanted,
+  ): Promise<ChangeBatch | 'reset'> {
     await this.#captures.learn(rows)
     const changes: Change[] = []
     const operations = inOrder(rows)
@@ -180,7 +202,7 @@ export class PostgresChangeLog implements SqlChangeLog {
       const seq = operation.at(-1)?.seq as bigint
       const position = index === operations.length - 1 ? end : positionOf({ ...place, inside: { until, seq } })
       for (const row of operation) {
-        const found = this.#captures.changesOf(row, position)
+        const found = this.#captures.changesOf(row, position, isWanted)
         if (found === undefined) return 'reset'
         changes.push(...found)
       }

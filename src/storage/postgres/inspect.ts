@@ -78,6 +78,7 @@ function tableOf([name, schema, isTable, isOurs, columns, indexes, foreignKeys, 
     uniques: uniques.map(([, names]) => names),
     uniqueNames: new Map(uniques),
     indexes: new Set(found.map(([name]) => name)),
+    orders: [], // how they collate and where nulls stand would have to be known
     foreignKeys: listOf<ForeignKeyRow>(foreignKeys).map(([columns, table]) => ({ columns, table })),
     triggers: new Map(listOf<[string, boolean]>(triggers)),
   }

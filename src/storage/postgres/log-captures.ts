@@ -1,6 +1,7 @@
 import type { Model } from '../../model/model.ts'
 import type { Change, Position } from '../../protocol/change.ts'
 import type { Dialect } from '../../sql/dialect.ts'
+import type { IsWanted } from '../change-log.ts'
 import type { Row } from '../driver.ts'
 import type { TableCapture } from './capture-triggers.ts'
 import { type LogRow, RowReader } from './log-rows.ts'
@@ -51,9 +52,9 @@ export class LogCaptures {
     }
   }
 
-  /** None for a table that is not of our models; undefined when readers must start afresh. */
-  changesOf(row: LogRow, position: Position): readonly Change[] | undefined {
+  /** None for a table that is not of our models, or not wanted; undefined when readers must start afresh. */
+  changesOf(row: LogRow, position: Position, isWanted: IsWanted): readonly Change[] | undefined {
     const reader = this.#readers.get(row.capture)
-    return reader ? reader.changesOf(row, position) : []
+    return reader ? reader.changesOf(row, position, isWanted) : []
   }
 }

@@ -3,6 +3,7 @@ import type { Change, Position, RecordId, Verb } from '../../protocol/change.ts'
 import { verbs } from '../../protocol/change.ts'
 import type { Json, JsonObject } from '../../protocol/json.ts'
 import type { Dialect } from '../../sql/dialect.ts'
+import type { IsWanted } from '../change-log.ts'
 import type { Row } from '../driver.ts'
 import { type TableCapture, verbLetters } from './capture-triggers.ts'
 import { timestampOf } from './text-form.ts'
@@ -57,9 +58,10 @@ export class RowReader {
   }
 
   /** Undefined: what happened cannot be said, and whoever listens must start afresh. */
-  changesOf(row: LogRow, position: Position): readonly Change[] | undefined {
+  changesOf(row: LogRow, position: Position, isWanted: IsWanted): readonly Change[] | undefined {
     const verb = verbOf.get(row.verb)
     if (verb === undefined || this.#keyAt.includes(-1)) return undefined
+    if (!isWanted(this.#model.name)) return []
     const { before, after } = row
     if (before && after && this.#keyAt.some((at) => before[at] !== after[at])) {
       return [

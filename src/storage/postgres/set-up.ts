@@ -1,17 +1,10 @@
 import { ConfigError } from '../../model/config-error.ts'
 import type { Model } from '../../model/model.ts'
-import { captureTable, logTable, metaTable } from '../capture.ts'
+import { capturedColumns, captureTable, logTable, metaTable } from '../capture.ts'
 import type { Row } from '../driver.ts'
 import type { MigrateMode } from '../schema.ts'
 import { planSchema } from '../sql-schema.ts'
-import {
-  capturedColumns,
-  captureStatements,
-  functionName,
-  type TableCapture,
-  triggerNames,
-  versionOf,
-} from './capture-triggers.ts'
+import { captureStatements, functionName, type TableCapture, triggerNames, versionOf } from './capture-triggers.ts'
 import { keeps } from './column-type.ts'
 import type { Connection } from './connection.ts'
 import { postgresDialect } from './dialect.ts'
@@ -118,7 +111,7 @@ async function installCaptures(
     const table = tables.get(model.table)
     if (!table?.isTable) continue
     const previous = recorded.get(tableKey(table.schema, table.name))
-    const columns = capturedColumns(model, table, previous)
+    const columns = capturedColumns(model, previous?.columns ?? [], new Set(table.columns.keys()))
     const version = versionOf(table, columns)
     const isThere =
       previous?.version === version && triggerNames(version).every((trigger) => table.triggers.get(trigger))

@@ -1,10 +1,34 @@
-import type { Attribute, Model } from '../../model/model.ts'
+import { createHash } from 'node:crypto'
+import type { Model } from '../../model/model.ts'
 import type { Verb } from '../../protocol/change.ts'
-import { type Capture, logTable } from '../capture.ts'
+import { capturedColumns, logTable } from '../capture.ts'
+import type { ExistingTable } from '../schema.ts'
 import { sqliteDialect } from './dialect.ts'
 
-/** Changes when the text below does. */
-export const captureFormat = 'sqlite-2'
+/** Changes when the text below does, or how it is read. */
+const format = '3'
+
+/** How the changes of one table get into the log. */
+export interface Capture {
+  readonly table: string
+  /** The columns that images hold. */
+  readonly columns: readonly string[]
+  /** Those that tell its rows apart, as the table itself says. */
+  readonly key: readonly string[]
+  /** The format and a hash of the definition, part of the triggers' names. */
+  readonly version: string
+}
+
+/** Says the same for the same table and columns, whichever process asks. */
+export function captureOf(model: Model, { name, columns, key }: ExistingTable, recorded: readonly string[]): Capture {
+  const captured = capturedColumns(model, recorded, new Set(columns.keys()))
+  const definition = JSON.stringify([name, key, captured])
+  const hash = createHash('sha1').update(definition).digest('hex').slice(0, 10)
+  return { table: name, columns: captured, key, version: `${format}_${hash}` }
+}
+
+/** Whether what a capture of this version has written is read as what we write. */
+export const isOurFormat = (version: string): boolean => version.startsWith(`${format}_`)
 
 const { identifier } = sqliteDialect
 const text = (value: string): string => `'${value.replaceAll("'", "''")}'`
@@ -14,42 +38,38 @@ const columnsPerObject = 50
 
 /**
  * Triggers that write every change of a table into the log, in the transaction of whoever makes it. They must never
- * fail: text that is not JSON in a JSON column, bytes anywhere, any number of columns.
+ * fail: bytes anywhere, any number of columns. They know nothing of types: what an image means is up to its reader.
  */
-export function captureTriggers(model: Model, capture: Capture): readonly string[] {
-  const byColumn = new Map([...model.attributes.values()].map((attribute) => [attribute.column, attribute]))
-  const image = (row: 'old' | 'new') => imageOf(row, capture.columns, byColumn)
-  const key = (row: 'old' | 'new') =>
-    `json_array(${model.key.map((attribute) => imageValue(row, attribute.column, attribute)).join(', ')})`
+export function captureTriggers(capture: Capture): readonly string[] {
   const entry = (verb: Verb, row: 'old' | 'new', before: string, after: string) =>
-    `insert into ${logTable} (model, verb, id, before, after) values (${text(model.name)}, '${verb}', ${key(row)}, ${before}, ${after});`
-  const keyStays = model.key.map(({ column }) => `old.${identifier(column)} is new.${identifier(column)}`).join(' and ')
-  const trigger = (name: string, event: string, when: string, body: string) =>
-    `create trigger ${identifier(triggerName(capture, name))} after ${event} on ${identifier(capture.table)}${when} begin ${body} end`
+    `insert into ${logTable} (model, verb, id, before, after) values (${text(capture.table)}, '${verb}', ${keyOf(row, capture)}, ${before}, ${after});`
+  const trigger = (event: Event, body: string) =>
+    `create trigger ${identifier(triggerName(capture, event))} after ${event} on ${identifier(capture.table)} begin ${body} end`
+  const image = (row: 'old' | 'new') => imageOf(row, capture)
   return [
-    trigger('insert', 'insert', '', entry('created', 'new', 'null', image('new'))),
-    trigger('update', 'update', ` when ${keyStays}`, entry('updated', 'new', image('old'), image('new'))),
-    trigger(
-      'rekey',
-      'update',
-      ` when not (${keyStays})`,
-      entry('destroyed', 'old', image('old'), 'null') + entry('created', 'new', 'null', image('new')),
-    ),
-    trigger('delete', 'delete', '', entry('destroyed', 'old', image('old'), 'null')),
+    trigger('insert', entry('created', 'new', 'null', image('new'))),
+    trigger('update', entry('updated', 'new', image('old'), image('new'))),
+    trigger('delete', entry('destroyed', 'old', image('old'), 'null')),
   ]
 }
 
-export const triggerNames = (capture: Capture): readonly string[] =>
-  ['insert', 'update', 'rekey', 'delete'].map((name) => triggerName(capture, name))
+const events = ['insert', 'update', 'delete'] as const
+type Event = (typeof events)[number]
 
-const triggerName = (capture: Capture, event: string): string => `keelson_${capture.table}_${event}_${capture.version}`
+export const triggerNames = (capture: Capture): readonly string[] => events.map((event) => triggerName(capture, event))
 
-function imageOf(row: 'old' | 'new', columns: readonly string[], attributes: ReadonlyMap<string, Attribute>): string {
+const triggerName = ({ table, version }: Capture, event: Event): string => `keelson_${table}_${event}_${version}`
+
+/** For people who look into the log. */
+const keyOf = (row: 'old' | 'new', { key }: Capture): string =>
+  `json_array(${key.map((column) => imageValue(row, column)).join(', ')})`
+
+function imageOf(row: 'old' | 'new', { columns }: Capture): string {
   const objects: string[] = []
   for (let from = 0; from < columns.length; from += columnsPerObject) {
     const members = columns
       .slice(from, from + columnsPerObject)
-      .map((column) => `${text(column)}, ${imageValue(row, column, attributes.get(column))}`)
+      .map((column) => `${text(column)}, ${imageValue(row, column)}`)
     objects.push(`json_object(${members.join(', ')})`)
   }
   if (objects.length === 1) return objects[0] as string
@@ -62,15 +82,11 @@ function imageOf(row: 'old' | 'new', columns: readonly string[], attributes: Rea
     .join(` || ',' || `)
 }
 
-function imageValue(row: 'old' | 'new', column: string, attribute: Attribute | undefined): string {
+/**
+ * Bytes stand in a list, which nothing else does: a text that a JSON function made would be taken for JSON here, and is
+ * joined to nothing, so that it is a text.
+ */
+function imageValue(row: 'old' | 'new', column: string): string {
   const value = `${row}.${identifier(column)}`
-  if (attribute?.isPrimaryKey && attribute.autoIncrement && attribute.type.storedAs === 'integer') return value // a row id
-  switch (attribute?.type.storedAs) {
-    case 'json':
-      return `case when typeof(${value}) = 'blob' then hex(${value}) when json_valid(${value}) then json(${value}) else ${value} end`
-    case 'bigint':
-      return `cast(${value} as text)`
-    default:
-      return `case when typeof(${value}) = 'blob' then hex(${value}) else ${value} end`
-  }
+  return `case typeof(${value}) when 'text' then ${value} || '' when 'blob' then json_array(hex(${value})) else ${value} end`
 }

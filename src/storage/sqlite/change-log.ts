@@ -1,12 +1,12 @@
-import type { Attribute, Model, Models } from '../../model/model.ts'
-import type { Change, Position, RecordId, Verb } from '../../protocol/change.ts'
-import type { Json, JsonObject } from '../../protocol/json.ts'
+import type { Model, Models } from '../../model/model.ts'
+import type { Change, Position, Verb } from '../../protocol/change.ts'
 import { chain, type Maybe } from '../../support/maybe.ts'
+import { nextTurn } from '../../support/next-turn.ts'
 import { captureTable, logTable, metaTable } from '../capture.ts'
-import type { ChangeBatch, SqlChangeLog } from '../change-log.ts'
+import type { ChangeBatch, IsWanted, SqlChangeLog } from '../change-log.ts'
 import type { Driver, Query, Row } from '../driver.ts'
 import type { Wake } from '../wake.ts'
-import { sqliteDialect } from './dialect.ts'
+import { type Image, keyIn, parseImage, recordIn } from './image.ts'
 
 /** The tables of the log itself. A number is never used twice, even when all rows are gone. */
 export const logSchema = [
@@ -22,12 +22,15 @@ export const logSchema = [
     origin text
   )`,
   `create table if not exists ${metaTable} (name text primary key, value text not null) without rowid`,
+  // The model is for people; several may be kept in one table.
   `create table if not exists ${captureTable} ("table" text primary key, model text not null, columns text not null, version text not null) without rowid`,
+  // What `logNotes` names.
   `insert or ignore into ${metaTable} values ('nonce', lower(hex(randomblob(8)))), ('floor', '0:0'), ('secret', lower(hex(randomblob(32))))`,
 ]
 
-/** How often we look whether another program has written, while somebody listens. */
-const strangersMs = 200
+/** What a log has noted from its beginning. */
+export const logNotes = ['nonce', 'floor', 'secret']
+
 /** The writer is not held for longer than deleting this many takes. */
 const trimmedAtOnce = 2000
 
@@ -37,23 +40,36 @@ interface Place {
   readonly at: number
 }
 
-const columns = 'seq, operation, model, verb, id, before, after, at, origin'
+const columns = 'seq, operation, model, verb, before, after, at, origin'
+const width = 8
+/** Where another operation begins: the rows of one stand together. */
+const nextOperation = `ifnull((select seq from ${logTable} where seq > ? and operation is not ? order by seq limit 1), 9e18)`
 
 /** One writer, so the number of a row is its place: SQLite commits them in this order. */
 export class SqliteChangeLog implements SqlChangeLog {
   readonly #driver: Driver
-  readonly #models: Models
+  /** By table, as the log has them. */
+  readonly #models: ReadonlyMap<string, readonly Model[]>
   readonly #nonce: string
   readonly #wake: Wake
-  #watch: NodeJS.Timeout | undefined
+  readonly #watchFile: ((look: () => void) => Disposable) | undefined
+  #watch: Disposable | undefined
   #version: unknown
   readonly caveat = undefined
 
-  constructor(driver: Driver, models: Models, nonce: string, wake: Wake) {
-    this.#driver = driver
-    this.#models = models
-    this.#nonce = nonce
-    this.#wake = wake
+  constructor(parts: {
+    driver: Driver
+    models: Models
+    nonce: string
+    wake: Wake
+    /** Calls when another program may have written; undefined where none can. */
+    watchFile?: ((look: () => void) => Disposable) | undefined
+  }) {
+    this.#driver = parts.driver
+    this.#models = Map.groupBy(parts.models.values(), (model) => model.table)
+    this.#nonce = parts.nonce
+    this.#wake = parts.wake
+    this.#watchFile = parts.watchFile
   }
 
   head(): Maybe<Position> {
@@ -64,7 +80,7 @@ export class SqliteChangeLog implements SqlChangeLog {
     return chain(query(`select seq, at from ${logTable} order by seq desc limit 1`, []), ([row]) =>
       row
         ? this.#position({ seq: Number(row[0]), at: Number(row[1]) })
-        : chain(query(floorQuery, []), ([floor]) => this.#position(placeOf(floor))),
+        : chain(query(floorQuery, []), ([floor]) => this.#position(floorOf(floor))),
     )
   }
 
@@ -76,32 +92,54 @@ export class SqliteChangeLog implements SqlChangeLog {
     return this.#position(await this.#floor())
   }
 
-  async read(after: Position, limit: number): Promise<ChangeBatch | 'reset'> {
+  async read(after: Position, limit: number, isWanted?: IsWanted): Promise<ChangeBatch | 'reset'> {
     const place = this.#parse(after)
-    if (!place || !(await this.#holds(place))) return 'reset'
-    const rows = [
-      ...(await this.#read(`select ${columns} from ${logTable} where seq > ? order by seq limit ?`, [
-        place.seq,
-        limit,
-      ])),
-    ]
+    const rows = place && (await this.#rowsAfter(place, limit))
+    if (!rows) return 'reset'
     const last = rows.at(-1)
     if (!last) return { changes: [], position: after }
     if (rows.length === limit && last[1] !== null) {
-      const rest = `select ${columns} from ${logTable} where seq > ? and operation = ? order by seq`
-      rows.push(...(await this.#read(rest, [last[0], last[1]])))
+      const rest = await this.#rowsAfter(placeOf(last), -1, `and seq < ${nextOperation}`, last[0], last[1])
+      if (!rest) return 'reset'
+      rows.push(...rest)
     }
-    const end = rows.at(-1) as Row
-    const changes = rows.flatMap((row) => this.#change(row))
-    const position = this.#position({ seq: Number(end[0]), at: Number(end[7]) })
-    // All of it may be of models that only others serve; nothing is the answer at the end of the log, and not before.
-    return changes.length === 0 && rows.length >= limit ? this.read(position, limit) : { changes, position }
+    const ends = endsOf(rows)
+    const changes = rows.flatMap((row, index) => this.#changes(row, ends[index] as Row, isWanted))
+    const position = this.#position(placeOf(rows.at(-1) as Row))
+    // None of it may be wanted, or of models that are ours. Nothing is the answer at the end of the log, and not before.
+    if (changes.length > 0 || rows.length < limit) return { changes, position }
+    await nextTurn() // reading a file never waits for anything by itself
+    return this.read(position, limit, isWanted)
+  }
+
+  /**
+   * Undefined when the row at the place is not the one that was seen there, or something after it is gone. One statement
+   * finds out and reads: between two, somebody might trim.
+   */
+  async #rowsAfter(
+    place: Place,
+    limit: number,
+    condition = '',
+    ...values: readonly unknown[]
+  ): Promise<Row[] | undefined> {
+    const found = await this.#read(
+      `select l.*, m.value, (select at from ${logTable} where seq = ?) from ${metaTable} m
+       left join (select ${columns} from ${logTable} where seq > ? ${condition} order by seq limit ?) l on true
+       where m.name = 'floor'`,
+      [place.seq, place.seq, ...values, limit],
+    )
+    const [floor, at] = (found[0] as Row).slice(width)
+    const { seq, at: seenAt } = at === null ? floorOf([floor]) : { seq: place.seq, at: Number(at) }
+    if (seq !== place.seq || seenAt !== place.at) return undefined
+    return found.filter(([seq]) => seq !== null)
   }
 
   onWake(listener: () => void): Disposable {
     const registration = this.#wake.add(listener)
-    if (!this.#watch) void this.#look() // what is written from now on is not to be missed
-    this.#watch ??= setInterval(() => this.#look().catch(() => this.close()), strangersMs).unref()
+    if (!this.#watch && this.#watchFile) {
+      void this.#look() // what is written from now on is not to be missed
+      this.#watch = this.#watchFile(() => this.#look())
+    }
     return {
       [Symbol.dispose]: () => {
         registration[Symbol.dispose]()
@@ -128,28 +166,23 @@ export class SqliteChangeLog implements SqlChangeLog {
   }
 
   close(): void {
-    clearInterval(this.#watch)
+    this.#watch?.[Symbol.dispose]()
     this.#watch = undefined
   }
 
-  /** Fails when the database was closed: then nobody writes any more that could be heard. */
   async #look(): Promise<void> {
-    const version = (await this.#read('pragma data_version'))[0]?.[0]
-    if (this.#version !== undefined && version !== this.#version) this.#wake.call()
-    this.#version = version
-  }
-
-  /** Everything after the place is still there, and the row at the place is the one the client saw. */
-  async #holds(place: Place): Promise<boolean> {
-    const [row] = await this.#read(`select at from ${logTable} where seq = ?`, [place.seq])
-    if (row) return Number(row[0]) === place.at
-    const floor = await this.#floor()
-    return floor.seq === place.seq && floor.at === place.at
+    try {
+      const version = (await this.#read('pragma data_version'))[0]?.[0]
+      if (this.#version !== undefined && version !== this.#version) this.#wake.call()
+      this.#version = version
+    } catch {
+      this.close() // the database was closed, and nobody here listens any more
+    }
   }
 
   /** The last row that was let go. */
   async #floor(): Promise<Place> {
-    return placeOf((await this.#read(floorQuery))[0])
+    return floorOf((await this.#read(floorQuery))[0])
   }
 
   #read(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
@@ -168,45 +201,57 @@ export class SqliteChangeLog implements SqlChangeLog {
       : undefined
   }
 
-  #change([seq, operation, name, verb, id, before, after, at, origin]: Row): readonly Change[] {
-    const model = this.#models.get(name as string)
-    if (!model) return [] // another process serves more than we know
-    return [
-      {
-        position: this.#position({ seq: Number(seq), at: Number(at) }),
-        operation: String(operation ?? seq),
+  /** Nobody goes on in the middle of an operation: its changes share the place behind its last row, `end`. */
+  #changes(
+    [seq, operation, table, verb, before, after, at, origin]: Row,
+    end: Row,
+    isWanted: IsWanted = () => true,
+  ): readonly Change[] {
+    // None where another process serves more than we know, and several where a table is that of several models.
+    const models = this.#models.get(table as string)?.filter(({ name }) => isWanted(name)) ?? []
+    if (models.length === 0) return []
+    const was = before === null ? undefined : parseImage(before as string)
+    const is = after === null ? undefined : parseImage(after as string)
+    const common = {
+      position: this.#position(placeOf(end)),
+      operation: String(operation ?? seq),
+      at: new Date(Number(at)).toISOString(),
+      ...(origin !== null && { origin: origin as string }),
+    }
+    return models.flatMap((model) => {
+      const change = (verb: Verb, was: Image | undefined, is: Image | undefined): Change => ({
+        ...common,
         model: model.name,
-        verb: verb as Verb,
-        id: keyOf(model, JSON.parse(id as string)),
-        ...(before !== null && { before: imageOf(model, before as string) }),
-        ...(after !== null && { after: imageOf(model, after as string) }),
-        at: new Date(Number(at)).toISOString(),
-        ...(origin !== null && { origin: origin as string }),
-      },
-    ]
+        verb,
+        id: keyIn((is ?? was) as Image, model),
+        ...(was && { before: recordIn(was, model) }),
+        ...(is && { after: recordIn(is, model) }),
+      })
+      const isRekeyed = was && is && JSON.stringify(keyIn(was, model)) !== JSON.stringify(keyIn(is, model))
+      if (!isRekeyed) return change(verb as Verb, was, is)
+      return [change('destroyed', was, undefined), change('created', undefined, is)]
+    })
   }
 }
 
 const floorQuery = `select value from ${metaTable} where name = 'floor'`
 
-function placeOf(row: Row | undefined): Place {
+/** For each row the last one of its operation. */
+function endsOf(rows: readonly Row[]): readonly Row[] {
+  const ends: Row[] = []
+  for (let index = rows.length - 1; index >= 0; index--) {
+    const [[, operation], later] = [rows[index] as Row, rows[index + 1]]
+    const goesOn = operation !== null && later?.[1] === operation
+    ends[index] = goesOn ? (ends[index + 1] as Row) : (rows[index] as Row)
+  }
+  return ends
+}
+
+const placeOf = (row: Row): Place => ({ seq: Number(row[0]), at: Number(row[6]) })
+
+function floorOf(row: Row | undefined): Place {
   const [seq = 0, at = 0] = String(row?.[0] ?? '0:0')
     .split(':')
     .map(Number)
   return { seq, at }
-}
-
-function keyOf(model: Model, values: readonly Json[]): Change['id'] {
-  const key = values.map((value, index) => sqliteDialect.decodeImage(model.key[index] as Attribute, value) as RecordId)
-  return key.length === 1 ? (key[0] as RecordId) : key
-}
-
-function imageOf(model: Model, text: string): JsonObject {
-  const image = JSON.parse(text) as JsonObject
-  const record: Record<string, Json> = {}
-  for (const attribute of model.attributes.values()) {
-    const value = image[attribute.column]
-    if (value !== undefined) record[attribute.name] = sqliteDialect.decodeImage(attribute, value)
-  }
-  return record
 }

@@ -76,16 +76,11 @@ export const sqliteDialect: SchemaDialect = {
     }
   },
 
+  /** Bytes are in a list, as hexadecimal digits. */
   decodeImage(attribute, value) {
-    if (value === null) return null
-    switch (attribute.type.storedAs) {
-      case 'binary':
-        return typeof value === 'string' ? Buffer.from(value, 'hex').toString('base64') : value
-      case 'json':
-        return value // it was valid and was embedded, or it is the text as it stands
-      default:
-        return typeof value === 'object' ? JSON.stringify(value) : this.decode(attribute, value)
-    }
+    if (!Array.isArray(value)) return this.decode(attribute, value)
+    const [digits] = value as [string]
+    return attribute.type.storedAs === 'json' ? digits : this.decode(attribute, Buffer.from(digits, 'hex'))
   },
 
   encoderSource(attribute) {
@@ -102,9 +97,9 @@ export const sqliteDialect: SchemaDialect = {
       case 'boolean':
         return "v === 1 ? 'true' : v === 0 ? 'false' : other(v)"
       case 'json':
-        return "typeof v === 'string' ? v : other(v)"
+        return "typeof v === 'string' && !v.includes('\\0') ? v : other(v)" // SQLite looks no further than a zero byte
       case 'timestamp':
-        return "typeof v === 'string' && v.length === 24 && v[10] === 'T' && v[19] === '.' && v[23] === 'Z' ? '\"' + v + '\"' : other(v)"
+        return "typeof v === 'string' && v.length === 24 && v[10] === 'T' && v[19] === '.' && v[23] === 'Z' ? quote(v) : other(v)"
       default:
         return undefined
     }

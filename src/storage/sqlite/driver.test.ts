@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { statSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
 import { describe, type TestContext, test } from 'node:test'
 import { newFile, SqliteForTest, strangely } from '../../../test/sqlite.ts'
 import { defaultLimits } from '../../support/limits.ts'
@@ -7,9 +8,10 @@ import { DatabaseError } from '../driver.ts'
 import { Wake } from '../wake.ts'
 import { SqliteDriver } from './driver.ts'
 
-function open(t: TestContext, path: string, limits = {}): SqliteDriver {
+async function open(t: TestContext, path: string, limits = {}): Promise<SqliteDriver> {
   const driver = new SqliteDriver(path, { ...defaultLimits, ...limits }, new Wake())
   t.after(() => driver[Symbol.asyncDispose]())
+  await driver.prepare()
   return driver
 }
 
@@ -19,14 +21,14 @@ const names = async (driver: SqliteDriver) =>
 
 for (const place of ['a file', 'memory']) {
   describe(`reads see only what is committed, in ${place}`, () => {
-    const opened = (t: TestContext) => {
-      const driver = open(t, place === 'memory' ? ':memory:' : newFile())
+    const opened = async (t: TestContext) => {
+      const driver = await open(t, place === 'memory' ? ':memory:' : newFile())
       driver.setup.exec('create table pet (id integer primary key, name text)')
       return driver
     }
 
     test('while an operation is under way', async (t) => {
-      const driver = opened(t)
+      const driver = await opened(t)
       await driver.write(insert, ['before'], undefined)
       const gate = Promise.withResolvers<void>()
       const inside = Promise.withResolvers<void>()
@@ -46,7 +48,7 @@ for (const place of ['a file', 'memory']) {
     })
 
     test('while an operation is under way that fails', async (t) => {
-      const driver = opened(t)
+      const driver = await opened(t)
       const gate = Promise.withResolvers<void>()
       const inside = Promise.withResolvers<void>()
       const operation = driver.transaction(async (query) => {
@@ -64,10 +66,30 @@ for (const place of ['a file', 'memory']) {
   })
 }
 
+/** Another program that begins to read again as soon as it has read. */
+function overlappingReader(t: TestContext, path: string, afterMs: number): { reads: number } {
+  const stranger = new DatabaseSync(path)
+  const reader = { reads: 0 }
+  const read = () => {
+    if (reader.reads++ > 0) stranger.exec('commit')
+    stranger.exec('begin; select count(*) from pet')
+  }
+  let timer: NodeJS.Timeout | undefined
+  const start = setTimeout(() => {
+    timer = setInterval(read, 20)
+  }, afterMs)
+  t.after(() => {
+    clearTimeout(start)
+    clearInterval(timer)
+    stranger.close()
+  })
+  return reader
+}
+
 describe('the write-ahead log', () => {
-  const filled = (t: TestContext) => {
+  const filled = async (t: TestContext) => {
     const path = newFile()
-    const driver = open(t, path)
+    const driver = await open(t, path)
     driver.setup.exec('create table pet (id integer primary key, name text)')
     // Pages that stay the same are not written, so each value is another.
     const write = (id: number, number: number) =>
@@ -80,7 +102,7 @@ describe('the write-ahead log', () => {
   }
 
   test('is folded into the file by another thread when it has grown', async (t) => {
-    const { path, write } = filled(t)
+    const { path, write } = await filled(t)
     const sizeBefore = statSync(path).size
     for (let commits = 0; commits < 70; commits++) await write(commits, commits)
     assert.ok(statSync(`${path}-wal`).size > 10_000_000)
@@ -92,7 +114,7 @@ describe('the write-ahead log', () => {
   })
 
   test('stays bounded, however much is written without a pause', async (t) => {
-    const { path, write } = filled(t)
+    const { path, write } = await filled(t)
     let largest = 0
     for (let commits = 0; commits < 600; commits++) {
       await write(1, commits)
@@ -101,11 +123,24 @@ describe('the write-ahead log', () => {
     // 120 MB were written. While there is no pause it begins anew only where the writer itself sees to it, at 64 MB.
     assert.ok(largest < 80_000_000, `it grew to ${largest} bytes`)
   })
+
+  test('stays bounded, though other programs are always reading', async (t) => {
+    const { path, write } = await filled(t)
+    const readers = [0, 10].map((afterMs) => overlappingReader(t, path, afterMs))
+    let largest = 0
+    for (let commits = 0; commits < 1500; commits++) {
+      await write(1, commits)
+      largest = Math.max(largest, statSync(`${path}-wal`).size)
+    }
+    for (const reader of readers) assert.ok(reader.reads > 1)
+    // 300 MB were written.
+    assert.ok(largest < 200_000_000, `it grew to ${largest} bytes`)
+  })
 })
 
 describe('reads that take long', () => {
   const slow = 'select count(*) from pet a, pet b where a.name || b.name like ?'
-  const filled = (t: TestContext, limits = {}) => {
+  const filled = async (t: TestContext, limits = {}) => {
     const path = newFile()
     const numbers = 'with recursive n (i) as (select 1 union all select i + 1 from n where i < 3000) select i, i from n'
     strangely(path, `create table pet (id integer primary key, name text); insert into pet ${numbers}`)
@@ -113,7 +148,7 @@ describe('reads that take long', () => {
   }
 
   test('hold up neither other reads nor writes', async (t) => {
-    const driver = filled(t)
+    const driver = await filled(t)
     const order: string[] = []
     const long = Promise.resolve(driver.read(slow, ['%x%'], 'long')).then(() => order.push('long'))
     for (let round = 0; round < 5; round++) {
@@ -126,7 +161,7 @@ describe('reads that take long', () => {
   })
 
   test('too long are given up, and the next one is answered', async (t) => {
-    const driver = filled(t, { statementTimeoutMs: 100 })
+    const driver = await filled(t, { statementTimeoutMs: 100 })
     await assert.rejects(
       Promise.resolve(driver.read(slow, ['%x%'], 'long')),
       (error) => error instanceof DatabaseError && error.fault.kind === 'timeout',
@@ -142,7 +177,7 @@ describe('reads that take long', () => {
   })
 
   test('read big integers, and fail in the words of every database', async (t) => {
-    const driver = filled(t)
+    const driver = await filled(t)
     assert.deepEqual(await driver.read('select 9007199254740993', [], 'long'), [[9007199254740993n]])
     await assert.rejects(Promise.resolve(driver.read('select * from nothing', [], 'long')), DatabaseError)
   })

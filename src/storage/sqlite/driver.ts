@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs'
 import type { Limits } from '../../support/limits.ts'
 import type { Maybe } from '../../support/maybe.ts'
 import type { Driver, Query, Row, Weight } from '../driver.ts'
@@ -7,46 +6,43 @@ import { Background } from './background.ts'
 import { Connection } from './connection.ts'
 import { sqliteError } from './errors.ts'
 import { type OperationMarker, operationMarker } from './operation-marker.ts'
+import { whenFree } from './patience.ts'
+import { checkpointPages, WriteAhead } from './write-ahead.ts'
 import { Writer } from './writer.ts'
-
-/** The log that SQLite writes ahead is folded into the file from another thread when it has grown past this. */
-const checkpointBytes = 4 * 1024 * 1024
-/** If that thread does not come round to it, the writer does it itself: at four kilobytes a page, past 64 MB. */
-const checkpointPages = 16_384
-/** How many commits pass between two looks at its size. */
-const commitsPerLook = 64
 
 /** One writer, one reader that sees only what is committed, and a thread for the long and the background. */
 export class SqliteDriver implements Driver {
-  readonly #path: string
+  readonly #busyTimeoutMs: number
   readonly #writing: Connection
   /** In memory there is one connection only. */
   readonly #reading: Connection
   readonly #writer: Writer
   readonly #background: Background | undefined
   #marker: OperationMarker | undefined
-  #commits = 0
 
   constructor(path: string, limits: Limits, wake: Wake) {
-    this.#path = path
+    this.#busyTimeoutMs = limits.busyTimeoutMs
     const inMemory = path === ':memory:'
     this.#writing = new Connection(path, { readOnly: false })
-    if (!inMemory) {
-      this.#writing.exec(
-        `pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = ${checkpointPages}`,
-      )
-    }
     this.#reading = inMemory ? this.#writing : new Connection(path, { readOnly: true })
     this.#background = inMemory ? undefined : new Background(path, limits.statementTimeoutMs)
+    const writeAhead = this.#background && new WriteAhead(path, this.#writing, this.#background)
     this.#writer = new Writer(
       this.#writing,
       limits,
       () => this.#marker,
       () => {
         wake.call()
-        if (++this.#commits % commitsPerLook === 0) this.#checkpoint()
+        return writeAhead?.committed()
       },
     )
+  }
+
+  /** To be awaited before anything else: another program may hold the file. */
+  async prepare(): Promise<void> {
+    if (this.#reading === this.#writing) return
+    const pragmas = `pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = ${checkpointPages}`
+    await whenFree(() => this.#writing.exec(pragmas), this.#busyTimeoutMs)
   }
 
   /** For setting up, before anything is served. */
@@ -100,11 +96,6 @@ export class SqliteDriver implements Driver {
     return this.#writer.run((query) => work(faults(query)), { single: false, origin })
   }
 
-  #checkpoint(): void {
-    if (!this.#background || walBytes(this.#path) < checkpointBytes) return
-    this.#background.run('pragma wal_checkpoint(passive)', []).catch(() => {}) // the writer does it when this does not
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#writer.close()
     await this.#background?.close()
@@ -123,11 +114,3 @@ const faults =
       throw sqliteError(error)
     }
   }
-
-function walBytes(path: string): number {
-  try {
-    return statSync(`${path}-wal`).size
-  } catch {
-    return 0
-  }
-}

@@ -3,6 +3,7 @@ import { DatabaseError, type Fault } from '../driver.ts'
 /** SQLite's result codes, https://sqlite.org/rescode.html; the low byte is the primary code. */
 const busy = 5
 const locked = 6
+const constraint = 19
 const codes = {
   unique: 2067,
   primaryKey: 1555,
@@ -23,7 +24,7 @@ const primary: Readonly<Record<number, Fault['kind']>> = {
   13: 'refused', // disk full
   14: 'lost', // cannot open
   18: 'value', // too big
-  19: 'value', // a constraint of another kind, as the types of a strict table
+  [constraint]: 'value', // a constraint of another kind, as the types of a strict table
   20: 'value', // not of the type of a row id
   23: 'refused', // not authorized
   26: 'lost', // not a database
@@ -72,6 +73,9 @@ function uniqueFault(message: string): Fault {
 
 export const isBusy = (error: unknown): boolean =>
   isFailure(error) && ((error.errcode & 0xff) === busy || (error.errcode & 0xff) === locked)
+
+/** A constraint or a trigger refused the statement. */
+export const isConstraint = (error: unknown): boolean => isFailure(error) && (error.errcode & 0xff) === constraint
 
 /** An integer beyond 2^53 was read as a number. The same statement can be read again as big integers. */
 export const isOutOfRange = (error: unknown): boolean =>

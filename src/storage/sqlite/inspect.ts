@@ -1,3 +1,4 @@
+import type { Row } from '../driver.ts'
 import type { ExistingColumn, ExistingTable } from '../schema.ts'
 import type { Connection } from './connection.ts'
 
@@ -35,6 +36,9 @@ function tableOf(connection: Connection, name: string, definition: string): Exis
       ...(keyColumns.length > 0 ? [keyColumns] : []),
       ...indexes.filter(([, unique, partial]) => unique === 1 && partial === 0).map(([index]) => columnsOf(index)),
     ],
+    orders: indexes
+      .filter(([, , partial]) => partial === 0)
+      .map(([index]) => orderOf(connection, index, isRowId(key) ? keyColumns : [])),
     indexes: new Set(indexes.map(([index]) => index as string)),
     foreignKeys: [...byLink.values()].map((rows) => ({
       columns: rows.map(([, from]) => from as string),
@@ -42,3 +46,18 @@ function tableOf(connection: Connection, name: string, definition: string): Exis
     })),
   }
 }
+
+/** By which columns an index orders as we do; every one ends in the row. */
+function orderOf(connection: Connection, index: unknown, row: readonly string[]): readonly string[] {
+  const columns = connection.all('select name, "desc", coll from pragma_index_xinfo(?) where key = 1 order by seqno', [
+    index,
+  ])
+  const other = columns.findIndex(
+    ([name, isDescending, collation]) => name === null || isDescending === 1 || collation !== 'BINARY',
+  )
+  const names = columns.map(([name]) => name as string)
+  return other === -1 ? [...names, ...row] : names.slice(0, other)
+}
+
+/** An integer key is the number of the row, in which every index ends. */
+const isRowId = (key: readonly Row[]): boolean => key.length === 1 && String(key[0]?.[1]).toUpperCase() === 'INTEGER'

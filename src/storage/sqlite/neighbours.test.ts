@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import { changesAfter, newFile, SqliteForTest, strangely } from '../../../test/sqlite.ts'
 import type { ModelDefinitions } from '../../model/definition.ts'
+import type { Change } from '../../protocol/change.ts'
+import type { Json } from '../../protocol/json.ts'
 
 const text = { type: 'string' } as const
 const small: ModelDefinitions = { pet: { attributes: { name: text } } }
@@ -57,24 +60,56 @@ describe('two processes on one file', () => {
     assert.deepEqual(two.service.database.steps, [])
   })
 
-  test('with other models, started again and again, come to rest', {
-    todo: 'each start replaces the other’s triggers',
-  }, async () => {
-    const path = newFile()
-    await using one = await SqliteForTest.open(wide, { path })
-    await using two = await SqliteForTest.open(small, { path })
-    const before = schemaVersion(one)
-    await using again = await SqliteForTest.open(wide, { path })
-    assert.equal(schemaVersion(again), before)
-    assert.equal(schemaVersion(two), before)
-  })
-
   const typed: ModelDefinitions = {
     pet: { attributes: { name: text, notes: { type: 'json' }, chip: { type: 'bigint' } } },
   }
-  test('a second one that knows less keeps the types of columns it does not know', {
-    todo: 'it logs JSON and big integers as plain columns',
-  }, async () => {
+  /** The same table to somebody else: another name, another key, other types. */
+  const seenOtherwise: ModelDefinitions = {
+    animal: {
+      tableName: 'pet',
+      primaryKey: 'name',
+      attributes: { name: text, notes: text, chip: { type: 'number', isInteger: true } },
+    },
+  }
+  for (const [what, first, second] of [
+    ['know more and less', wide, small],
+    ['see a table otherwise', typed, seenOtherwise],
+  ] as const) {
+    test(`that ${what}, started again and again, come to rest`, async () => {
+      const path = newFile()
+      await using one = await SqliteForTest.open(first, { path })
+      await using two = await SqliteForTest.open(second, { path })
+      const before = schemaVersion(one)
+      await using again = await SqliteForTest.open(first, { path })
+      await using further = await SqliteForTest.open(second, { path })
+      assert.equal(schemaVersion(again), before)
+      assert.deepEqual([two.reported, further.reported], [[], []])
+    })
+  }
+
+  test('that see a table otherwise hear of the same changes, each in its own terms', async () => {
+    const path = newFile()
+    await using one = await SqliteForTest.open(typed, { path })
+    await using two = await SqliteForTest.open(seenOtherwise, { path })
+    const [head, otherHead] = [await one.changes.head(), await two.changes.head()]
+    await one.create('pet', { name: 'Rex', notes: { fur: 'red' }, chip: '9007199254740993' })
+    strangely(path, `update pet set name = 'Max'`)
+    const told = (changes: readonly Change[]) =>
+      changes.map(({ model, verb, id, after }) => ({ model, verb, id, after }))
+    const pet = { id: 1, notes: { fur: 'red' }, chip: '9007199254740993' }
+    assert.deepEqual(told(await changesAfter(one.changes, head)), [
+      { model: 'pet', verb: 'created', id: 1, after: { ...pet, name: 'Rex' } },
+      { model: 'pet', verb: 'updated', id: 1, after: { ...pet, name: 'Max' } },
+    ])
+    const animal = { notes: '{"fur":"red"}', chip: 9007199254740992 }
+    assert.deepEqual(told(await changesAfter(two.changes, otherHead)), [
+      { model: 'animal', verb: 'created', id: 'Rex', after: { ...animal, name: 'Rex' } },
+      { model: 'animal', verb: 'destroyed', id: 'Rex', after: undefined },
+      { model: 'animal', verb: 'created', id: 'Max', after: { ...animal, name: 'Max' } },
+    ])
+  })
+
+  test('a second one that knows less keeps the types of columns it does not know', async () => {
     const path = newFile()
     await using one = await SqliteForTest.open(typed, { path })
     await using two = await SqliteForTest.open(small, { path })
@@ -115,23 +150,55 @@ describe('two processes on one file', () => {
     )
   })
 
-  test('one starts while the other writes', { todo: 'opening does not wait for the lock' }, async () => {
+  test('start together on a file that is not there yet', async () => {
     const path = newFile()
-    await using one = await SqliteForTest.open(small, { path })
-    one.stranger.exec('begin immediate')
-    const released = new Promise<void>((resolve) => setTimeout(resolve, 20)).then(() => one.stranger.exec('commit'))
-    try {
-      await using two = await SqliteForTest.open(small, { path })
-      assert.deepEqual(two.service.database.steps, [])
-    } finally {
-      await released
+    const services = await Promise.all([wide, small, wide].map((models) => SqliteForTest.open(models, { path })))
+    for (const service of services) await service.create('pet', { name: 'Rex' })
+    for (const service of services) {
+      assert.equal(((await service.all('pet')) as Json[]).length, 3)
+      await service[Symbol.asyncDispose]()
     }
   })
 })
 
-test('a service that is closed looks no more for what others write', {
-  todo: 'the watch goes on, and its failure ends the process',
-}, async () => {
+describe('a file that another program holds', () => {
+  test('is opened at once when nothing is to be done in it', async () => {
+    const path = newFile()
+    await using one = await SqliteForTest.open(small, { path })
+    one.stranger.exec('begin immediate')
+    await using two = await SqliteForTest.open(small, { path, limits: { busyTimeoutMs: 0 } })
+    assert.deepEqual(two.service.database.steps, [])
+    one.stranger.exec('commit')
+  })
+
+  for (const [what, before] of [
+    ['for its schema', 'pragma journal_mode = wal'],
+    ['for the way it is written', 'create table other (id integer)'],
+  ] as const) {
+    test(`is waited for, ${what}, while this process goes on`, async () => {
+      const path = newFile()
+      strangely(path, before)
+      using stranger = new DatabaseSync(path)
+      stranger.exec('begin immediate')
+      // Were this process held up by the waiting, the timer that ends it could not go off in time.
+      setTimeout(() => stranger.exec('commit'), 30)
+      await using sqlite = await SqliteForTest.open(small, { path, limits: { busyTimeoutMs: 1000 } })
+      assert.deepEqual(sqlite.service.database.steps, ['created table pet'])
+    })
+  }
+
+  test('for too long cannot be opened, and is named', async () => {
+    const path = newFile()
+    using stranger = new DatabaseSync(path)
+    stranger.exec('begin immediate')
+    await assert.rejects(SqliteForTest.open(small, { path, limits: { busyTimeoutMs: 20 } }), {
+      name: 'DatabaseError',
+      message: `${path} is held by another program, for 20 ms now`,
+    })
+  })
+})
+
+test('a service that is closed looks no more for what others write', async () => {
   const failures: unknown[] = []
   const listener = (error: unknown) => void failures.push(error)
   process.on('unhandledRejection', listener)
@@ -166,4 +233,33 @@ test('triggers that somebody dropped are there again after the next start', asyn
   await first[Symbol.asyncDispose]()
   await using second = await SqliteForTest.open(small, { path })
   assert.deepEqual(second.stranger.prepare("select name from sqlite_schema where type = 'trigger'").all(), triggers)
+})
+
+test('a log of the format before is begun anew: what was written in it is not misread', async () => {
+  const path = newFile()
+  const first = await SqliteForTest.open(small, { path })
+  await first.create('pet', { name: 'Rex' })
+  const place = await first.changes.tail()
+  const triggers = "select name from sqlite_schema where type = 'trigger' order by name"
+  const now = first.stranger.prepare(triggers).all()
+  await first[Symbol.asyncDispose]()
+  for (const { name } of now) strangely(path, `drop trigger "${name}"`)
+  strangely(
+    path,
+    `update keelson_capture set columns = '["id","name","old"]', version = '0123456789';
+     create trigger keelson_pet_insert_0123456789 after insert on pet begin
+       insert into keelson_log (model, verb, id, after) values ('pet', 'created', json_array(new.id), json_object('id', new.id));
+     end;
+     insert into pet (name) values ('Max')`,
+  )
+
+  await using second = await SqliteForTest.open(small, { path })
+  assert.deepEqual(second.stranger.prepare(triggers).all(), now)
+  assert.equal(await second.changes.read(place, 10), 'reset')
+  const head = await second.changes.head()
+  const pet = await second.create('pet', { name: 'Ann' })
+  assert.deepEqual(
+    (await changesAfter(second.changes, head)).map(({ after }) => after),
+    [pet],
+  )
 })

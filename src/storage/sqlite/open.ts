@@ -4,22 +4,22 @@ import { dirname } from 'node:path'
 import { ConfigError } from '../../model/config-error.ts'
 import type { Attribute, Model, Models } from '../../model/model.ts'
 import type { Limits } from '../../support/limits.ts'
-import { type Capture, captureOf, captureTable, logTable, metaTable } from '../capture.ts'
+import { metaTable } from '../capture.ts'
 import type { SqlChangeLog } from '../change-log.ts'
+import { DatabaseError } from '../driver.ts'
 import { memoryNotes, sqlNotes } from '../notes.ts'
 import type { OpenedStore } from '../opened-store.ts'
 import type { ExistingTable, MigrateMode } from '../schema.ts'
 import { silentLog } from '../silent-log.ts'
-import { planSchema } from '../sql-schema.ts'
 import { SqlStore } from '../sql-store.ts'
 import { Wake } from '../wake.ts'
-import { captureFormat, captureTriggers, triggerNames } from './capture-triggers.ts'
-import { logSchema, SqliteChangeLog } from './change-log.ts'
-import type { Connection } from './connection.ts'
+import { SqliteChangeLog } from './change-log.ts'
 import { sqliteDialect } from './dialect.ts'
 import { SqliteDriver } from './driver.ts'
-import { sqliteError } from './errors.ts'
+import { isBusy, sqliteError } from './errors.ts'
+import { FileWatch } from './file-watch.ts'
 import { inspect } from './inspect.ts'
+import { isLogged, setUp } from './set-up.ts'
 
 export interface SqliteOptions {
   /** A file, or `:memory:`. */
@@ -35,6 +35,7 @@ export async function openSqlite({ path, models, migrate, limits }: SqliteOption
   const wake = new Wake()
   const driver = new SqliteDriver(path, limits, wake)
   try {
+    await driver.prepare()
     const connection = driver.setup
     const [[encoding] = []] = connection.all('pragma encoding', [])
     if (encoding !== 'UTF-8') {
@@ -43,9 +44,9 @@ export async function openSqlite({ path, models, migrate, limits }: SqliteOption
       ])
     }
     const served = [...models.values()]
-    const steps = migrate === 'safe' ? [] : setUp(connection, served, migrate)
+    const steps = migrate === 'safe' ? [] : await setUp(connection, served, migrate, limits.busyTimeoutMs)
     const tables = inspect(connection)
-    const log = tables.has(logTable) && tables.has(metaTable) ? logIn(driver, models, wake) : noLog
+    const log = isLogged(connection, served, tables) ? logIn(driver, { path, models }, wake) : noLog
     const [[version] = []] = connection.all('select sqlite_version()', [])
     const description = `SQLite ${version as string} (${path})`
     const store = new SqlStore({
@@ -64,7 +65,8 @@ export async function openSqlite({ path, models, migrate, limits }: SqliteOption
     }
   } catch (error) {
     await driver[Symbol.asyncDispose]()
-    throw sqliteError(error)
+    if (!isBusy(error)) throw sqliteError(error)
+    throw new DatabaseError({ kind: 'busy' }, `${path} is held by another program, for ${limits.busyTimeoutMs} ms now`)
   }
 }
 
@@ -73,11 +75,17 @@ interface Log {
   readonly secret: string
 }
 
-function logIn(driver: SqliteDriver, models: Models, wake: Wake): Log {
+function logIn(driver: SqliteDriver, { path, models }: Pick<SqliteOptions, 'path' | 'models'>, wake: Wake): Log {
   driver.markOperations()
   const rows = driver.setup.all(`select name, value from ${metaTable}`, [])
   const meta = new Map(rows.map(([name, value]) => [name, value as string]))
-  const changes = new SqliteChangeLog(driver, models, meta.get('nonce') as string, wake)
+  const changes = new SqliteChangeLog({
+    driver,
+    models,
+    nonce: meta.get('nonce') as string,
+    wake,
+    watchFile: path === ':memory:' ? undefined : (look) => new FileWatch(`${path}-wal`, look),
+  })
   return { changes, secret: meta.get('secret') as string }
 }
 
@@ -85,53 +93,6 @@ function logIn(driver: SqliteDriver, models: Models, wake: Wake): Log {
 const noLog: Log = {
   changes: silentLog('the database has no log of changes, and nothing in it may be touched'),
   secret: randomUUID(),
-}
-
-function setUp(connection: Connection, models: readonly Model[], migrate: MigrateMode): readonly string[] {
-  // Tables that point to each other cannot be dropped one by one while that is watched over, nor can it be let be later.
-  if (migrate === 'drop') connection.exec('pragma foreign_keys = off')
-  connection.exec('begin immediate')
-  try {
-    const plan = planSchema(models, inspect(connection), sqliteDialect, migrate)
-    for (const statement of plan.flatMap((step) => step.statements)) connection.exec(statement)
-    for (const statement of logSchema) connection.exec(statement)
-    const tables = inspect(connection)
-    for (const model of models) capture(connection, model, tables.get(model.table) as ExistingTable)
-    connection.exec('commit')
-    return plan.map((step) => step.done)
-  } catch (error) {
-    if (connection.inTransaction) connection.exec('rollback')
-    throw error
-  } finally {
-    connection.exec('pragma foreign_keys = on')
-  }
-}
-
-function capture(connection: Connection, model: Model, table: ExistingTable): void {
-  const [row] = connection.all(`select model, columns, version from ${captureTable} where "table" = ?`, [model.table])
-  const recorded: Capture | undefined = row && {
-    table: model.table,
-    model: row[0] as string,
-    columns: JSON.parse(row[1] as string),
-    version: row[2] as string,
-  }
-  const wanted = captureOf(model, recorded, new Set(table.columns.keys()), captureFormat)
-  const quote = sqliteDialect.identifier
-  const present = new Set(
-    connection
-      .all("select name from sqlite_schema where type = 'trigger' and tbl_name = ?", [model.table])
-      .map(([name]) => name as string),
-  )
-  if (recorded?.version === wanted.version && triggerNames(wanted).every((name) => present.has(name))) return
-  for (const name of present)
-    if (name.startsWith(`keelson_${model.table}_`)) connection.exec(`drop trigger ${quote(name)}`)
-  for (const statement of captureTriggers(model, wanted)) connection.exec(statement)
-  connection.all(`insert or replace into ${captureTable} values (?, ?, ?, ?)`, [
-    wanted.table,
-    wanted.model,
-    JSON.stringify(wanted.columns),
-    wanted.version,
-  ])
 }
 
 function soundIn(

@@ -24,33 +24,43 @@ const thing: ModelDefinition = {
 
 const blob = "x'ff007b'"
 
-describe('whatever a stranger writes is stored, logged and answered', () => {
-  const cases: readonly (readonly [what: string, column: string, value: string, answered: Json, logged: Json])[] = [
-    ['text that is not JSON', 'json', `'{"a":'`, '{"a":', '{"a":'],
-    ['an empty text for JSON', 'json', "''", '', ''],
-    ['a number for JSON', 'json', '12', 12, 12],
-    ['a text with a character that ends texts in C', 'text', `'a' || char(0) || 'b'`, 'a\0b', 'a\0b'],
-    ['the result of a JSON function for a text', 'text', `json('{"a": 1}')`, '{"a":1}', '{"a":1}'],
-    ['bytes that are no UTF-8 for a text', 'text', "cast(x'61ff62' as text)", 'a\ufffdb', 'a\ufffdb'],
-    ['a number for a text', 'text', '12', '12', '12'],
-    ['a fraction for a whole number', 'whole', '1.5', 1.5, 1.5],
-    ['words for a whole number', 'whole', "'many'", 'many', 'many'],
-    ['words for a big integer', 'big', `'a"b'`, 'a"b', 'a"b'],
-    ['infinity for a whole number', 'whole', '9e999', null, null],
-    ['infinity for a number', 'real', '-9e999', null, null],
-    ['2 for true', 'flag', '2', true, true],
-    ['a day for a time', 'time', "'2026-11-21'", '2026-11-21T00:00:00.000Z', '2026-11-21T00:00:00.000Z'],
-    ['words for a time', 'time', "'tomorrow'", 'tomorrow', 'tomorrow'],
-    ['a blob for a text', 'text', blob, '\ufffd\0{', 'FF007B'],
-    ['a blob for a whole number', 'whole', blob, '\ufffd\0{', 'FF007B'],
-    ['a blob for a big integer', 'big', blob, '\ufffd\0{', '\ufffd\0{'],
-    ['a blob for a number', 'real', blob, '\ufffd\0{', 'FF007B'],
-    ['a blob for a time', 'time', blob, '\ufffd\0{', 'FF007B'],
-    ['a blob for a boolean', 'flag', blob, false, false],
-    ['a blob for JSON', 'json', blob, 'FF007B', 'FF007B'],
-    ['bytes', 'bytes', blob, '/wB7', '/wB7'],
+describe('whatever a stranger writes is stored, and logged as it is answered', () => {
+  const cases: readonly (readonly [what: string, column: string, value: string, answered: Json])[] = [
+    ['text that is not JSON', 'json', `'{"a":'`, '{"a":'],
+    ['an empty text for JSON', 'json', "''", ''],
+    ['a number for JSON', 'json', '12', 12],
+    ['a text with a character that ends texts in C', 'text', `'a' || char(0) || 'b'`, 'a\0b'],
+    ['the result of a JSON function for a text', 'text', `json('{"a": 1}')`, '{"a":1}'],
+    ['a list that a JSON function made for a text', 'text', `json('["61"]')`, '["61"]'],
+    ['a number that a JSON function made for a whole number', 'whole', `json('12')`, 12],
+    ['the result of a JSON function for JSON', 'json', `json('["61"]')`, ['61']],
+    ['bytes that are no UTF-8 for a text', 'text', "cast(x'61ff62' as text)", 'a\ufffdb'],
+    ['a number for a text', 'text', '12', '12'],
+    ['a fraction for a whole number', 'whole', '1.5', 1.5],
+    ['words for a whole number', 'whole', "'many'", 'many'],
+    ['words for a big integer', 'big', `'a"b'`, 'a"b'],
+    ['infinity for a whole number', 'whole', '9e999', null],
+    ['infinity for a number', 'real', '-9e999', null],
+    ['2 for true', 'flag', '2', true],
+    ['a day for a time', 'time', "'2026-11-21'", '2026-11-21T00:00:00.000Z'],
+    ['words for a time', 'time', "'tomorrow'", 'tomorrow'],
+    [
+      'what would end a text in JSON, in the form of a time',
+      'time',
+      `'2026-11-21T00:00:00."12Z'`,
+      '2026-11-21T00:00:00."12Z',
+    ],
+    ['JSON that SQLite takes for valid up to its zero byte', 'json', `'{}' || char(0) || 'x'`, '{}\0x'],
+    ['a blob for a text', 'text', blob, '\ufffd\0{'],
+    ['a blob for a whole number', 'whole', blob, '\ufffd\0{'],
+    ['a blob for a big integer', 'big', blob, '\ufffd\0{'],
+    ['a blob for a number', 'real', blob, '\ufffd\0{'],
+    ['a blob for a time', 'time', blob, '\ufffd\0{'],
+    ['a blob for a boolean', 'flag', blob, false],
+    ['a blob for JSON', 'json', blob, 'FF007B'],
+    ['bytes', 'bytes', blob, '/wB7'],
   ]
-  for (const [what, column, value, answered, logged] of cases) {
+  for (const [what, column, value, answered] of cases) {
     test(what, async () => {
       await using sqlite = await SqliteForTest.open({ thing }, { before: table })
       const head = await sqlite.changes.head()
@@ -60,28 +70,12 @@ describe('whatever a stranger writes is stored, logged and answered', () => {
         changes.map(({ verb, id }) => [verb, id]),
         [['created', 1]],
       )
-      assert.deepEqual(changes[0]?.after?.[column], logged, 'logged')
+      assert.deepEqual(changes[0]?.after?.[column], answered, 'logged')
       const [record] = (await sqlite.all('thing')) as JsonObject[]
       assert.deepEqual(record?.[column], answered, 'answered')
       assert.deepEqual(sqlite.reported, [])
     })
   }
-
-  test('a text in the form of a time, with what would end a text in JSON', {
-    todo: 'the encoder passes it on unquoted',
-  }, async () => {
-    await using sqlite = await SqliteForTest.open({ thing }, { before: table })
-    sqlite.stranger.exec(`insert into thing (id, time) values (1, '2026-11-21T00:00:00."12Z')`)
-    assert.equal(((await sqlite.all('thing')) as JsonObject[])[0]?.time, '2026-11-21T00:00:00."12Z')
-  })
-
-  test('JSON that SQLite takes for valid up to its zero byte', {
-    todo: 'the encoder passes on what stands behind it',
-  }, async () => {
-    await using sqlite = await SqliteForTest.open({ thing }, { before: table })
-    sqlite.stranger.exec(`insert into thing (id, json) values (1, '{}' || char(0) || 'x')`)
-    assert.equal(((await sqlite.all('thing')) as JsonObject[]).length, 1)
-  })
 })
 
 test('our own JSON columns keep out of themselves what is not JSON', async () => {

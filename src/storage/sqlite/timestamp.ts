@@ -3,10 +3,14 @@ import type { Json } from '../../protocol/json.ts'
 /** Date, time, fraction and zone, in the forms that programs leave in SQLite. */
 const form = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?)(\.\d+)?)?\s*(Z|[+-]\d\d:?\d\d)?$/i
 
+/** What we write ourselves. */
+const canonical = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
 /** A time as some program stored it, in the form of the API; a value that is no time stays what it is. */
 export function canonicalTimestamp(value: unknown): Json {
   if (typeof value === 'number' || typeof value === 'bigint') return iso(Number(value)) ?? Number(value)
   const text = String(value)
+  if (canonical.test(text)) return text
   const found = form.exec(text)
   if (!found) return text
   const [, date, time = '00:00:00', fraction = '', zone = 'Z'] = found

@@ -1,13 +1,17 @@
 import type { Limits } from '../../support/limits.ts'
 import type { Maybe } from '../../support/maybe.ts'
+import { nextTurn } from '../../support/next-turn.ts'
 import { DatabaseError, type Query, type Row } from '../driver.ts'
 import type { Connection } from './connection.ts'
-import { isBusy, isOutOfRange, sqliteError } from './errors.ts'
+import { isConstraint, isOutOfRange, sqliteError } from './errors.ts'
 import type { OperationMarker } from './operation-marker.ts'
+import { whenFree } from './patience.ts'
+import { Turns } from './turns.ts'
 
 /** Commits wait for the disk, so what arrives together is committed together; this bounds how long one batch takes. */
 const largestBatch = 500
-const retryMs = 5
+/** Each run finds another statement whose rows hold integers beyond 2^53; no operation has as many. */
+const mostRuns = 100
 
 interface Job {
   readonly run: (query: Query) => Maybe<unknown>
@@ -16,6 +20,8 @@ interface Job {
   readonly origin: string | undefined
   readonly resolve: (value: never) => void
   readonly reject: (error: unknown) => void
+  /** How often it was run again because of its integers. */
+  runs: number
 }
 
 interface Settled {
@@ -32,16 +38,19 @@ export class Writer {
   readonly #connection: Connection
   readonly #marker: () => OperationMarker | undefined
   readonly #limits: Limits
-  readonly #committed: () => void
+  /** Told of every commit; what it returns is awaited before the next transaction. */
+  readonly #committed: () => Promise<void> | undefined
+  readonly #turns = new Turns()
   #queue: Job[] = []
   #draining: Promise<void> | undefined
+  #resting: Promise<void> | undefined
   #closed = false
 
   constructor(
     connection: Connection,
     limits: Limits,
     marker: () => OperationMarker | undefined,
-    committed: () => void,
+    committed: () => Promise<void> | undefined,
   ) {
     this.#connection = connection
     this.#limits = limits
@@ -57,16 +66,16 @@ export class Writer {
           new DatabaseError({ kind: 'busy' }, `More than ${this.#limits.maxQueuedWrites} writes are waiting`),
         )
       }
-      this.#queue.push({ run, ...options, resolve: resolve as Job['resolve'], reject })
+      this.#queue.push({ run, ...options, resolve: resolve as Job['resolve'], reject, runs: 0 })
       this.#draining ??= this.#drain()
     })
   }
 
   async #drain(): Promise<void> {
     try {
-      await nextTurn()
+      await nextTurn() // the requests that have arrived are read, so that their writes share a commit
       while (this.#queue.length > 0) {
-        if (await this.#begin()) await this.#batch(this.#queue.splice(0, largestBatch))
+        if (await this.#begin(this.#queue)) await this.#batch(this.#queue.splice(0, largestBatch))
         if (this.#queue.length > 0) await nextTurn()
       }
     } finally {
@@ -76,32 +85,34 @@ export class Writer {
     }
   }
 
-  /** Waits without stopping the process while another program holds the database. */
-  async #begin(): Promise<boolean> {
-    const giveUpAt = performance.now() + this.#limits.busyTimeoutMs
-    for (;;) {
-      try {
-        this.#connection.exec('begin immediate')
-        return true
-      } catch (error) {
-        if (!isBusy(error) || performance.now() > giveUpAt) {
-          for (const job of this.#queue.splice(0)) job.reject(sqliteError(error))
-          return false
-        }
-        await new Promise((resolve) => setTimeout(resolve, retryMs + Math.random() * retryMs))
-      }
+  /** Waits while another program holds the database; when that takes too long, none of these is done. */
+  async #begin(jobs: Job[]): Promise<boolean> {
+    try {
+      await this.#resting
+      await this.#turns.next()
+      await whenFree(
+        () => this.#connection.exec('begin immediate'),
+        this.#limits.busyTimeoutMs,
+        () => this.#turns.contended(),
+      )
+      return true
+    } catch (error) {
+      for (const job of jobs.splice(0)) job.reject(sqliteError(error))
+      return false
     }
   }
 
-  async #batch(jobs: readonly Job[]): Promise<void> {
+  /** `careful`: no statement is trusted to undo itself when it fails. */
+  async #batch(jobs: readonly Job[], careful = false): Promise<void> {
     const settled: Settled[] = []
     const failed: [Job, unknown][] = []
     for (const job of jobs) {
       try {
-        const value = this.#runOne(job)
+        const value = job.single && !careful ? this.#single(job) : this.#several(job)
         settled.push({ job, value: value instanceof Promise ? await value : value })
       } catch (error) {
         if (!this.#connection.inTransaction || isOutOfRange(error)) return this.#replay(jobs, error)
+        if (job.single && !careful && isConstraint(error) && this.#mayKeepHalves()) return this.#repeat(jobs, error)
         failed.push([job, error])
       }
     }
@@ -116,36 +127,55 @@ export class Writer {
   #settle(settled: readonly Settled[], failed: readonly [Job, unknown][]): void {
     for (const { job, value } of settled) job.resolve(value as never)
     for (const [job, error] of failed) job.reject(sqliteError(error))
-    if (settled.length > 0) this.#committed()
+    this.#turns.ended()
+    if (settled.length > 0) this.#resting = this.#committed()
+  }
+
+  /**
+   * A trigger or a constraint that refuses with FAIL keeps what the statement did before. Nobody else pays for a
+   * savepoint because of them.
+   */
+  #mayKeepHalves(): boolean {
+    return this.#connection.all(`select 1 from sqlite_schema where sql like '%fail%' limit 1`, []).length > 0
+  }
+
+  /** Nothing of the batch is stored: it is run again, each statement in a savepoint. */
+  async #repeat(jobs: readonly Job[], error: unknown): Promise<void> {
+    if (jobs.length === 1) return this.#replay(jobs, error)
+    this.#rollback()
+    if (await this.#begin([...jobs])) await this.#batch(jobs, true)
   }
 
   /** Nothing of the batch is stored: each job gets a transaction of its own, and only the guilty one fails. */
   async #replay(jobs: readonly Job[], error: unknown): Promise<void> {
     this.#rollback()
     if (jobs.length === 1 && !isOutOfRange(error)) return (jobs[0] as Job).reject(sqliteError(error))
-    for (const job of jobs) await this.#alone(job)
+    for (const left = [...jobs]; left.length > 0; ) {
+      if (!(await this.#begin(left))) return
+      if (await this.#alone(left[0] as Job)) left.shift()
+    }
   }
 
-  async #alone(job: Job): Promise<void> {
+  /** Whether it is done with. Where not, its rows hold integers that will be read otherwise when it is run again. */
+  async #alone(job: Job): Promise<boolean> {
     try {
-      this.#connection.exec('begin immediate')
-      const value = await this.#runOne(job)
+      const value = await (job.single ? this.#single(job) : this.#several(job))
       this.#connection.exec('commit')
       this.#settle([{ job, value }], [])
     } catch (error) {
       this.#rollback()
+      if (isOutOfRange(error) && job.runs++ < mostRuns) return false
       job.reject(sqliteError(error))
     }
+    return true
   }
 
   #rollback(): void {
     if (this.#connection.inTransaction) this.#connection.exec('rollback')
   }
 
-  #runOne(job: Job): Maybe<unknown> {
-    if (job.single)
-      return job.origin === undefined ? job.run(this.#query) : this.#marked(job, () => job.run(this.#query))
-    return this.#several(job)
+  #single(job: Job): Maybe<unknown> {
+    return job.origin === undefined ? job.run(this.#query) : this.#marked(job, () => job.run(this.#query))
   }
 
   async #several(job: Job): Promise<unknown> {
@@ -185,6 +215,3 @@ export class Writer {
     while (this.#draining) await this.#draining
   }
 }
-
-/** After the requests that have arrived were read, so that their writes share a commit. */
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

@@ -8,6 +8,8 @@ export interface Connection {
   latest: ServerResponse | undefined
   /** Whether it was told that what came on it is no request. */
   refused: boolean
+  /** Whether it speaks another protocol now, and is somebody else’s to end gently. */
+  taken: boolean
 }
 
 /** The open connections of a server, and what is owed on each: what it takes to end them gently. */
@@ -15,13 +17,18 @@ export class Connections {
   readonly #open = new Map<Duplex, Connection>()
 
   add(socket: Socket): void {
-    this.#open.set(socket, { socket, latest: undefined, refused: false })
-    socket.once('close', () => this.#open.delete(socket))
+    this.#open.set(socket, { socket, latest: undefined, refused: false, taken: false })
+    socket.on('close', () => this.#open.delete(socket))
   }
 
   began(res: ServerResponse): void {
     const connection = this.#open.get(res.req.socket)
     if (connection) connection.latest = res
+  }
+
+  handOver(socket: Duplex): void {
+    const connection = this.#open.get(socket)
+    if (connection) connection.taken = true
   }
 
   of(socket: Duplex): Connection | undefined {
@@ -30,7 +37,8 @@ export class Connections {
 
   /** Ends each connection as soon as nothing is owed on it, which for idle ones is now. */
   retire(): void {
-    for (const { socket, latest } of this.#open.values()) {
+    for (const { socket, latest, taken } of this.#open.values()) {
+      if (taken) continue
       if (!latest) {
         // Browsers open connections that they may never use. What has begun to ask may go on.
         if (socket.bytesRead === 0) socket.destroy()

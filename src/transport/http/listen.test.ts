@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EncodedJson } from '../../protocol/json.ts'
@@ -483,18 +484,18 @@ describe('clients that do not behave', () => {
   })
 })
 
-describe('upgrades', () => {
-  const webSocket = [
-    'GET /socket.io/?EIO=3 HTTP/1.1',
-    'Host: x',
-    'Connection: Upgrade',
-    'Upgrade: websocket',
-    'Sec-WebSocket-Version: 13',
-    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
-    '',
-    '',
-  ]
+const webSocket = [
+  'GET /socket.io/?EIO=3 HTTP/1.1',
+  'Host: x',
+  'Connection: Upgrade',
+  'Upgrade: websocket',
+  'Sec-WebSocket-Version: 13',
+  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+  '',
+  '',
+]
 
+describe('upgrades', () => {
   test('to WebSocket are refused where nobody takes them', async () => {
     await using server = await start()
     const client = new Client(server.port)
@@ -609,6 +610,42 @@ describe('stop', () => {
     assert.equal(statusOf(await sent(server, 'GET /2 HTTP/1.1', 'Host: x', close, '', '')), 200)
     await server.stop()
     await Promise.all([idle.all(), silent.all()])
+  })
+
+  test('leaves a connection that was taken over to whoever took it', { timeout: 10_000 }, async () => {
+    const taken: Duplex[] = []
+    const server = await start(echo, {
+      limits: { ...limits, stopTimeoutMs: 600_000 },
+      upgrade(_req, socket) {
+        socket.write('HTTP/1.1 101 Switching Protocols\r\n\r\n')
+        taken.push(socket)
+        return true
+      },
+    })
+    const client = new Client(server.port)
+    client.write('GET /1 HTTP/1.1', 'Host: x', '', '')
+    await client.until(/none/)
+    client.write(...webSocket)
+    await client.until(/101/)
+    const stopping = server.stop()
+    taken[0]?.end('goodbye')
+    assert.match(await client.all(), /goodbye$/)
+    await stopping
+  })
+
+  test('cuts a connection that was taken over and never let go', async () => {
+    const server = await start(echo, {
+      limits: { ...limits, stopTimeoutMs: 50 },
+      upgrade(_req, socket) {
+        socket.write('HTTP/1.1 101 Switching Protocols\r\n\r\n')
+        return true
+      },
+    })
+    const client = new Client(server.port)
+    client.write(...webSocket)
+    await client.until(/101/)
+    await server.stop()
+    assert.match(await client.all(), /101/)
   })
 
   test('lets an answer that is on its way arrive whole, and then closes', { timeout: 10_000 }, async () => {

@@ -57,7 +57,12 @@ export async function listen(service: Service, options: ListenOptions): Promise<
     if (!(Number(req.headers['content-length']) > limits.maxBodyBytes)) res.writeContinue()
     serve(req, res)
   })
-  if (upgrade) server.on('upgrade', (req, socket, head) => offer(upgrade, req, socket, head, report))
+  if (upgrade) {
+    server.on('upgrade', (req, socket, head) => {
+      connections.handOver(socket)
+      offer(upgrade, req, socket, head, report)
+    })
+  }
 
   const port = await open(server, options.port, host)
   server.on('error', report)
@@ -98,7 +103,7 @@ function settings(limits: Limits, upgrade: Upgrade | undefined): ServerOptions {
 
 function offer(upgrade: Upgrade, req: IncomingMessage, socket: Duplex, head: Buffer, report: Report): void {
   // Node has let go of the socket: without a listener its reset would end the process.
-  socket.on('error', () => socket.destroy())
+  socket.on('error', destroy)
   try {
     if (upgrade(req, socket, head)) return
     socket.resume()
@@ -107,6 +112,10 @@ function offer(upgrade: Upgrade, req: IncomingMessage, socket: Duplex, head: Buf
     report(error)
     socket.destroy()
   }
+}
+
+function destroy(this: Duplex): void {
+  this.destroy()
 }
 
 function open(server: Server, port: number, host: string): Promise<number> {

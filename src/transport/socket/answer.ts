@@ -1,5 +1,5 @@
 import { problem, ServiceError } from '../../protocol/errors.ts'
-import { isEncoded, type Json } from '../../protocol/json.ts'
+import { isEncoded } from '../../protocol/json.ts'
 import type { ServiceResponse } from '../../protocol/request.ts'
 import type { Limits } from '../../support/limits.ts'
 import type { Malformed } from './sails-request.ts'
@@ -31,25 +31,23 @@ export const encodeMalformed = ({ message }: Malformed): string =>
   })
 
 /** Of a request that was not even begun because too many came. */
-export const tooManyRequests = ({ maxMessagesPerSecond }: Limits): ServiceResponse => ({
-  status: 429,
-  headers: { 'Retry-After': '1' },
-  body: {
-    type: 'about:blank',
-    title: 'Too many requests',
-    status: 429,
-    code: 'E_TOO_MANY_REQUESTS',
-    detail: `A socket may send ${maxMessagesPerSecond} messages in a second`,
-    limit: 'maxMessagesPerSecond',
-  } satisfies Json,
-})
+export const tooManyRequests = ({ maxMessagesPerSecond }: Limits): ServiceResponse =>
+  refused(
+    new ServiceError('E_TOO_MANY_REQUESTS', `A socket may send ${maxMessagesPerSecond} messages in a second`, {
+      limit: 'maxMessagesPerSecond',
+      headers: { 'Retry-After': '1' },
+    }),
+  )
 
 /** Of anything that was thrown; what nobody expected is reported, and only its status told. */
 export function failed(error: unknown, report: (error: unknown) => void): ServiceResponse {
-  const known =
-    error instanceof ServiceError
-      ? error
-      : new ServiceError('E_INTERNAL', 'The cause is known to those who run this service')
-  if (known !== error) report(error)
-  return { status: known.status, headers: { ...known.details.headers }, body: problem(known) }
+  if (error instanceof ServiceError) return refused(error)
+  report(error)
+  return refused(new ServiceError('E_INTERNAL', 'The cause is known to those who run this service'))
 }
+
+const refused = (error: ServiceError): ServiceResponse => ({
+  status: error.status,
+  headers: { ...error.details.headers },
+  body: problem(error),
+})

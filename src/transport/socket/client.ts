@@ -42,6 +42,7 @@ export class SocketClient implements Peer, EngineListener {
   readonly #allowance: Allowance
   readonly #turns: Turns
   readonly #outbox = new Outbox<Buffer>()
+  readonly #openedAtMs: number
   #heldBytes = 0
   #listening: Disposable | undefined
   #isRetiring = false
@@ -51,6 +52,7 @@ export class SocketClient implements Peer, EngineListener {
     this.#front = front
     this.#opened = opened
     this.#engine = opened.engine
+    this.#openedAtMs = front.clock.now()
     this.#allowance = new Allowance(front.limits.maxMessagesPerSecond, front.clock.now())
     this.#turns = new Turns({
       atOnce: front.limits.maxRequestsPerSocket,
@@ -107,7 +109,9 @@ export class SocketClient implements Peer, EngineListener {
   }
 
   beat(nowMs: number): void {
-    this.#engine.beat(nowMs)
+    const isLate = !this.#listening && nowMs - this.#openedAtMs > this.#front.limits.connectTimeoutMs
+    if (isLate) this.#leave(closing.policy)
+    else this.#engine.beat(nowMs)
   }
 
   drained(): void {

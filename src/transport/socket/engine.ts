@@ -65,8 +65,7 @@ export class Engine {
       if (packet) this.#pass(packet, listener)
       else this.close(isBinary ? closing.notText : closing.protocolError)
     })
-    // What is wrong with a frame closes the connection; there is nobody to be told.
-    this.#ws.on('error', () => {})
+    this.#ws.on('error', ignore)
     this.#ws.on('close', () => {
       this.#isOpen = false
       listener.gone()
@@ -157,3 +156,6 @@ export class Engine {
     this.#unasked = Math.min(this.#unasked, this.#socket.writableLength)
   }
 }
+
+/** What is wrong with a frame closes the connection; there is nobody to be told. */
+function ignore(): void {}

@@ -4,17 +4,20 @@
  * begin later make it wait no longer.
  */
 export class Outbox<Item> {
-  readonly #readings = new Set<number>()
+  /** Only while there are any: most clients are idle most of the time, and there are many of them. */
+  #readings: Set<number> | undefined
   #begun = 0
   #held: { readonly after: number; readonly item: Item }[] = []
 
   /** Returns what ends the reading; to be called when the answer was sent, with what may be sent now. */
   begin(send: (item: Item) => void): () => void {
     const reading = ++this.#begun
-    this.#readings.add(reading)
+    this.#readings ??= new Set()
+    const readings = this.#readings.add(reading)
     return () => {
-      this.#readings.delete(reading)
-      const [oldest = Number.POSITIVE_INFINITY] = this.#readings
+      if (!readings.delete(reading)) return
+      if (readings.size === 0) this.#readings = undefined
+      const [oldest = Number.POSITIVE_INFINITY] = readings
       let free = 0
       while (free < this.#held.length && (this.#held[free] as { after: number }).after < oldest) free++
       for (const { item } of this.#held.splice(0, free)) send(item)
@@ -23,7 +26,7 @@ export class Outbox<Item> {
 
   /** False: nothing is waited for, it can be sent at once. */
   holds(item: Item): boolean {
-    if (this.#readings.size === 0) return false
+    if (!this.#readings) return false
     this.#held.push({ after: this.#begun, item })
     return true
   }

@@ -29,6 +29,8 @@ const reasons: Readonly<Record<number, string>> = { 400: 'Bad Request', 403: 'Fo
 /** Answers an upgrade over HTTP, and closes. */
 export function refuse(socket: Duplex, { status, body }: Refusal): void {
   const text = JSON.stringify(body)
+  // Node has let go of the socket: without a listener its reset would end the process.
+  socket.on('error', () => socket.destroy())
   socket.once('finish', () => socket.destroy())
   socket.end(
     `HTTP/1.1 ${status} ${reasons[status]}\r\nContent-Type: application/json; charset=utf-8\r\n` +

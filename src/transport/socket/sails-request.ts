@@ -1,9 +1,9 @@
+import { requireShallow } from '../../protocol/body-depth.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import type { Peer } from '../../protocol/event.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts'
 import { methods, type ServiceRequest } from '../../protocol/request.ts'
 import type { Limits } from '../../support/limits.ts'
-import { tooDeep } from './too-deep.ts'
 
 export type Headers = ServiceRequest['headers']
 
@@ -63,11 +63,7 @@ function readUrl(url: Json | undefined, { maxUrlBytes }: Limits): { readonly pat
 function readData({ data, params }: JsonObject, limits: Limits): Json | undefined {
   const body = isJsonObject(data) && isJsonObject(params) ? { ...params, ...data } : (data ?? params)
   if (body === undefined || body === null || (isJsonObject(body) && Object.keys(body).length === 0)) return undefined
-  if (tooDeep(body, limits.maxJsonDepth)) {
-    throw new ServiceError('E_BAD_BODY', `The body has more than ${limits.maxJsonDepth} levels of nesting`, {
-      limit: 'maxJsonDepth',
-    })
-  }
+  requireShallow(body, limits)
   return body
 }
 

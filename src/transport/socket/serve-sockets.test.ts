@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
+import { PassThrough } from 'node:stream'
 import { describe, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { RawSocket, refusedUpgrade } from '../../../test/raw-socket.ts'
@@ -150,6 +151,14 @@ describe('an upgrade is refused', () => {
     assert.match(String(answer), /^HTTP\/1\.1 400 /)
     socket.destroy()
     assert.equal(served.sockets.size, 0)
+  })
+
+  test('and may go meanwhile without harm', async () => {
+    await using served = await start()
+    const socket = new PassThrough()
+    served.sockets.upgrade({ url: '/socket.io/', headers: {} } as IncomingMessage, socket, Buffer.alloc(0))
+    socket.emit('error', new Error('reset'))
+    assert.ok(socket.destroyed)
   })
 
   test('elsewhere, by somebody else', async () => {
@@ -452,7 +461,18 @@ describe('requests of one socket', () => {
       answers.map(({ statusCode }) => statusCode),
       [200, 200, 200, 429, 429, 429],
     )
-    assert.equal(answers[3]?.body.limit, 'maxMessagesPerSecond')
+    assert.deepEqual(answers[3], {
+      body: {
+        type: 'about:blank',
+        title: 'Too many requests',
+        status: 429,
+        code: 'E_TOO_MANY_REQUESTS',
+        detail: 'A socket may send 3 messages in a second',
+        limit: 'maxMessagesPerSecond',
+      },
+      headers: { 'Retry-After': '1' },
+      statusCode: 429,
+    })
     socket.send('42["get",{"url":"/7"}]')
     assert.equal(await socket.closed, 1008)
     assert.deepEqual(socket.heard, ['41'])
@@ -674,7 +694,8 @@ describe('silence', () => {
       let time = 0
       await using served = await start({ clock, limits })
       await using socket = await RawSocket.open(`${served.url}/socket.io/?EIO=${version}&transport=websocket`)
-      await until(() => served.sockets.size === 1)
+      if (version === 4) socket.send('40')
+      await socket.until((frame) => frame.startsWith('40'))
       time = 85_000
       served.sockets.beat()
       assert.equal(served.sockets.size, 1)
@@ -685,6 +706,23 @@ describe('silence', () => {
       assert.equal(served.peers.size, 0)
     })
   }
+
+  test('about what it wants to be is an end, whatever else it says', async () => {
+    const clock = { now: () => time }
+    let time = 0
+    await using served = await start({ clock, limits: { ...limits, connectTimeoutMs: 45_000 } })
+    await using socket = await RawSocket.open(`${served.url}/socket.io/?EIO=4&transport=websocket`)
+    await until(() => served.sockets.size === 1)
+    time = 45_000
+    served.sockets.beat()
+    await socket.until((frame) => frame === '2')
+    socket.send('3')
+    assert.equal(served.sockets.size, 1)
+    time = 45_001
+    served.sockets.beat()
+    assert.equal(await socket.closed, 1008)
+    await empty(served.sockets)
+  })
 
   test('ends with anything that is said', async () => {
     const clock = { now: () => time }

@@ -10,8 +10,9 @@ import { SocketClient, type SocketFront } from './client.ts'
 import { Engine } from './engine.ts'
 import { textFrame } from './frame.ts'
 import { beside } from './over-http.ts'
-import { eventPacket } from './packet.ts'
+import { type EngineVersion, eventPacket } from './packet.ts'
 import { type Refusal, refusals, refuse } from './refuse.ts'
+import type { Headers } from './sails-request.ts'
 
 export interface SocketOptions extends AdmissionOptions {
   readonly limits: Limits
@@ -80,15 +81,18 @@ export function serveSockets(service: LiveService, options: SocketOptions): Sock
       refuse(socket, refusal ?? refusals.origin)
       return true
     }
-    webSockets.handleUpgrade(req, socket, head, (ws: WebSocket) => {
-      const version = parameters.get('EIO') === '3' ? 3 : 4
-      const engine = new Engine(ws, socket, { version, limits, report, nowMs: clock.now() })
-      const client = new SocketClient(front, { engine, version, headers, left: () => leave(client) })
-      clients.add(client)
-      beating ??= setInterval(beat, beatEveryMs).unref()
-      client.open()
-    })
+    const version = parameters.get('EIO') === '3' ? 3 : 4
+    webSockets.handleUpgrade(req, socket, head, (ws: WebSocket) => enter(ws, socket, version, headers))
     return true
+  }
+
+  /** A function of its own, so that a client does not hold in memory what it connected with. */
+  function enter(ws: WebSocket, socket: Duplex, version: EngineVersion, headers: Headers): void {
+    const engine = new Engine(ws, socket, { version, limits, report, nowMs: clock.now() })
+    const client = new SocketClient(front, { engine, version, headers, left: () => leave(client) })
+    clients.add(client)
+    beating ??= setInterval(beat, beatEveryMs).unref()
+    client.open()
   }
 
   function leave(client: SocketClient): void {

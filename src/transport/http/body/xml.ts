@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import type { SaxesParser } from 'saxes'
+import { tooDeep } from '../../../protocol/body-depth.ts'
 import { ServiceError } from '../../../protocol/errors.ts'
 import type { Json } from '../../../protocol/json.ts'
 import type { Limits } from '../../../support/limits.ts'
@@ -54,9 +55,7 @@ class XmlReader {
   }
 
   #begin(): void {
-    if (this.#open.length >= this.#limits.maxJsonDepth) {
-      throw bad(`The body has more than ${this.#limits.maxJsonDepth} levels of nesting`, 'maxJsonDepth')
-    }
+    if (this.#open.length >= this.#limits.maxJsonDepth) throw tooDeep(this.#limits)
     if (++this.#elements > this.#limits.maxParameters) {
       throw bad(`The body has more than ${this.#limits.maxParameters} elements`, 'maxParameters')
     }

@@ -1,6 +1,5 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
-import { commandPath } from '../own-package.ts'
+import type { ChildProcess } from 'node:child_process'
+import type { Given } from '../option.ts'
 import { go, type WorkerMessage } from './messages.ts'
 
 export interface Exited {
@@ -9,8 +8,16 @@ export interface Exited {
   readonly signal: string | null
 }
 
-/** Somebody who waits for the next save does not want to wait for a request that hangs. */
-const patienceMs = 3_000
+/** In words, behind "ended with". */
+export const howItEnded = ({ code, signal }: Exited): string => signal ?? `code ${code ?? 'unknown'}`
+
+/** What a worker is called with, so that it reads the configuration as the command that started it was told to. */
+export function workerArguments({ config, host, database, port, verbose }: Given): string[] {
+  const values = Object.entries({ config, host, database, port }).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name}=${value}`],
+  )
+  return ['worker', ...values, ...(verbose ? ['--verbose'] : [])]
+}
 
 /** A process that runs the service once. It ends when we do, however we end: it listens for the end of the channel. */
 export class Worker {
@@ -19,10 +26,9 @@ export class Worker {
   #waiting: ((message: WorkerMessage | Exited) => void) | undefined
   readonly exited: Promise<Exited>
 
-  constructor(args: readonly string[]) {
-    this.#child = fork(fileURLToPath(commandPath), ['dev-worker', ...args], {
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    })
+  /** The child must have been started with a channel. */
+  constructor(child: ChildProcess) {
+    this.#child = child
     this.#child.on('message', (message: WorkerMessage) => this.#take(message))
     this.exited = new Promise((resolve) => {
       const end = (code: number | null, signal: string | null) => {
@@ -33,6 +39,10 @@ export class Worker {
       this.#child.once('exit', end)
       this.#child.once('error', () => end(null, null))
     })
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid
   }
 
   #take(message: WorkerMessage | Exited): void {
@@ -55,9 +65,10 @@ export class Worker {
     if (this.#child.connected) this.#child.send(go)
   }
 
-  async stop(): Promise<void> {
+  /** Resolves when it has ended; one that takes longer than `patienceMs` is ended. */
+  async stop(patienceMs?: number): Promise<void> {
     this.#child.kill('SIGTERM')
-    const timer = setTimeout(() => this.#child.kill('SIGKILL'), patienceMs)
+    const timer = patienceMs === undefined ? undefined : setTimeout(() => this.#child.kill('SIGKILL'), patienceMs)
     await this.exited
     clearTimeout(timer)
   }

@@ -1,15 +1,19 @@
+import type { AnyConfig } from '../../service/config.ts'
 import { routesOf } from '../../service/model-routes.ts'
 import { type Command, type ExitCode, exitCode } from '../command.ts'
-import { go, type WorkerMessage } from '../dev/messages.ts'
 import { explain } from '../explain.ts'
 import { serve } from '../serve.ts'
 import { readSettings } from '../settings.ts'
 import { stopSignal } from '../stop-signals.ts'
+import { go, type WorkerMessage } from '../workers/messages.ts'
 
-/** One run of the service under `keelson dev`: a new process for each, because a module is loaded only once in one. */
-export const devWorker: Command = {
-  name: 'dev-worker',
-  summary: 'One run of keelson dev.',
+/**
+ * One run of the service: under `keelson dev` a new process for each, because a module is loaded only once in one, and
+ * under `keelson start --workers` one of several.
+ */
+export const worker: Command = {
+  name: 'worker',
+  summary: 'One process of keelson dev, or of keelson start --workers.',
   isInternal: true,
   options: ['config', 'port', 'host', 'database', 'verbose'],
   examples: [],
@@ -25,7 +29,7 @@ export const devWorker: Command = {
       const settings = await readSettings(given, program, files)
       await routesOf(settings.config)
       const entry = await program.load()
-      await tell({ kind: 'loaded', files: [...files] })
+      await tell({ kind: 'loaded', files: [...files], ownDatabase: ownDatabaseOf(settings.config) })
       if ((await Promise.race([wordGiven, stop])) !== go) return exitCode.ok
 
       const serving = serve(settings, entry, (done, total) => void tell({ kind: 'progress', done, total }), startedAt)
@@ -45,6 +49,9 @@ export const devWorker: Command = {
     }
   },
 }
+
+const ownDatabaseOf = ({ database }: AnyConfig): string | null =>
+  database !== undefined && /^memory:|:memory:$/.test(database) ? database : null
 
 /** Resolves when it was sent, so that the last word is not cut off. */
 const tell = (message: WorkerMessage): Promise<void> =>

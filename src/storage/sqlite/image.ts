@@ -1,0 +1,34 @@
+import type { Attribute, Model } from '../../model/model.ts'
+import type { Change, RecordId } from '../../protocol/change.ts'
+import type { Json, JsonObject } from '../../protocol/json.ts'
+import { sqliteDialect } from './dialect.ts'
+
+/** What the log holds of a row, by column. */
+export type Image = Readonly<Record<string, unknown>>
+
+/** Integers are exact, whatever their size. */
+export const parseImage = (text: string): Image =>
+  JSON.parse(text, longDigits.test(text) ? (exactly as (key: string, value: unknown) => unknown) : undefined)
+
+const longDigits = /\d{16}/
+const integer = /^-?\d+$/
+
+const exactly = (_: string, value: unknown, { source = '' }: { readonly source?: string }): unknown =>
+  typeof value === 'number' && !Number.isSafeInteger(value) && integer.test(source) ? BigInt(source) : value
+
+export function keyIn(image: Image, model: Model): Change['id'] {
+  const key = model.key.map((attribute) => decoded(attribute, image) as RecordId)
+  return key.length === 1 ? (key[0] as RecordId) : key
+}
+
+/** Without what was not captured when the row was written. */
+export function recordIn(image: Image, model: Model): JsonObject {
+  const record: Record<string, Json> = {}
+  for (const attribute of model.attributes.values()) {
+    if (image[attribute.column] !== undefined) record[attribute.name] = decoded(attribute, image)
+  }
+  return record
+}
+
+const decoded = (attribute: Attribute, image: Image): Json =>
+  sqliteDialect.decodeImage(attribute, image[attribute.column] ?? null)

@@ -1,0 +1,4 @@
+import { defineConfig } from 'keelson'
+import { models, settings } from './models.ts'
+
+export default defineConfig({ ...settings, models })

@@ -1,0 +1,47 @@
+import { type Connection, Operations } from './connection.ts'
+import type { InProcess } from './in-process.ts'
+import { type Listener, whereOf } from './listener.ts'
+import { memberships } from './models.ts'
+import type { HeardEvent } from './view.ts'
+
+/** A loop in this process, whose service is one more of those on the same database. */
+export async function listenByLoop(listener: Listener, service: InProcess, position?: string): Promise<Connection> {
+  const { model, isHeavy } = listener.watching
+  const records = service.records[model]
+  const where = whereOf(listener.watching)
+  const populate = isHeavy ? undefined : { [memberships[model].attribute]: { limit: 10_000 } }
+  const read = async () => (await records.find({ limit: 10_000, where, populate })).data
+  const events = records.live({ where, since: position })
+  const operations = new Operations(position, (events) => listener.hear(events))
+  const begun = Promise.withResolvers<void>()
+  let goOn = () => {}
+  let stalled = Promise.resolve()
+
+  async function listen(): Promise<void> {
+    for await (const event of events) {
+      await stalled
+      if (event.verb === 'ready' || event.verb === 'reset' || event.verb === 'restart') {
+        const isNew = event.verb === 'reset' || (event.verb === 'ready' && operations.position === undefined)
+        operations.position = event.position
+        if (isNew) await listener.begin(false, read)
+      } else {
+        operations.take(event as unknown as HeardEvent, event.position)
+      }
+      begun.resolve()
+    }
+  }
+
+  const ended = listen()
+  await Promise.race([begun.promise, ended])
+  return {
+    ended,
+    get position() {
+      return operations.position
+    },
+    cut: () => void events.return?.(),
+    stall(isStalled) {
+      goOn()
+      if (isStalled) ({ promise: stalled, resolve: goOn } = Promise.withResolvers<void>())
+    },
+  }
+}
