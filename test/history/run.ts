@@ -134,9 +134,10 @@ class World implements AsyncDisposable {
   /** Everybody comes back and hears the rest, and nothing that was acknowledged is missing. */
   async finish(): Promise<void> {
     for (const server of this.#servers) await server.start()
+    // What is under way may be waiting for an answer that somebody does not take.
+    for (const present of this.#present) this.#stall(present, false)
     await Promise.all(this.#underWay)
     for (const [index, present] of this.#present.entries()) {
-      this.#stall(present, false)
       // A trim may still tell some to start afresh.
       for (let tries = 0; tries < 5 && !present.connection; tries++) await this.#connect(present, index)
       if (!present.connection) throw new Violation(`${present.listener.name} cannot come back`)
