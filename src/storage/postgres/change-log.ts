@@ -104,27 +104,30 @@ export class PostgresChangeLog implements SqlChangeLog {
     const place = placeOf(after)
     if (!place) return 'reset'
     const reading = { limit, isWanted }
-    return place.inside ? this.#readInside(place, place.inside, reading) : this.#readNew(place, reading)
+    return place.inside ? this.#readInside(place, place.inside, reading) : this.#readNew(place, place.from, reading)
   }
 
-  /** What is visible now and was not then: later transactions, and those that were still running. */
-  async #readNew(place: Place, reading: Reading): Promise<ChangeBatch | 'reset'> {
+  /**
+   * What is visible now and was not then: later transactions, and those that were still running. `place` is where the
+   * reader is: what stood between there and `from`, and was not found, must not have been let go of.
+   */
+  async #readNew(place: Place, from: Snapshot, reading: Reading): Promise<ChangeBatch | 'reset'> {
     const { limit, isWanted } = reading
+    const { history } = place
     const { log } = this.#tables
     const rows = (condition: string) => `(select ${logColumns} from ${log} where ${condition} limit $3::int)`
     const found = await this.#query(
       `select ${momentColumns}, l.* from ${momentOf(this.#tables)} left join (${rows('tx >= $1::xid8')} union all ${rows('tx = any($2::xid8[])')}) l on true`,
-      [String(place.from.xmax), arrayOf(place.from.running), String(limit + 1)],
+      [String(from.xmax), arrayOf(from.running), String(limit + 1)],
     )
     const moment = await this.#momentOf(found[0] as Row)
     if (!holds(moment, place)) return 'reset'
     const changed = found.filter((row) => row[momentWidth] !== null)
-    const { from } = place
-    if (changed.length > limit) return this.#readInside(place, { until: moment.now, seq: 0n }, reading)
+    if (changed.length > limit) return this.#readInside({ history, from }, { until: moment.now, seq: 0n }, reading)
     return this.#batch(
       changed.map((row) => logRowOf(row.slice(momentWidth))),
-      { history: place.history, from, inside: { until: moment.now, seq: 0n } },
-      positionOf({ history: place.history, from: moment.now }),
+      { history, from, inside: { until: moment.now, seq: 0n } },
+      positionOf({ history, from: moment.now }),
       isWanted,
     )
   }
@@ -146,7 +149,7 @@ export class PostgresChangeLog implements SqlChangeLog {
       rows += operation.rows
     }
     const last = taken.at(-1)
-    if (last === undefined) return this.#readNew({ history: place.history, from: inside.until }, reading)
+    if (last === undefined) return this.#readNew(place, inside.until, reading)
     const found = await this.#query(
       `select ${momentColumns}, l.* from ${momentOf(this.#tables)} left join (select ${logColumns} from ${this.#tables.log} where tx = any($1::xid8[])) l on true`,
       [arrayOf(taken.map(({ tx }) => tx))],
