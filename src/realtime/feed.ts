@@ -2,6 +2,7 @@ import type { Models } from '../model/model.ts'
 import type { Change, Position } from '../protocol/change.ts'
 import type { Event } from '../protocol/event.ts'
 import type { Maybe } from '../support/maybe.ts'
+import { nextTurn } from '../support/next-turn.ts'
 import { type EventIndex, eventsOf, indexEvents } from './events.ts'
 
 /** The part of a log of changes that is followed. */
@@ -29,7 +30,7 @@ export interface FeedListener {
   /** Everything waits until it is done, so that each hears the order of the log. */
   hear(heard: Heard): Maybe<void>
   /** Everything that it wants up to there has been told. */
-  passed(position: Position): void
+  passed?(position: Position): void
   /** Called before the log is read; what it returns is called when all that was committed by then has been told. */
   settling(): () => void
   /** Changes may have been missed. */
@@ -86,12 +87,6 @@ export class Feed {
     return { [Symbol.dispose]: silence }
   }
 
-  /** Resolves when all that is committed by now has been told. */
-  async caughtUp(): Promise<void> {
-    this.#wake()
-    await this.#reading
-  }
-
   close(): void {
     this.#waking?.[Symbol.dispose]()
     this.#waking = undefined
@@ -129,24 +124,35 @@ export class Feed {
   }
 
   async #readOn(): Promise<void> {
+    const waking = this.#waking
+    // Those who listened may be gone, and others have begun elsewhere.
+    const isOver = () => this.#waking !== waking
     const waiting: (() => void)[] = []
-    for (;;) {
-      const from = this.#position as Position
+    for (let told = 0; ; ) {
       for (const { listener } of this.#listenings) waiting.push(listener.settling())
+      const from = this.#position as Position
       const batch = await this.#log.read(from, changesAtOnce, (model) => this.#isWanted(model))
-      if (!this.#waking || this.#position !== from) return
+      if (isOver()) return
       if (batch === 'reset') {
-        this.#position = await this.#log.head()
+        const head = await this.#log.head()
+        if (isOver()) return
+        this.#position = head
         for (const { listener } of [...this.#listenings]) listener.reset()
         return
       }
       await this.#tell(batch.changes)
+      if (isOver()) return
       this.#position = batch.position
-      for (const { listener } of [...this.#listenings]) listener.passed(batch.position)
+      for (const { listener } of [...this.#listenings]) listener.passed?.(batch.position)
       if (batch.changes.length === 0) {
         for (const settle of waiting) settle()
         return
       }
+      told += batch.changes.length
+      if (told < changesAtOnce) continue
+      told = 0
+      await nextTurn() // reading a file never waits for anything by itself
+      if (isOver()) return
     }
   }
 

@@ -399,6 +399,40 @@ describe('who adds members', () => {
   })
 })
 
+describe('much that is told at once', () => {
+  test('leaves others their turn', async () => {
+    const { log, ask, connect } = setUp()
+    const { peer } = connect('a')
+    await ask(peer, { records: pets(1) })
+    for (let count = 0; count < 2000; count++) log.write(updated(1))
+    const waking = log.wake()
+    await turn()
+    assert.ok(peer.heard.length < 2000)
+    await waking
+    assert.equal(peer.heard.length, 2000)
+  })
+
+  test('is not told to who came after it, when everybody who listened went in the middle', async () => {
+    const { log, hub, ask, connect } = setUp()
+    const before = Array.from({ length: 600 }, (_, index) => connect(`before ${index}`))
+    for (const { peer } of before) await ask(peer, { models: ['pet'] })
+    log.write(created(1))
+    const waking = log.wake()
+    await turn()
+    assert.equal(before.filter(({ peer }) => peer.heard.length > 0).length, 500)
+    for (const { connection } of before) connection[Symbol.dispose]()
+    await Promise.resolve().then() // nobody is left, and the telling has not gone on
+    log.write(created(2))
+    const { peer } = connect('after')
+    hub.join(await hub.begin(peer), { records: [], models: ['pet'] }, undefined)
+    await waking
+    assert.deepEqual(peer.take(), [])
+    log.write(created(3))
+    await log.wake()
+    assert.deepEqual(peer.take(), ['created pet 3'])
+  })
+})
+
 describe('a peer', () => {
   test('that is gone hears and keeps nothing, though it went in the middle', async () => {
     const { log, ask, connect } = setUp()

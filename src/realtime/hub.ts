@@ -124,8 +124,6 @@ export class Hub implements FeedListener {
     )
   }
 
-  passed(): void {}
-
   async hear({ events, changes, position }: Heard): Promise<void> {
     const change = changes[0] as Change
     let delivered = 0
