@@ -64,8 +64,7 @@ export class SailsClient {
     const raw = socket._raw
     const dispatch = raw.onevent
     raw.onevent = (packet) => {
-      this.events.push(packet.data)
-      for (const wake of this.#waiting.splice(0)) wake()
+      this.#take(packet.data)
       dispatch.call(raw, packet)
     }
   }
@@ -85,6 +84,16 @@ export class SailsClient {
     })
   }
 
+  /** As `ask`, and the answer stands where it came among the events, under the name `answer`. */
+  askAmongEvents(method: string, url: string, data: unknown): Promise<Answered> {
+    return new Promise((resolve) => {
+      this.socket.request({ method, url, data }, (_, answered) => {
+        this.#take(['answer', answered as unknown as Payload])
+        resolve(answered)
+      })
+    })
+  }
+
   /** What came before the first event that is as wanted, in order; both are forgotten. */
   async until(wanted: (name: string, payload: Payload) => boolean): Promise<(readonly [string, Payload])[]> {
     for (;;) {
@@ -100,6 +109,11 @@ export class SailsClient {
       for (const [name, payload] of this.events.splice(0)) take(name, payload)
       await new Promise<void>((resolve) => this.#waiting.push(resolve))
     }
+  }
+
+  #take(event: readonly [name: string, payload: Payload]): void {
+    this.events.push(event)
+    for (const wake of this.#waiting.splice(0)) wake()
   }
 
   close(): void {

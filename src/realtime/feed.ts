@@ -87,6 +87,11 @@ export class Feed {
     return { [Symbol.dispose]: silence }
   }
 
+  /** Reads on, though nobody said that there is more: what was waited for in vain is settled. */
+  look(): void {
+    if (this.#waking) this.#wake()
+  }
+
   close(): void {
     this.#waking?.[Symbol.dispose]()
     this.#waking = undefined

@@ -20,6 +20,7 @@ class TestLog implements Followed {
   readonly changes: Change[] = []
   /** The models whose changes were wanted. */
   readonly wanted: string[] = []
+  reads = 0
   failing: Error | undefined
   #listeners = new Set<() => void>()
 
@@ -45,6 +46,7 @@ class TestLog implements Followed {
   }
 
   read(after: string, limit: number, isWanted: (model: string) => boolean) {
+    this.reads++
     const changes = this.changes.slice(Number(after), Number(after) + limit)
     const position = String(Number(after) + changes.length)
     const wanted = changes.filter(({ model }) => isWanted(model))
@@ -96,7 +98,7 @@ function setUp(maxSubscriptions = 100) {
   const hub = new Hub({ feed, covers, maxSubscriptions })
   /** A request that found something at once. */
   const ask = async (peer: Peer, follow: Partial<Follow>, position: string | undefined = log.head()) => {
-    const joining = await hub.begin(peer)
+    const joining = await hub.begin(peer, 'reads')
     hub.join(joining, { records: [], models: [], ...follow }, position)
   }
   const connect = (id: string, mirror = false) => {
@@ -143,7 +145,7 @@ describe('a subscription begins where its reading ends', () => {
       const { log, hub, connect } = setUp()
       const { peer } = connect('a')
       log.write(created(1))
-      const joining = await hub.begin(peer)
+      const joining = await hub.begin(peer, 'reads')
       log.write({ ...updated(1), after: pet(1, { name: 'read' }) })
       const position = log.head()
       log.write(updated(1))
@@ -157,7 +159,7 @@ describe('a subscription begins where its reading ends', () => {
   test('for new records too, which are followed from then on', async () => {
     const { log, hub, connect } = setUp()
     const { peer } = connect('a')
-    const joining = await hub.begin(peer)
+    const joining = await hub.begin(peer, 'reads')
     log.write(created(1))
     const position = log.head()
     log.write(created(2))
@@ -187,9 +189,9 @@ describe('a subscription begins where its reading ends', () => {
   test('a write has read nothing: it hears all since it began but what it did itself', async () => {
     const { log, hub, connect } = setUp()
     const { peer } = connect('a')
-    const joining = await hub.begin(peer)
-    log.write(updated(1))
+    const joining = await hub.begin(peer, 'writes')
     log.write(updated(1, 'a'))
+    log.write(updated(1))
     await log.wake()
     log.write(updated(1, 'b'))
     hub.join(joining, { records: pets(1), models: [] }, undefined)
@@ -200,10 +202,10 @@ describe('a subscription begins where its reading ends', () => {
   test('who gave up is told nothing', async () => {
     const { log, hub, connect } = setUp()
     const { peer } = connect('a')
-    const joining = await hub.begin(peer)
+    const joining = await hub.begin(peer, 'reads')
     log.write(updated(1))
     await log.wake()
-    hub.abandon(joining)
+    hub.abandon(joining, true)
     hub.join(joining, { records: pets(1), models: ['pet'] }, '0')
     log.write(updated(1), created(2))
     await log.wake()
@@ -235,7 +237,7 @@ describe('changes are read', () => {
   test('of everything, while somebody asks', async () => {
     const { log, hub, connect } = setUp()
     const { peer } = connect('a')
-    const joining = await hub.begin(peer)
+    const joining = await hub.begin(peer, 'reads')
     log.write(user)
     await log.wake()
     assert.deepEqual(log.wanted, ['user'])
@@ -251,7 +253,7 @@ describe('nothing is told twice', () => {
     const { log, hub, ask, connect } = setUp()
     const { peer } = connect('a')
     await ask(peer, { records: pets(1), models: ['pet'] })
-    const joining = await hub.begin(peer)
+    const joining = await hub.begin(peer, 'reads')
     log.write(updated(1))
     log.write(created(3))
     await log.wake()
@@ -265,7 +267,7 @@ describe('nothing is told twice', () => {
     const others = Array.from({ length: 501 }, (_, index) => connect(`other ${index}`).peer)
     for (const other of others) await ask(other, { records: pets(1, 2, 3) })
     const { peer } = connect('a')
-    const joining = await hub.begin(peer)
+    const joining = await hub.begin(peer, 'reads')
     // After five hundred deliveries others have their turn: in the middle of the second event.
     others[498]!.during = ({ event }) => {
       if (event.id === 2) setImmediate(() => hub.join(joining, { records: pets(1, 2, 3), models: [] }, '0'))
@@ -317,7 +319,7 @@ describe('a record that is destroyed', () => {
     const { peer } = connect('a')
     log.write(created(1))
     await ask(peer, { records: pets(1) })
-    const joining = await hub.begin(peer)
+    const joining = await hub.begin(peer, 'reads')
     const position = log.head()
     log.write(updated(1))
     log.write(destroyed(1))
@@ -332,7 +334,7 @@ describe('a record that is destroyed', () => {
   test('while it was asked for ends the subscription it began', async () => {
     const { log, hub, connect } = setUp()
     const { peer } = connect('a')
-    const joining = await hub.begin(peer)
+    const joining = await hub.begin(peer, 'reads')
     const position = log.head()
     log.write(destroyed(1))
     await log.wake()
@@ -365,6 +367,70 @@ describe('who causes a change', () => {
   })
 })
 
+describe('who was told of others while it wrote', () => {
+  const own = updated(1, 'a')
+  const other = updated(1, 'b')
+  const cases: readonly (readonly [
+    what: string,
+    rows: { readonly before?: Row; readonly during?: readonly Row[]; readonly after?: readonly Row[] },
+    heard: readonly string[],
+  ])[] = [
+    ['hears of its own change, told before its answer', { during: [other, own] }, ['updated pet 1', 'updated pet 1']],
+    ['told after its answer', { after: [other, own] }, ['updated pet 1', 'updated pet 1']],
+    ['and the other before it', { during: [other], after: [own] }, ['updated pet 1', 'updated pet 1']],
+    ['not if it knew before it began', { before: other, after: [own] }, []],
+    ['not if the other came later', { during: [own], after: [other] }, ['updated pet 1']],
+    ['not for another record', { during: [updated(2)], after: [own] }, ['updated pet 2']],
+  ]
+  for (const [what, { before, during = [], after = [] }, heard] of cases) {
+    for (const isFollowed of [true, false]) {
+      test(`${what}${isFollowed ? '' : ', of a record that it did not listen to'}`, async () => {
+        const { log, hub, ask, connect } = setUp()
+        const { peer } = connect('a')
+        await ask(peer, { records: isFollowed ? pets(1, 2) : pets(2) })
+        if (before) log.write(before)
+        await log.wake()
+        peer.take()
+        const joining = await hub.begin(peer, 'writes')
+        for (const row of during) log.write(row)
+        await log.wake()
+        for (const row of after) log.write(row)
+        hub.join(joining, { records: pets(1), models: [] }, undefined)
+        await log.wake()
+        assert.deepEqual(peer.take(), heard)
+        log.write(own)
+        await log.wake()
+        assert.deepEqual(peer.take(), [], 'and nothing is kept of it')
+      })
+    }
+  }
+
+  for (const isRefused of [false, true]) {
+    test(`and was ${isRefused ? 'refused' : 'answered that it failed'} hears what it did after all: ${!isRefused}`, async () => {
+      const { log, hub, ask, connect } = setUp()
+      const { peer } = connect('a')
+      await ask(peer, { records: pets(1) })
+      hub.abandon(await hub.begin(peer, 'writes'), isRefused)
+      log.write(own)
+      await log.wake()
+      assert.deepEqual(peer.take(), isRefused ? [] : ['updated pet 1'])
+    })
+  }
+
+  test('is forgotten, though what it wrote changed nothing', async () => {
+    const { log, hub, ask, connect } = setUp()
+    const { peer } = connect('a')
+    await ask(peer, { records: pets(1) })
+    await log.wake()
+    const reads = log.reads
+    for (let count = 0; count < 2_000; count++) {
+      hub.join(await hub.begin(peer, 'writes'), { records: pets(1), models: [] }, undefined)
+      if (count % 100 === 0) await turn()
+    }
+    assert.ok(log.reads > reads && log.reads < reads + 20, `${log.reads - reads} reads`)
+  })
+})
+
 describe('who adds members', () => {
   const added = { model: 'user', id: 7, attribute: 'pets', target: 'pet' }
 
@@ -372,7 +438,7 @@ describe('who adds members', () => {
     test(`follows those that are new, ${heardFirst ? 'told of before' : 'told of after'} its answer`, async () => {
       const { log, hub, connect } = setUp()
       const { peer } = connect('a')
-      const joining = await hub.begin(peer)
+      const joining = await hub.begin(peer, 'writes')
       log.write(moved(1, null, 7, 'b'), moved(2, null, 8, 'a'))
       log.write(moved(3, null, 7, 'a'), moved(4, 9, 7, 'a'), moved(5, 7, null, 'a'))
       log.write(updated(3))
@@ -424,7 +490,7 @@ describe('much that is told at once', () => {
     await Promise.resolve().then() // nobody is left, and the telling has not gone on
     log.write(created(2))
     const { peer } = connect('after')
-    hub.join(await hub.begin(peer), { records: [], models: ['pet'] }, undefined)
+    hub.join(await hub.begin(peer, 'writes'), { records: [], models: ['pet'] }, undefined)
     await waking
     assert.deepEqual(peer.take(), [])
     log.write(created(3))
@@ -479,7 +545,7 @@ describe('a peer', () => {
     const { log, hub, connect } = setUp()
     const { peer, connection } = connect('a')
     log.failing = new Error('the database is away')
-    const beginning = hub.begin(peer)
+    const beginning = hub.begin(peer, 'reads')
     connection[Symbol.dispose]()
     await assert.rejects(beginning, log.failing)
     await turn()

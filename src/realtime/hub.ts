@@ -2,6 +2,7 @@ import type { Change, Position, RecordId } from '../protocol/change.ts'
 import type { Event, Message, Peer } from '../protocol/event.ts'
 import { nextTurn } from '../support/next-turn.ts'
 import type { Feed, FeedListener, Heard } from './feed.ts'
+import { type OwnWrite, OwnWrites, recordKey } from './own-writes.ts'
 import { type Joined, type Listeners, Subscriptions } from './subscriptions.ts'
 
 /** What a request makes its peer listen to. */
@@ -31,6 +32,7 @@ interface Told {
 export interface Joining {
   readonly peer: Peer
   readonly missed: Missed[]
+  readonly write: OwnWrite | undefined
 }
 
 interface Missed extends Told {
@@ -47,8 +49,11 @@ interface Adding {
 /** So many deliveries are made before others have their turn: a thousand writes to sockets take ten milliseconds. */
 const deliveriesAtOnce = 500
 
+/** So many writes of peers may wait to come by in the log before it is looked at. */
+const mostEnded = 500
+
 export interface HubOptions {
-  readonly feed: Pick<Feed, 'listen'>
+  readonly feed: Pick<Feed, 'listen' | 'look'>
   readonly covers: (position: Position, change: Change) => boolean
   readonly maxSubscriptions: number
 }
@@ -62,6 +67,7 @@ export class Hub implements FeedListener {
   readonly #options: HubOptions
   readonly #joinings = new Set<Joining>()
   readonly #peers = new Set<Peer>()
+  readonly #ownWrites = new OwnWrites()
   #unsettled: Joined[] = []
   #adding: Adding[] = []
   #listening: Promise<Disposable> | undefined
@@ -78,22 +84,25 @@ export class Hub implements FeedListener {
         this.#subscriptions.leave(peer)
         for (const joining of [...this.#joinings]) if (joining.peer === peer) this.#joinings.delete(joining)
         this.#adding = this.#adding.filter((adding) => adding.peer !== peer)
+        this.#ownWrites.leave(peer)
         if (this.#peers.size === 0) this.#silence()
       },
     }
   }
 
   /** To be called before a request of the peer reads or writes. */
-  async begin(peer: Peer): Promise<Joining> {
+  async begin(peer: Peer, effect: 'reads' | 'writes'): Promise<Joining> {
     await this.#listen()
-    const joining: Joining = { peer, missed: [] }
+    const write = effect === 'writes' ? this.#ownWrites.begin(peer) : undefined
+    const joining: Joining = { peer, missed: [], write }
     this.#joinings.add(joining)
     return joining
   }
 
   /** `position` is where the peer has read; a write read nothing, and hears everything since it began. */
   join(joining: Joining, follow: Follow, position: Position | undefined): void {
-    const { peer, missed } = joining
+    const { peer, missed, write } = joining
+    if (write) this.#end(write)
     if (!this.#joinings.delete(joining) || !this.#peers.has(peer)) return
     const records = follow.records.flatMap(({ model, ids }) => this.#unfollowed(peer, model, ids))
     if (this.#subscriptions.countOf(peer) + records.length > this.#options.maxSubscriptions) {
@@ -111,8 +120,14 @@ export class Hub implements FeedListener {
     this.#replay(peer, missed, joined, fresh, adding)
   }
 
-  abandon(joining: Joining): void {
+  /** `isRefused`: nothing was written; otherwise it may have happened although the answer is that it failed. */
+  abandon(joining: Joining, isRefused: boolean): void {
     this.#joinings.delete(joining)
+    const { write } = joining
+    if (!write) return
+    write.hasFailed = true
+    if (isRefused) this.#ownWrites.forget(write)
+    else this.#end(write)
   }
 
   /** While a request is under way, nobody knows what its peer will listen to. */
@@ -146,14 +161,17 @@ export class Hub implements FeedListener {
   settling(): () => void {
     const joined = this.#unsettled
     const adding = new Set(this.#adding)
+    const settle = this.#ownWrites.settling()
     this.#unsettled = []
     return () => {
+      settle()
       for (const place of joined) place.settled = true
       if (adding.size > 0) this.#adding = this.#adding.filter((item) => !adding.has(item))
     }
   }
 
   reset(): void {
+    this.#ownWrites.clear()
     for (const peer of [...this.#peers]) this.#restart(peer)
   }
 
@@ -169,8 +187,15 @@ export class Hub implements FeedListener {
     }
     // One that gets this key later is a stranger.
     if (event.verb === 'destroyed') this.#subscriptions.unfollow(peer, event.model, event.id)
-    if (change.origin === peer.id && !peer.mirror) return false
+    if (change.origin !== peer.id) this.#ownWrites.tell(peer, event.model, event.id)
+    else if (!peer.mirror && !this.#ownWrites.isOvertaken(peer, event.model, event.id)) return false
     return peer.send(message)
+  }
+
+  /** A write that changed nothing wakes nobody. */
+  #end(write: OwnWrite): void {
+    this.#ownWrites.end(write)
+    if (this.#ownWrites.ended > mostEnded) this.#options.feed.look()
   }
 
   /** What was told while a peer's request was under way, of that which it listens to since. */
@@ -262,11 +287,10 @@ export class Hub implements FeedListener {
     const listening = this.#listening
     this.#listening = undefined
     this.#unsettled = []
+    this.#ownWrites.clear()
     listening?.then(
       (feed) => feed[Symbol.dispose](),
       () => {}, // those who waited for it were told
     )
   }
 }
-
-const recordKey = (model: string, id: RecordId): string => `${model}/${id}`

@@ -145,7 +145,7 @@ async function performFor(
 ): Promise<Outcome> {
   const { hub, store, context } = pipeline
   const { operation } = match
-  const joining = await hub.begin(peer)
+  const joining = await hub.begin(peer, operation.effect)
   try {
     if (operation.effect === 'writes') {
       const outcome = await perform(pipeline, match, input, askingOf(request))
@@ -156,7 +156,7 @@ async function performFor(
     hub.join(joining, followOf(value, match), position)
     return value
   } catch (error) {
-    hub.abandon(joining)
+    hub.abandon(joining, error instanceof ServiceError && error.status < 500)
     throw error
   }
 }

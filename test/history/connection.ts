@@ -1,3 +1,5 @@
+import type { JsonObject } from '../../src/protocol/json.ts'
+import type { Answered } from '../sails-client.ts'
 import type { HeardEvent } from './view.ts'
 
 /** One connection of a listener. */
@@ -12,6 +14,8 @@ export interface Connection {
   stall(isStalled: boolean): void
   /** Asks for the records once more, which must change nothing for who listens already. */
   again?(): Promise<void>
+  /** Changes a record, and believes the answer. Undefined: the connection ended before it came. */
+  patch?(path: string, body: JsonObject): Promise<Answered | undefined>
 }
 
 /** Takes operations whole: whoever goes on from a position has heard all of what stands before it. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../src/protocol/json.ts'
-import { SailsClient } from '../sails-client.ts'
+import { type Answered, SailsClient } from '../sails-client.ts'
 import { unreliableNetwork } from '../unreliable-network.ts'
 import type { Connection } from './connection.ts'
 import { type Listener, queryOf } from './listener.ts'
@@ -27,7 +27,9 @@ export async function listenBySocket(listener: Listener, url: string): Promise<C
   if (answered?.statusCode !== 200) throw new Error(`a socket was answered ${answered?.statusCode}`)
   await listener.begin(true, async () => answered.body as JsonObject[])
   client.listen((name, payload) => {
-    if (!isOver && name === model) listener.hear([payload as unknown as HeardEvent])
+    if (isOver) return
+    if (name === 'answer') listener.believe(payload as unknown as Answered)
+    else if (name === model) listener.hear([payload as unknown as HeardEvent])
   })
   way.move()
   return {
@@ -36,5 +38,9 @@ export async function listenBySocket(listener: Listener, url: string): Promise<C
     cut: () => client.close(),
     stall: (isStalled) => network.stall(isStalled),
     again: async () => void (await find()),
+    ...(model === 'pet' && {
+      patch: async (path, body) =>
+        (await Promise.race([client.askAmongEvents('patch', path, body), ended.promise])) ?? undefined,
+    }),
   }
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../src/protocol/json.ts'
+import type { Answered } from '../sails-client.ts'
 import { fenceId, heavy, memberships, type Truth } from './models.ts'
 import { type HeardEvent, View, type Watching } from './view.ts'
 
@@ -91,6 +92,11 @@ export class Listener {
     }
     this.#passed = Math.max(this.#passed, number)
     this.#tell()
+  }
+
+  /** What it wrote itself, as it was answered: of that it need not hear. */
+  believe({ statusCode, body }: Answered): void {
+    if (statusCode === 200) this.#view?.believe(body)
   }
 
   fail(error: unknown): void {

@@ -9,7 +9,7 @@ import { Marks } from './marks.ts'
 import { modelNames, type Truth } from './models.ts'
 import { type Outsider, openOutsider } from './outsider.ts'
 import { Server } from './server.ts'
-import type { Step, Treatment } from './steps.ts'
+import type { Step, Treatment, Write } from './steps.ts'
 import { Violation } from './view.ts'
 import { Writer } from './writer.ts'
 
@@ -93,7 +93,8 @@ class World implements AsyncDisposable {
         return this.#writer.write(step.write)
       case 'burst': {
         const writes = step.writes.map((write) => this.#writer.write(write))
-        const burst = Promise.all([...writes, ...(step.findAgain ? this.#findAgain() : [])]).then(() => {})
+        const along = step.writeAlong ? this.#writeAlong(step.writes[0] as Write) : []
+        const burst = Promise.all([...writes, ...along, ...(step.findAgain ? this.#findAgain() : [])]).then(() => {})
         if (step.awaited) return burst
         return this.#leaveUnderWay(burst)
       }
@@ -162,6 +163,13 @@ class World implements AsyncDisposable {
     return this.#present.map(
       ({ connection, isStalled }) => (isStalled ? undefined : connection?.again?.()) ?? Promise.resolve(),
     )
+  }
+
+  #writeAlong(write: Write): readonly Promise<void>[] {
+    const patches = this.#present.flatMap(({ connection, isStalled }) => (isStalled ? [] : (connection?.patch ?? [])))
+    if (patches.length === 0) return []
+    const by = (by: Write['by']) => this.#writer.write({ ...write, what: 'update pet', by })
+    return [by('http'), ...patches.map((patch) => this.#writer.writeAlong(write, patch)), by('http'), by('outsider')]
   }
 
   #leaveUnderWay(burst: Promise<void>): void {

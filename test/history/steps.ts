@@ -22,6 +22,8 @@ export type Step =
       readonly awaited: boolean
       /** Everybody who listens over a socket asks for the records once more meanwhile. */
       readonly findAgain: boolean
+      /** Everybody who listens to pets over a socket changes the same one over that socket, as others do. */
+      readonly writeAlong: boolean
     }
   | {
       readonly do: 'listen'
@@ -80,6 +82,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       writes: fc.array(write, { minLength: 2, maxLength: 10 }),
       awaited: fc.boolean(),
       findAgain: fc.boolean(),
+      writeAlong: fc.boolean(),
     }),
   },
   {

@@ -32,6 +32,8 @@ export class View {
   readonly #members = new Map<number, Set<number>>()
   /** Where the reading may be newer than an event, the first event of a record proves nothing. */
   readonly #proven = new Set<string>()
+  /** What it wrote itself, in between what others did: only in the end must what is held be true. */
+  readonly #own = new Set<string>()
 
   /** `isExact`: what was read and what is heard meet exactly; otherwise what is heard begins earlier. */
   constructor(watching: Watching, read: readonly JsonObject[], isExact: boolean) {
@@ -69,6 +71,12 @@ export class View {
     }
   }
 
+  believe(answered: JsonObject): void {
+    const { [memberships[this.#watching.model].attribute]: _, ...row } = answered
+    this.#rows.set(row.id as number, flat(row))
+    this.#own.add(String(row.id))
+  }
+
   #move(event: HeardEvent): void {
     const { verb, id, attribute, addedId, removedId } = event
     if (this.#watching.isHeavy || attribute !== memberships[this.#watching.model].attribute) return
@@ -90,6 +98,7 @@ export class View {
   }
 
   #isCertain(key: string): boolean {
+    if (this.#own.has(key)) return false
     if (this.#isExact || this.#proven.has(key)) return true
     this.#proven.add(key)
     return false
@@ -97,6 +106,7 @@ export class View {
 
   /** Throws where what is held differs from what is true. */
   compare(truth: Truth): void {
+    this.#own.clear()
     const { model, isHeavy } = this.#watching
     const { rows, members } = truth[model]
     const seen = new Map([...rows].filter(([, row]) => !isHeavy || (row.weight as number) >= heavy))

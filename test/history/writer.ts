@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../src/protocol/json.ts'
 import { SailsClient } from '../sails-client.ts'
+import type { Connection } from './connection.ts'
 import type { Marks, Result } from './marks.ts'
 import { fenceId, type ModelName, pairs } from './models.ts'
 import type { Outsider } from './outsider.ts'
@@ -37,6 +38,16 @@ export class Writer {
     this.#marks.settle(mark, isMarked || result === 'refused' ? result : 'unknown')
     if (result === 'done') this.done++
     if (result === 'unknown') this.unknown++
+  }
+
+  /** Somebody who listens changes a pet, over their own connection. */
+  async writeAlong({ one }: Write, patch: NonNullable<Connection['patch']>): Promise<void> {
+    const mark = this.#marks.next()
+    const path = `/pet/${this.#pick('pet', one)}`
+    const answered = await patch(path, { mark })
+    const result = answered ? this.#took(path, 'PATCH', answered.statusCode, answered.body) : 'unknown'
+    this.#marks.settle(mark, result)
+    if (result === 'done') this.done++
   }
 
   /** `isMarked`: if it is done, the mark stands somewhere. */

@@ -163,14 +163,13 @@ export class SocketClient implements Peer, EngineListener {
       return
     }
     if (!request) return
-    const isReading = request.method === 'GET' || request.method === 'HEAD'
-    const answered = isReading ? this.#outbox.begin((frame) => this.#release(frame)) : undefined
+    const answered = this.#outbox.begin((frame) => this.#release(frame))
     try {
       this.#answer(message, await service.handle(request))
     } catch (error) {
       this.#answer(message, failed(error, report))
     }
-    answered?.()
+    answered()
   }
 
   #answer({ ack }: packets.Message, response: ServiceResponse): void {

@@ -1,23 +1,23 @@
 /**
- * Puts what a client is told after what it was answered. An event that comes while a reading is under way may be newer
- * than what was read: it waits for the answer, or the client would overwrite it with what was before. Readings that
- * begin later make it wait no longer.
+ * Puts what a client is told after what it was answered. An event that comes while a request is under way may be newer
+ * than what was read or written: it waits for the answer, or the client would overwrite it with what was before. Requests
+ * that begin later make it wait no longer.
  */
 export class Outbox<Item> {
   /** Only while there are any: most clients are idle most of the time, and there are many of them. */
-  #readings: Set<number> | undefined
+  #requests: Set<number> | undefined
   #begun = 0
   #held: { readonly after: number; readonly item: Item }[] = []
 
-  /** Returns what ends the reading; to be called when the answer was sent, with what may be sent now. */
+  /** Returns what ends the request; to be called when the answer was sent, with what may be sent now. */
   begin(send: (item: Item) => void): () => void {
-    const reading = ++this.#begun
-    this.#readings ??= new Set()
-    const readings = this.#readings.add(reading)
+    const request = ++this.#begun
+    this.#requests ??= new Set()
+    const requests = this.#requests.add(request)
     return () => {
-      if (!readings.delete(reading)) return
-      if (readings.size === 0) this.#readings = undefined
-      const [oldest = Number.POSITIVE_INFINITY] = readings
+      if (!requests.delete(request)) return
+      if (requests.size === 0) this.#requests = undefined
+      const [oldest = Number.POSITIVE_INFINITY] = requests
       let free = 0
       while (free < this.#held.length && (this.#held[free] as { after: number }).after < oldest) free++
       for (const { item } of this.#held.splice(0, free)) send(item)
@@ -26,7 +26,7 @@ export class Outbox<Item> {
 
   /** False: nothing is waited for, it can be sent at once. */
   holds(item: Item): boolean {
-    if (!this.#readings) return false
+    if (!this.#requests) return false
     this.#held.push({ after: this.#begun, item })
     return true
   }
