@@ -32,6 +32,7 @@ export class OwnWrites {
 
   /** The peer is told of what somebody else did to a record. */
   tell(peer: Peer, model: string, id: RecordId): void {
+    if (this.#ofPeer.size === 0) return // hardly anybody writes while very many are told
     for (const { told } of this.#ofPeer.get(peer) ?? []) told.add(recordKey(model, id))
   }
 
