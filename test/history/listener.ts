@@ -25,6 +25,8 @@ const fenceIn = ({ id, data }: HeardEvent): number | undefined => {
   return number === undefined ? undefined : Number(number)
 }
 
+const longestTrail = 60
+
 /** What somebody learns who is always there. */
 export interface Witnessed {
   heard(mark: string): void
@@ -43,6 +45,8 @@ export class Listener {
   #passed = 0
   #skipped = 0
   #changed: (() => void)[] = []
+  /** What last happened to it, for whoever must find out why it was told something wrong. */
+  readonly #trail: string[] = []
   failure: Error | undefined
   compared = 0
   events = 0
@@ -61,7 +65,9 @@ export class Listener {
   async begin(isExact: boolean, read: () => Promise<readonly JsonObject[]>): Promise<void> {
     this.#view = undefined
     this.#witnessed?.missed()
+    this.note('begins')
     const records = await read()
+    this.note(`read ${records.length}`)
     // What is heard of a fence that stood when the records were read may come before what was read.
     this.#skipped = isExact ? 0 : this.#fences.begun
     this.#passed = this.#fences.last
@@ -80,6 +86,7 @@ export class Listener {
 
   #hear(event: HeardEvent): void {
     this.events++
+    this.note(JSON.stringify(event))
     this.#view?.apply(event)
     const mark = event.data?.mark
     if (typeof mark === 'string') this.#witnessed?.heard(mark)
@@ -87,7 +94,7 @@ export class Listener {
     if (number === undefined) return
     const truth = this.#fences.get(number)
     if (truth && number > this.#skipped) {
-      this.#view?.compare(truth)
+      this.#view?.compare(truth, number)
       this.compared++
     }
     this.#passed = Math.max(this.#passed, number)
@@ -96,14 +103,19 @@ export class Listener {
 
   /** What it wrote itself, as it was answered: of that it need not hear. */
   believe({ statusCode, body }: Answered): void {
-    if (statusCode === 200) this.#view?.believe(body)
+    this.note(`answered ${statusCode} ${JSON.stringify(body)}`)
+    if (statusCode === 200) this.#view?.believe(body, this.#fences.begun)
   }
 
   fail(error: unknown): void {
-    this.failure ??= new Error(`${this.name}: ${error instanceof Error ? error.message : String(error)}`, {
-      cause: error,
-    })
+    const told = error instanceof Error ? error.message : String(error)
+    this.failure ??= new Error(`${this.name}: ${told}\nbefore that:\n  ${this.#trail.join('\n  ')}`, { cause: error })
     this.#tell()
+  }
+
+  note(what: string): void {
+    this.#trail.push(what)
+    if (this.#trail.length > longestTrail) this.#trail.shift()
   }
 
   hasPassed(number: number): boolean {

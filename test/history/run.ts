@@ -200,6 +200,7 @@ class World implements AsyncDisposable {
 
   async #connect(present: Present, server: number): Promise<void> {
     const { listener, by, position } = present
+    listener.note(`connects to ${server}, behind ${position}`)
     try {
       const connection = await this.#open(listener, by, server, position)
       if (!connection) return
@@ -222,6 +223,7 @@ class World implements AsyncDisposable {
 
   #lost(present: Present, connection: Connection): void {
     if (present.connection !== connection) return
+    present.listener.note(`lost, behind ${connection.position}`)
     present.connection = undefined
     present.isStalled = false
     present.position = connection.position
@@ -235,6 +237,7 @@ class World implements AsyncDisposable {
     )
     const present = wanted[which % wanted.length]
     if (!present) return
+    present.listener.note(what)
     switch (what) {
       case 'resume':
         return this.#connect(present, server)

@@ -32,8 +32,11 @@ export class View {
   readonly #members = new Map<number, Set<number>>()
   /** Where the reading may be newer than an event, the first event of a record proves nothing. */
   readonly #proven = new Set<string>()
-  /** What it wrote itself, in between what others did: only in the end must what is held be true. */
-  readonly #own = new Set<string>()
+  /**
+   * What it wrote itself, in between what others did, with the last fence that was begun when it was answered: what it
+   * holds may be newer than what it hears next, and must be true at the fence after that.
+   */
+  readonly #own = new Map<number, number>()
 
   /** `isExact`: what was read and what is heard meet exactly; otherwise what is heard begins earlier. */
   constructor(watching: Watching, read: readonly JsonObject[], isExact: boolean) {
@@ -71,10 +74,10 @@ export class View {
     }
   }
 
-  believe(answered: JsonObject): void {
+  believe(answered: JsonObject, fence: number): void {
     const { [memberships[this.#watching.model].attribute]: _, ...row } = answered
     this.#rows.set(row.id as number, flat(row))
-    this.#own.add(String(row.id))
+    this.#own.set(row.id as number, fence)
   }
 
   #move(event: HeardEvent): void {
@@ -93,26 +96,26 @@ export class View {
 
   #expect(event: HeardEvent, before: JsonObject | undefined): void {
     const held = this.#rows.get(event.id)
+    if (this.#own.has(event.id)) return
     if (this.#isCertain(String(event.id)) && !isDeepStrictEqual(held, before))
       throw new Violation(`${said(event)}, and held was ${JSON.stringify(held)}`)
   }
 
   #isCertain(key: string): boolean {
-    if (this.#own.has(key)) return false
     if (this.#isExact || this.#proven.has(key)) return true
     this.#proven.add(key)
     return false
   }
 
-  /** Throws where what is held differs from what is true. */
-  compare(truth: Truth): void {
-    this.#own.clear()
+  /** Throws where what is held differs from what is true at a fence, or when all is told. */
+  compare(truth: Truth, fence = Number.POSITIVE_INFINITY): void {
+    for (const [id, answeredAt] of this.#own) if (answeredAt < fence) this.#own.delete(id)
     const { model, isHeavy } = this.#watching
     const { rows, members } = truth[model]
     const seen = new Map([...rows].filter(([, row]) => !isHeavy || (row.weight as number) >= heavy))
     for (const id of new Set([...seen.keys(), ...this.#rows.keys()])) {
       const [is, held] = [seen.get(id), this.#rows.get(id)]
-      if (!isDeepStrictEqual(is, held))
+      if (!this.#own.has(id) && !isDeepStrictEqual(is, held))
         throw new Violation(`${model} ${id} is ${JSON.stringify(is)}, and held was ${JSON.stringify(held)}`)
       if (isHeavy) continue
       const [are, believed] = [sorted(members.get(id)), sorted(this.#members.get(id))]
