@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
+import { createRequire } from 'node:module'
 import type { Duplex } from 'node:stream'
-import { type WebSocket, WebSocketServer } from 'ws'
+import type { WebSocket, WebSocketServer } from 'ws'
 import { type Message, payloadOf } from '../../protocol/event.ts'
 import type { LiveService, Service } from '../../protocol/request.ts'
 import type { Clock } from '../../support/clock.ts'
@@ -41,6 +42,19 @@ export interface SocketServer {
 const monotonic: Clock = { now: () => performance.now() }
 const beatEveryMs = 1_000
 
+const require = createRequire(import.meta.url)
+
+/** Loaded when the first client comes: with all that it needs it takes six megabytes, and many services have none. */
+function openWebSockets({ maxMessageBytes }: Limits): WebSocketServer {
+  const { WebSocketServer } = require('ws') as typeof import('ws')
+  return new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload: maxMessageBytes,
+  })
+}
+
 /** The protocol of the ancestor's clients: Socket.IO over WebSocket, as far as they use it. */
 export function serveSockets(service: LiveService, options: SocketOptions): SocketServer {
   const { limits, report, clock = monotonic, mirror = false } = options
@@ -48,12 +62,7 @@ export function serveSockets(service: LiveService, options: SocketOptions): Sock
   const admit = createAdmission(options)
   const front: SocketFront = { service, limits, clock, mirror, report, frameOf: rememberFrames() }
   const clients = new Set<SocketClient>()
-  const webSockets = new WebSocketServer({
-    noServer: true,
-    clientTracking: false,
-    perMessageDeflate: false,
-    maxPayload: limits.maxMessageBytes,
-  })
+  let webSockets: WebSocketServer | undefined
   let beating: NodeJS.Timeout | undefined
   let stopping: PromiseWithResolvers<void> | undefined
 
@@ -82,6 +91,7 @@ export function serveSockets(service: LiveService, options: SocketOptions): Sock
       return true
     }
     const version = parameters.get('EIO') === '3' ? 3 : 4
+    webSockets ??= openWebSockets(limits)
     webSockets.handleUpgrade(req, socket, head, (ws: WebSocket) => enter(ws, socket, version, headers))
     return true
   }
