@@ -152,7 +152,8 @@ export class Audience {
     }
   }
 
-  #settling(): () => void {
+  #settling(): (() => void) | undefined {
+    if (this.#unsettled.length === 0) return undefined
     const before = this.#unsettled
     this.#unsettled = []
     return () => {

@@ -32,7 +32,7 @@ export interface FeedListener {
   /** Everything that it wants up to there has been told. */
   passed?(position: Position): void
   /** Called before the log is read; what it returns is called when all that was committed by then has been told. */
-  settling(): () => void
+  settling(): (() => void) | undefined
   /** Changes may have been missed. */
   reset(): void
 }
@@ -51,6 +51,8 @@ export class Feed {
   readonly #report: (error: unknown) => void
   /** Each listening is one of its own, so that who ends one and begins another keeps the other. */
   readonly #listenings = new Set<{ readonly listener: FeedListener }>()
+  /** To be called when the log was read to its end. It stays when the log could not be read. */
+  #unsettled: (() => void)[] = []
   #position: Position | undefined
   #waking: Disposable | undefined
   #reading: Promise<void> | undefined
@@ -96,6 +98,7 @@ export class Feed {
     this.#waking?.[Symbol.dispose]()
     this.#waking = undefined
     this.#position = undefined
+    this.#unsettled = []
   }
 
   async #started(): Promise<void> {
@@ -132,9 +135,11 @@ export class Feed {
     const waking = this.#waking
     // Those who listened may be gone, and others have begun elsewhere.
     const isOver = () => this.#waking !== waking
-    const waiting: (() => void)[] = []
     for (let told = 0; ; ) {
-      for (const { listener } of this.#listenings) waiting.push(listener.settling())
+      for (const { listener } of this.#listenings) {
+        const settle = listener.settling()
+        if (settle) this.#unsettled.push(settle)
+      }
       const from = this.#position as Position
       const batch = await this.#log.read(from, changesAtOnce, (model) => this.#isWanted(model))
       if (isOver()) return
@@ -143,22 +148,24 @@ export class Feed {
         if (isOver()) return
         this.#position = head
         for (const { listener } of [...this.#listenings]) listener.reset()
+        this.#settle()
         return
       }
       await this.#tell(batch.changes)
       if (isOver()) return
       this.#position = batch.position
       for (const { listener } of [...this.#listenings]) listener.passed?.(batch.position)
-      if (batch.changes.length === 0) {
-        for (const settle of waiting) settle()
-        return
-      }
+      if (batch.changes.length === 0) return this.#settle()
       told += batch.changes.length
       if (told < changesAtOnce) continue
       told = 0
       await nextTurn() // reading a file never waits for anything by itself
       if (isOver()) return
     }
+  }
+
+  #settle(): void {
+    for (const settle of this.#unsettled.splice(0)) settle()
   }
 
   #isWanted(model: string): boolean {

@@ -47,6 +47,7 @@ class TestLog implements Followed {
 
   read(after: string, limit: number, isWanted: (model: string) => boolean) {
     this.reads++
+    if (this.failing) throw this.failing
     const changes = this.changes.slice(Number(after), Number(after) + limit)
     const position = String(Number(after) + changes.length)
     const wanted = changes.filter(({ model }) => isWanted(model))
@@ -416,6 +417,25 @@ describe('who was told of others while it wrote', () => {
       assert.deepEqual(peer.take(), isRefused ? [] : ['updated pet 1'])
     })
   }
+
+  test('is forgotten, though the log could not be read at first', async () => {
+    const { log, hub, ask, connect, reported } = setUp()
+    const { peer } = connect('a')
+    await ask(peer, { records: pets(1) })
+    const joining = await hub.begin(peer, 'writes')
+    log.write(other)
+    log.write(own)
+    hub.join(joining, { records: pets(1), models: [] }, undefined)
+    log.failing = new Error('the database is away')
+    await log.wake()
+    assert.deepEqual([peer.take(), reported], [[], [log.failing]])
+    log.failing = undefined
+    await log.wake()
+    assert.deepEqual(peer.take(), ['updated pet 1', 'updated pet 1'])
+    log.write(own)
+    await log.wake()
+    assert.deepEqual(peer.take(), [])
+  })
 
   test('is forgotten, though what it wrote changed nothing', async () => {
     const { log, hub, ask, connect } = setUp()

@@ -158,13 +158,14 @@ export class Hub implements FeedListener {
     }
   }
 
-  settling(): () => void {
+  settling(): (() => void) | undefined {
+    const written = this.#ownWrites.settling()
+    if (this.#unsettled.length === 0 && this.#adding.length === 0) return written
     const joined = this.#unsettled
     const adding = new Set(this.#adding)
-    const settle = this.#ownWrites.settling()
     this.#unsettled = []
     return () => {
-      settle()
+      written?.()
       for (const place of joined) place.settled = true
       if (adding.size > 0) this.#adding = this.#adding.filter((item) => !adding.has(item))
     }

@@ -57,7 +57,8 @@ export class OwnWrites {
   }
 
   /** What it returns is to be called when all that is committed by now has been told. */
-  settling(): () => void {
+  settling(): (() => void) | undefined {
+    if (this.#ended.length === 0) return undefined
     const ended = this.#ended
     this.#ended = []
     return () => {
