@@ -53,6 +53,10 @@ export interface Dialect {
   like(column: string, pattern: string): Sql
   /** Nulls first ascending and last descending, on every database. */
   order(attribute: Attribute, column: string, direction: Direction): string
+  /** A comparison of whole rows seeks in an index by all their columns. */
+  readonly seeksRows: boolean
+  /** Selects of one order that are joined by `union all` are each read only as far as the limit of all needs them. */
+  readonly mergesSelects: boolean
   /** `limit` and `skip`. */
   page(limit: number, skip: number): Sql
   /** Behind a select in a transaction: nobody else may change the row until it ends. */

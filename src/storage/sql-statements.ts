@@ -53,10 +53,16 @@ export class SqlStatements {
     const order = raw(sort.length === 0 ? '' : ` order by ${orderBy(sort, model, this.#dialect)}`)
     const page = this.#dialect.page(limit + 1, skip)
     if (after === undefined) return sql`${head}${this.#where(where)}${order}${page}`
-    const arms = this.#arms(model, sort, after)
+    const whole = this.#dialect.seeksRows ? this.#rowsBehind(model, sort, after) : undefined
+    const arms = whole ? [whole] : this.#arms(model, sort, after)
     if (arms.length === 0) return sql`${head} where 1 = 0`
     if (arms.length === 1) return sql`${head}${this.#where(both(where, this.#dialect, arms[0] as Sql))}${order}${page}`
     // One condition with `or` would walk over all that came before; each arm is a range of its own that an index finds.
+    if (this.#dialect.mergesSelects) {
+      const selects = arms.map((arm) => sql`${head}${this.#where(both(where, this.#dialect, arm))}`)
+      const places = sort.map(({ direction }, index) => `${(columns.sortedAt[index] as number) + 1} ${direction}`)
+      return sql`${join(selects, ' union all ')}${raw(` order by ${places.join(', ')}`)}${page}`
+    }
     const key = this.#quote(model.primaryKey.column)
     const selected = arms.map((arm, index) => {
       const rows = sql`${raw(`select ${key} as keelson_id from ${table}`)}${this.#where(both(where, this.#dialect, arm))}${order}${page}`
@@ -76,6 +82,19 @@ export class SqlStatements {
       return select.length + list.push(`${column} as keelson_s${index}`) - 2
     })
     return { list: list.join(', '), sortedAt }
+  }
+
+  /** One comparison, where the order goes one way in all its keys and has no nulls behind the place. */
+  #rowsBehind(model: Model, sort: readonly Sort[], after: readonly unknown[]): Sql | undefined {
+    const direction = sort[0]?.direction
+    const isPlain = sort.every(
+      (item, index) =>
+        item.direction === direction && after[index] !== null && (direction === 'asc' || !orderable(item).nullable),
+    )
+    if (!isPlain) return undefined
+    const columns = sort.map((item) => this.#compared(item, model)).join(', ')
+    const values = sort.map((item, index) => this.#dialect.bound(item.attribute, after[index]))
+    return sql`${raw(`(${columns}) ${direction === 'asc' ? '>' : '<'} (`)}${join(values, ', ')}${raw(')')}`
   }
 
   /** Behind a place in the order: further in the last key, or in the one before it, and so on. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { type FreshDatabase, freshDatabase, missingPostgres, postgresForTests } from '../../../test/postgres.ts'
 import { openTestStore, type TestStore } from '../../../test/postgres-store.ts'
-import { allOf, byKey, type Condition, type Criteria, type Sort } from '../../criteria/criteria.ts'
+import { allOf, byKey, type Condition, type Criteria, everything, type Sort } from '../../criteria/criteria.ts'
 import { compareSorted, matches, sortValue } from '../../criteria/matches.ts'
 import { parseSort } from '../../criteria/parse-sort.ts'
 import { parseWhere } from '../../criteria/parse-where.ts'
@@ -12,6 +12,7 @@ import { ServiceError } from '../../protocol/errors.ts'
 import type { Json, JsonObject } from '../../protocol/json.ts'
 import { textOf } from '../../sql/sql.ts'
 import { defaultLimits } from '../../support/limits.ts'
+import { SqlStatements } from '../sql-statements.ts'
 import { encodeList } from '../store.ts'
 import { postgresDialect } from './dialect.ts'
 import { columnsOf, inspect, typesOf } from './inspect.ts'
@@ -338,6 +339,24 @@ describe('the dialect of PostgreSQL', { skip: missingPostgres ?? false }, async 
         const plan = (await stranger.query(explained, condition.values)).flat().join('\n')
         assert.match(plan, new RegExp(`Index Cond: .*${column}`), `${JSON.stringify(where)}\n${plan}`)
       }
+    })
+
+    test('and a page behind a place is found in one by all its keys', async () => {
+      await using database = await fresh()
+      await using store = await old(database)
+      const stranger = await database.connect()
+      await stranger.query('create index old_small on old (small nulls first, id); set enable_seqscan = off')
+      const model = store.model('old')
+      const sort = parseSort('small ASC', model, defaultLimits)
+      const criteria = { where: everything, sort, limit: 30, skip: 0, select: [model.primaryKey], after: ['5', '3'] }
+      const tables = await inspect((text, values) => stranger.query(text, values), ['old'])
+      const dialect = postgresDialect(typesOf(columnsOf([model], tables)))
+      const statements = new SqlStatements(dialect, () => true)
+      const statement = statements.find(model, criteria, statements.columns(model, criteria))
+      const explained = `explain ${textOf(statement, dialect.placeholder)}`
+      const plan = (await stranger.query(explained, statement.values)).flat().join('\n')
+      assert.match(plan, /Index Cond: \(ROW\(small, id\) > ROW\(/)
+      assert.doesNotMatch(plan, /Sort/)
     })
   })
 })

@@ -106,6 +106,9 @@ export function postgresDialect(types: ColumnTypes = () => undefined): SchemaDia
       return attribute.nullable ? `${column} desc nulls last` : `${column} desc`
     },
 
+    seeksRows: true,
+    mergesSelects: false, // often it sorts all of them instead
+
     page(limit, skip) {
       const most = limit <= plannedLimit ? raw(` limit ${Math.trunc(limit)}`) : sql` limit ${String(limit)}::bigint`
       return skip === 0 ? most : sql`${most} offset ${String(skip)}::bigint`

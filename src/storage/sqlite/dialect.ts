@@ -156,6 +156,8 @@ export const sqliteDialect: SchemaDialect = {
     return `${this.compared(attribute, column)}${direction === 'desc' ? ' desc' : ''}`
   },
 
+  seeksRows: false, // only by the first
+  mergesSelects: true,
   page: (limit, skip) => (skip === 0 ? sql` limit ${limit}` : sql` limit ${limit} offset ${skip}`),
   lock: '', // there is only one writer
   ifMissing: ' on conflict do nothing',

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import { describe, test } from 'node:test'
+import { everything } from '../../criteria/criteria.ts'
+import { parseSort } from '../../criteria/parse-sort.ts'
+import { defineModels } from '../../model/define.ts'
+import type { Model } from '../../model/model.ts'
+import { textOf } from '../../sql/sql.ts'
+import { defaultLimits } from '../../support/limits.ts'
+import { SqlStatements } from '../sql-statements.ts'
+import { sqliteDialect } from './dialect.ts'
+
+const pet = defineModels({
+  pet: {
+    attributes: {
+      name: { type: 'string', required: true },
+      age: { type: 'number', allowNull: true },
+      weight: { type: 'number', required: true },
+    },
+  },
+}).get('pet') as Model
+
+describe('a page behind a place seeks, and sorts nothing', () => {
+  const cases: readonly (readonly [sort: string, after: readonly unknown[], searches: number])[] = [
+    ['age ASC', [3, 7], 2],
+    ['age ASC', [null, 7], 2],
+    ['age DESC', [3, 7], 3],
+    ['weight DESC', [3, 7], 2],
+    ['age ASC, weight ASC', [3, 2, 7], 3],
+    ['id DESC', [7], 1],
+  ]
+  const database = new DatabaseSync(':memory:')
+  database.exec(`create table pet (id integer primary key, name text, age real, weight real, "createdAt" integer, "updatedAt" integer);
+    create index youngest on pet (age, id); create index oldest on pet (age desc, id);
+    create index heaviest on pet (weight desc, id); create index youngest_lightest on pet (age, weight, id)`)
+  const statements = new SqlStatements(sqliteDialect, () => true)
+
+  for (const [sorted, after, searches] of cases) {
+    test(`${sorted}, behind ${JSON.stringify(after)}`, () => {
+      // As a client may ask: not all that it is sorted by is selected.
+      const select = [pet.primaryKey, pet.attributes.get('name') ?? assert.fail()]
+      const criteria = {
+        where: everything,
+        sort: parseSort(sorted, pet, defaultLimits),
+        limit: 30,
+        skip: 0,
+        select,
+        after,
+      }
+      const statement = statements.find(pet, criteria, statements.columns(pet, criteria))
+      const explained = database.prepare(`explain query plan ${textOf(statement, sqliteDialect.placeholder)}`)
+      const plan = explained.all(...(statement.values as SQLInputValue[])).map(({ detail }) => String(detail))
+      assert.equal(plan.filter((step) => step.startsWith('SEARCH pet USING')).length, searches, plan.join('\n'))
+      assert.deepEqual(
+        plan.filter((step) => /SCAN|TEMP/.test(step)),
+        [],
+      )
+    })
+  }
+})
