@@ -75,8 +75,7 @@ export function readPatients(query: string, mark: (number: number) => string): P
     values.push(age as number, id as number)
     where += `${and(where)}("age", "id") > (${mark(values.length - 1)}, ${mark(values.length)})`
   }
-  values.push(limit)
-  const text = `select ${patientList} from "patient"${where} order by ${order} limit ${mark(values.length)}`
+  const text = `select ${patientList} from "patient"${where} order by ${order} limit ${limit}`
   return { text, values, populated }
 }
 

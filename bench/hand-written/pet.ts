@@ -142,8 +142,8 @@ export function readList(query: string, mark: (number: number) => string): PetLi
         throw new Refusal(400, `Nothing is known of ${part}`)
     }
   }
-  values.push(limit)
-  let text = `select ${selectList} from "pet"${where} order by ${order} limit ${mark(values.length)}`
+  // Written out: a limit that is bound makes SQLite prepare the statement again each time.
+  let text = `select ${selectList} from "pet"${where} order by ${order} limit ${limit}`
   if (skip > 0) {
     values.push(skip)
     text += ` offset ${mark(values.length)}`

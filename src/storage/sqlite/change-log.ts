@@ -114,7 +114,7 @@ export class SqliteChangeLog implements SqlChangeLog {
 
   /**
    * Undefined when the row at the place is not the one that was seen there, or something after it is gone. One statement
-   * finds out and reads: between two, somebody might trim.
+   * finds out and reads: between two, somebody might trim. The limit is written out as in any page (`dialect.ts`).
    */
   async #rowsAfter(
     place: Place,
@@ -124,9 +124,9 @@ export class SqliteChangeLog implements SqlChangeLog {
   ): Promise<Row[] | undefined> {
     const found = await this.#read(
       `select l.*, m.value, (select at from ${logTable} where seq = ?) from ${metaTable} m
-       left join (select ${columns} from ${logTable} where seq > ? ${condition} order by seq limit ?) l on true
+       left join (select ${columns} from ${logTable} where seq > ? ${condition} order by seq limit ${Math.trunc(limit)}) l on true
        where m.name = 'floor'`,
-      [place.seq, place.seq, ...values, limit],
+      [place.seq, place.seq, ...values],
     )
     const [floor, at] = (found[0] as Row).slice(width)
     const { seq, at: seenAt } = at === null ? floorOf([floor]) : { seq: place.seq, at: Number(at) }

@@ -24,6 +24,9 @@ const isForeignTime = (attribute: Attribute): boolean =>
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
+/** The planner looks at a limit that is bound, and prepares the statement again whenever one is: a third of what a page costs. */
+const writtenLimit = 101
+
 export const sqliteDialect: SchemaDialect = {
   name: 'sqlite',
   placeholder: '?',
@@ -158,7 +161,10 @@ export const sqliteDialect: SchemaDialect = {
 
   seeksRows: false, // only by the first
   mergesSelects: true,
-  page: (limit, skip) => (skip === 0 ? sql` limit ${limit}` : sql` limit ${limit} offset ${skip}`),
+  page(limit, skip) {
+    const most = limit <= writtenLimit ? raw(` limit ${Math.trunc(limit)}`) : sql` limit ${limit}`
+    return skip === 0 ? most : sql`${most} offset ${skip}`
+  },
   lock: '', // there is only one writer
   ifMissing: ' on conflict do nothing',
   insertDefaults: () => 'default values',

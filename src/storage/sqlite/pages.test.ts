@@ -58,3 +58,13 @@ describe('a page behind a place seeks, and sorts nothing', () => {
     })
   }
 })
+
+test('the limit of a page is written out, and one that few ask for is bound', () => {
+  const written = (limit: number, skip: number) => {
+    const page = sqliteDialect.page(limit, skip)
+    return [textOf(page, sqliteDialect.placeholder), ...page.values]
+  }
+  assert.deepEqual(written(31, 0), [' limit 31'])
+  assert.deepEqual(written(31, 60), [' limit 31 offset ?', 60])
+  assert.deepEqual(written(1001, 60), [' limit ? offset ?', 1001, 60])
+})
