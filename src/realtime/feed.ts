@@ -133,8 +133,9 @@ export class Feed {
 
   async #readOn(): Promise<void> {
     const waking = this.#waking
-    // Those who listened may be gone, and others have begun elsewhere.
-    const isOver = () => this.#waking !== waking
+    // Those who listened may be gone, and others have begun elsewhere, or are about to.
+    const isOver = () => this.#position === undefined || this.#waking !== waking
+    if (isOver()) return
     for (let told = 0; ; ) {
       for (const { listener } of this.#listenings) {
         const settle = listener.settling()

@@ -47,6 +47,7 @@ class TestLog implements Followed {
 
   read(after: string, limit: number, isWanted: (model: string) => boolean) {
     this.reads++
+    assert.ok(after !== undefined, 'there is a place to read from')
     if (this.failing) throw this.failing
     const changes = this.changes.slice(Number(after), Number(after) + limit)
     const position = String(Number(after) + changes.length)
@@ -547,6 +548,21 @@ describe('a peer', () => {
     log.write(updated(1))
     await log.wake()
     assert.deepEqual(next.take(), ['updated pet 1'])
+  })
+
+  test('that goes just as there is something to read leaves nothing that fails', async () => {
+    for (let moments = -1; moments < 8; moments++) {
+      const { log, ask, connect, reported } = setUp()
+      const { peer, connection } = connect('a')
+      await ask(peer, { records: pets(1) })
+      log.write(updated(1))
+      if (moments < 0) connection[Symbol.dispose]()
+      const waking = log.wake()
+      for (let moment = 0; moment < moments; moment++) await Promise.resolve()
+      connection[Symbol.dispose]()
+      await waking
+      assert.deepEqual(reported, [])
+    }
   })
 
   test('that cannot be served now is served later', async () => {

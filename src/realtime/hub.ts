@@ -125,9 +125,12 @@ export class Hub implements FeedListener {
     this.#joinings.delete(joining)
     const { write } = joining
     if (!write) return
-    write.hasFailed = true
-    if (isRefused) this.#ownWrites.forget(write)
-    else this.#end(write)
+    if (isRefused) {
+      this.#ownWrites.forget(write)
+    } else {
+      write.hasFailed = true
+      this.#end(write)
+    }
   }
 
   /** While a request is under way, nobody knows what its peer will listen to. */
