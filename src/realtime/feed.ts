@@ -123,6 +123,7 @@ export class Feed {
         await this.#started()
         await this.#readOn()
       } catch (error) {
+        if (!this.#waking) return // nobody listens any more, and the log may be closed by now
         this.#report(error)
         // From where we are, and soon: what could not be read may be the last for a long time.
         setTimeout(() => this.#wake(), retryMs).unref()

@@ -45,7 +45,7 @@ class TestLog implements Followed {
     return String(this.changes.length)
   }
 
-  read(after: string, limit: number, isWanted: (model: string) => boolean) {
+  read: Followed['read'] = (after, limit, isWanted = () => true) => {
     this.reads++
     assert.ok(after !== undefined, 'there is a place to read from')
     if (this.failing) throw this.failing
@@ -563,6 +563,21 @@ describe('a peer', () => {
       await waking
       assert.deepEqual(reported, [])
     }
+  })
+
+  test('that goes while the log is read hears of nothing that breaks then', async () => {
+    const { log, ask, connect, reported } = setUp()
+    const { peer, connection } = connect('a')
+    await ask(peer, { records: pets(1) })
+    const read = Promise.withResolvers<never>()
+    log.read = () => read.promise
+    log.write(updated(1))
+    await log.wake()
+    connection[Symbol.dispose]()
+    await turn()
+    read.reject(new Error('the store is closed'))
+    await turn()
+    assert.deepEqual(reported, [])
   })
 
   test('that cannot be served now is served later', async () => {
