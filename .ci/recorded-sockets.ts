@@ -5,19 +5,19 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 
-/** A model that no recording knows. Whoever hears that one was created has heard all that came before. */
+/** A model that is not part of any recording. A client that receives its `created` event has received all earlier events. */
 export const markModel = { mark: { attributes: {} } } as const
 
-/** What a message without an answer may take to arrive. Nothing follows it that could be waited for. */
+/** Time for a message without an acknowledgement to arrive. No later message marks its arrival. */
 const arrivalMs = 100
-const patienceMs = 10_000
+const timeoutMs = 10_000
 
 /**
- * Has the recorded conversations with the service at `base`, by the real client, and writes what was said to `file`.
- * What is recorded as silence is not waited for: each step ends with a mark, and what came before it is all there is.
+ * Replays the recorded conversations with the service at `base` through the real client, and writes the messages to `file`.
+ * Recorded pauses are not repeated: each step ends with a mark, and the messages before it are complete.
  */
 export async function recordSockets(folder: string, base: string, file: string): Promise<void> {
-  // Read when the module is: its own pauses are not needed, and its client is one of our dependencies.
+  // Read when the module is loaded: its own pauses are not needed, and its client is one of our dependencies.
   Object.assign(process.env, { SETTLE_MS: '0', SAILS_MODULES: clientModules() })
   const load = (name: string) => import(pathToFileURL(join(folder, name)).href)
   const [{ scenarios }, { SocketRun }, { makeClient, wipe }] = await Promise.all(
@@ -45,14 +45,14 @@ export async function recordSockets(folder: string, base: string, file: string):
       await this.marked(undefined)
     }
 
-    /** What is given, when everybody has heard all that happened until it was there. */
+    /** Resolves with the given value after every client has received all events up to then. */
     async marked<T>(given: Promise<T> | T): Promise<T> {
       const result = await given
       if (this.clients.size === 0) return result
       const { id } = JSON.parse((await http.send('POST', '/mark', {})).text)
       const isMark = ({ event, payload }: Heard) => event === 'mark' && payload.id === id
       const hasHeard = ({ events }: Box) => events.some(isMark)
-      const giveUpAt = performance.now() + patienceMs
+      const giveUpAt = performance.now() + timeoutMs
       while (![...this.clients.values()].every(hasHeard)) {
         if (performance.now() > giveUpAt) throw new Error('not everybody heard what happened')
         await sleep(1)
@@ -82,7 +82,7 @@ interface Box {
   readonly events: readonly Heard[]
 }
 
-/** A folder of modules where the client of the ancestor finds the library that it was made for by its own name. */
+/** A `node_modules` folder in which the client of Sails finds the version of socket.io-client that it was made for. */
 function clientModules(): string {
   const { resolve } = createRequire(import.meta.url)
   const modules = join(mkdtempSync(join(tmpdir(), 'recorded-')), 'node_modules')

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createService, type ModelDefinitions } from '../src/index.ts'
-import { freshDatabase } from '../test/postgres.ts'
+import { freshDatabase } from '../test/support/postgres.ts'
 import { markModel, recordSockets } from './recorded-sockets.ts'
 
 /**
- * Runs the recorded scenarios in the folder that is named against services of ours, and holds the differences against
- * the tables in the docs: a difference without a reason fails, and so does a reason without a difference.
+ * Replays the recorded scenarios of a folder against services of this repository, and checks the differences against
+ * the tables in the docs. A difference without a documented reason fails, and so does a reason without a difference.
  *
  *   node .ci/recorded.ts FOLDER [POSTGRES]
  */
@@ -21,11 +21,11 @@ interface Part {
   readonly name: string
   readonly database: string
   readonly models: object
-  /** What the ancestor answered. */
+  /** The file with the recorded answers of Sails. */
   readonly recording: string
-  /** Where each difference has its reason. */
+  /** The page of the docs that gives the reason of each difference. */
   readonly page: string
-  /** Has the same said to us, and writes what we answered to a file. */
+  /** Replays the recording against `url` and writes the answers to `file`. */
   readonly record: (url: string, file: string) => Promise<unknown>
 }
 
@@ -61,12 +61,14 @@ async function check({ name, database, models, recording, page, record }: Part):
     models: models as ModelDefinitions,
     attributes: defaults.attributes,
     unknownAttributes: 'ignore',
+    // As with Sails, so that the recordings can be compared.
+    sockets: { mirror: false },
   })
   await record((await service.listen(0)).url, file)
   await service.close()
   const compare = [join(folder, 'compare.mjs'), join(folder, 'recordings', recording), file, '--lenient']
   const { stdout } = spawnSync(process.execPath, compare, { encoding: 'utf8' })
-  const differing = scenariosIn(stdout, /^[!~] ([^\s:]+)/gm) // those that one side does not have at all, too
+  const differing = scenariosIn(stdout, /^[!~] ([^\s:]+)/gm) // includes scenarios that only one side has
   const text = readFileSync(new URL(`../docs/${page}`, import.meta.url), 'utf8')
   const explained = scenariosIn(text, /^\| `([a-z0-9]+\/[^`]+)` \|/gm)
   const unexplained = [...differing].filter((scenario) => !explained.has(scenario))

@@ -2,7 +2,7 @@ import { cities, kinds, pick, type Random, randomFrom, randomPet, randomWeight, 
 
 /** One HTTP request of a case. */
 export interface BenchRequest {
-  readonly method: 'GET' | 'POST' | 'PATCH'
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT'
   readonly target: string
   readonly body?: string
 }
@@ -10,13 +10,13 @@ export interface BenchRequest {
 export interface BenchCase {
   readonly name: string
   readonly title: string
-  /** `cursor` says where page 300 begins, in the words of the server that is asked. */
+  /** `cursor` is the beginning of page 300, in the form of the server. */
   readonly request: (random: Random, cursor: string) => BenchRequest
 }
 
 const someId = (random: Random): number => 1 + Math.floor(random() * recordCount)
 
-/** In this order, so that what is read has not been written to yet. */
+/** In this order, so that reads are measured before writes. */
 export const cases: readonly BenchCase[] = [
   {
     name: 'one',
@@ -69,8 +69,8 @@ export const cases: readonly BenchCase[] = [
   },
 ]
 
-/** The same requests for everybody who asks; most of them differ, so that nobody answers from what was asked before. */
-export function requestsOf(name: string, cursor: string, count: number): readonly BenchRequest[] {
+/** The same requests for every server; most of them differ, so that no server can answer from a cache. */
+export function requestsOf(name: string, cursor = '', count = 4096): readonly BenchRequest[] {
   const found = cases.find((candidate) => candidate.name === name)
   if (!found) throw new Error(`There is no case "${name}"; there are ${cases.map((known) => known.name).join(', ')}`)
   const random = randomFrom(7)

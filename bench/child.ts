@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 
-/** What a process has used since it started. */
+/** Resources used by a process since its start. */
 export interface Usage {
   readonly cpuMs: number
   readonly rssBytes: number
@@ -9,7 +9,7 @@ export interface Usage {
 }
 
 /**
- * In the process of a server: says that it is ready, tells what it uses when asked, and ends when told to. Garbage is
+ * Runs in the process of a server: sends `ready`, answers requests for its resource usage, and ends on request. Garbage is
  * only collected on demand with `--expose-gc`.
  */
 export function reportToParent(close: () => Promise<unknown>): void {
@@ -27,7 +27,7 @@ export function reportToParent(close: () => Promise<unknown>): void {
 
 const canPin = spawnSync('taskset', ['-V'], { stdio: 'ignore' }).status === 0
 
-/** A program in a process of its own, kept on one CPU where the system can do that; it has said `ready`. */
+/** A program in its own process, on one CPU if a number is given and the system supports it; it has sent `ready`. */
 export class Child implements AsyncDisposable {
   readonly #process: ChildProcess
 
@@ -36,15 +36,16 @@ export class Child implements AsyncDisposable {
   }
 
   static async start(
-    cpu: number,
+    cpu: number | undefined,
     nodeOptions: readonly string[],
     file: string,
     args: readonly string[],
   ): Promise<Child> {
     const node = [...nodeOptions, file, ...args]
-    const [command, words] = canPin
-      ? ['taskset', ['-c', String(cpu), process.execPath, ...node]]
-      : [process.execPath, node]
+    const [command, words] =
+      canPin && cpu !== undefined
+        ? ['taskset', ['-c', String(cpu), process.execPath, ...node]]
+        : [process.execPath, node]
     const child = new Child(spawn(command, words, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }))
     await child.#answer()
     return child

@@ -1,4 +1,4 @@
-/** Where page 300 of the patients by age begins, in the words of each server. */
+/** The beginning of page 300 of the patients by age, in the form of each server. */
 export interface Cursors {
   readonly keelson: string
   /** The age and the key of the last patient before it. */
@@ -7,7 +7,7 @@ export interface Cursors {
 
 const pagesBefore = 299
 
-/** Asks Keelson for one page after the other, as a client would who follows `Link`. */
+/** Requests one page after the other by following `Link`. */
 export async function deepCursors(keelsonPort: number): Promise<Cursors> {
   let target = '/patient?sort=age&limit=30&populate=false'
   let byHand = ''

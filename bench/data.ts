@@ -47,7 +47,7 @@ export const cities = [
   ...['Accra', 'Dakar', 'Tunis', 'Basel', 'Linz', 'Cork', 'Leeds', 'Tampa', 'Salem', 'Perth'],
 ] as const
 
-/** As a client sends it. */
+/** As sent by a client. */
 export interface Pet {
   readonly name: string
   readonly kind: string
@@ -123,7 +123,7 @@ const mostVisits = 6
 
 type Times = { readonly createdAt: string; readonly updatedAt: string }
 
-/** What is there before anything is measured, in an order in which nothing points to what comes later; keys count from 1. */
+/** The initial data, referenced records first; keys count from 1. */
 export const storedTables: readonly { readonly table: string; readonly rows: () => Iterable<object> }[] = [
   { table: 'pet', rows: storedPets },
   { table: 'owner', rows: storedOwners },
@@ -147,7 +147,7 @@ function* storedOwners(): Generator<object> {
   }
 }
 
-/** The same animals as the pets; one of twenty belongs to nobody. */
+/** The same animals as the pets; one of twenty has no owner. */
 function* storedPatients(): Generator<object> {
   const random = randomFrom(3)
   for (const pet of storedPets()) {

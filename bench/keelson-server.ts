@@ -2,8 +2,13 @@ import { createService } from '../src/index.ts'
 import { reportToParent } from './child.ts'
 import { models } from './data.ts'
 
-/** `node keelson-server.ts DATABASE PORT [without-sockets]`; without a port it only makes the tables. */
-const [database = '', port, sockets] = process.argv.slice(2)
-const service = await createService({ database, models, ...(sockets === 'without-sockets' && { sockets: false }) })
+/** `node keelson-server.ts DATABASE PORT [without-sockets|without-kept-answers]`; without a port it only makes the tables. */
+const [database = '', port, without] = process.argv.slice(2)
+const service = await createService({
+  database,
+  models,
+  ...(without === 'without-kept-answers' && { limits: { maxKeptBytes: 0 } }),
+  ...(without === 'without-sockets' && { sockets: false }),
+})
 if (port !== undefined) await service.listen(Number(port), '127.0.0.1')
 reportToParent(() => service.close())

@@ -3,12 +3,12 @@ import { delivery } from './live/delivery.ts'
 import { fanOut } from './live/fan-out.ts'
 import { memory } from './live/memory.ts'
 import type { LivePart } from './live/part.ts'
-import { unheard } from './live/unheard.ts'
+import { unsubscribed } from './live/unsubscribed.ts'
 import { preparePostgres, prepareSqlite } from './prepare.ts'
 import { fail } from './print.ts'
 import { profiling } from './server.ts'
 
-const parts = [fanOut, memory, unheard, delivery]
+const parts = [fanOut, memory, unsubscribed, delivery]
 
 const { values: options } = parseArgs({
   options: {

@@ -1,4 +1,4 @@
-import type { BenchCase } from './cases.ts'
+import { type BenchCase, requestsOf } from './cases.ts'
 import type { Child, Usage } from './child.ts'
 import type { LoadOrder, LoadResult } from './load.ts'
 import { type Variant, variants } from './prepare.ts'
@@ -6,7 +6,7 @@ import { type Variant, variants } from './prepare.ts'
 export interface Server {
   readonly process: Child
   readonly port: number
-  /** Where page 300 begins, in its own words. */
+  /** The beginning of page 300, in the form of this server. */
   readonly cursor: string
 }
 export type Servers = Readonly<Record<Variant, Server>>
@@ -15,27 +15,37 @@ export interface MeasureOptions {
   readonly rounds: number
   readonly seconds: number
   readonly connections: number
+  /** Requests per second of the second measurement. */
+  readonly rate: number
 }
 
 /** One server in one round. */
-interface Sample {
-  /** Answers for each second that the server's process was given by the CPU. */
+export interface Sample {
+  /** Responses per second of CPU time of the server's process. */
   readonly perCpuSecond: number
   readonly p50Ms: number
   readonly p99Ms: number
+}
+
+/** One server in one round, with all connections busy and at a fixed rate. */
+export interface Samples extends Sample {
+  readonly p50AtRateMs: number
+  readonly p99AtRateMs: number
 }
 
 export interface Figures {
   readonly perCpuSecond: Readonly<Record<Variant, number>>
   readonly p50Ms: Readonly<Record<Variant, number>>
   readonly p99Ms: Readonly<Record<Variant, number>>
-  /** Keelson's answers for each one of the others, in the same round. */
+  readonly p50AtRateMs: Readonly<Record<Variant, number>>
+  readonly p99AtRateMs: Readonly<Record<Variant, number>>
+  /** Keelson's responses relative to the others, in the same round. */
   readonly ratio: Readonly<Record<'with' | 'without', number>>
 }
 
 /**
- * A round asks each of them in turn, and the next round begins with another one, so that whatever else the machine does
- * hits them alike.
+ * A round measures each server in turn, and the next round begins with another one, so that other load on the machine
+ * affects them alike.
  */
 export async function inRounds<Name extends string, Sample>(
   names: readonly Name[],
@@ -54,21 +64,21 @@ export async function inRounds<Name extends string, Sample>(
   return samples
 }
 
-/** Everything is the median over the rounds. */
+/** All figures are medians over the rounds. */
 export async function measure(
   { name }: BenchCase,
   servers: Servers,
   load: Child,
-  { rounds, seconds, connections }: MeasureOptions,
+  { rounds, ...options }: MeasureOptions,
 ): Promise<Figures> {
-  const sample = (variant: Variant): Promise<Sample> => {
+  const sample = (variant: Variant): Promise<Samples> => {
     const { process, port, cursor } = servers[variant]
-    return sampleOf(process, load, { port, name, cursor, connections, seconds })
+    return samplesOf(process, load, { port, requests: requestsOf(name, cursor), ...options })
   }
-  await inRounds(variants, 1, sample) // until everything is compiled
+  await inRounds(variants, 1, sample) // warm-up
   const samples = await inRounds(variants, rounds, sample)
 
-  const medians = (figure: keyof Sample): Record<Variant, number> => ({
+  const medians = (figure: keyof Samples): Record<Variant, number> => ({
     without: median(samples.map((taken) => taken.without[figure])),
     with: median(samples.map((taken) => taken.with[figure])),
     keelson: median(samples.map((taken) => taken.keelson[figure])),
@@ -79,8 +89,17 @@ export async function measure(
     perCpuSecond: medians('perCpuSecond'),
     p50Ms: medians('p50Ms'),
     p99Ms: medians('p99Ms'),
+    p50AtRateMs: medians('p50AtRateMs'),
+    p99AtRateMs: medians('p99AtRateMs'),
     ratio: { with: ratioTo('with'), without: ratioTo('without') },
   }
+}
+
+export async function samplesOf(server: Child, load: Child, order: Required<LoadOrder>): Promise<Samples> {
+  const { rate, ...atFullLoad } = order
+  const full = await sampleOf(server, load, atFullLoad)
+  const { p50Ms, p99Ms } = await sampleOf(server, load, order)
+  return { ...full, p50AtRateMs: p50Ms, p99AtRateMs: p99Ms }
 }
 
 export async function sampleOf(server: Child, load: Child, order: LoadOrder): Promise<Sample> {

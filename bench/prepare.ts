@@ -6,14 +6,14 @@ import { Client } from 'pg'
 import { Child } from './child.ts'
 import { storedTables } from './data.ts'
 
-/** Who is compared: the server written by hand on tables without and with the triggers of the log, and Keelson. */
+/** The compared servers: hand-written on tables without and with the triggers of the log, and Keelson. */
 export const variants = ['without', 'with', 'keelson'] as const
 export type Variant = (typeof variants)[number]
 
 export const databaseKinds = ['sqlite', 'postgres'] as const
 export type DatabaseKind = (typeof databaseKinds)[number]
 
-/** A database of its own for each, equal but for the triggers; they are gone when this is disposed of. */
+/** One database for each server, equal but for the triggers; dropped on disposal. */
 export interface Databases extends AsyncDisposable {
   readonly urls: Readonly<Record<Variant, string>>
 }
@@ -43,12 +43,12 @@ function* tables(): Generator<StoredTable> {
   }
 }
 
-/** Keelson makes the tables itself, so that all have the very same ones. */
+/** Keelson creates the tables, so that all servers have the same. */
 async function makeTables(database: string): Promise<void> {
   await using _keelson = await Child.start(0, [], join(import.meta.dirname, 'keelson-server.ts'), [database])
 }
 
-/** Who asks for something all day has an index for it; without one, only the database would be measured. */
+/** Indexes for the measured queries; without them, only the database would be measured. */
 const indexes = [
   'create index "pet_kind_age" on "pet" ("kind", "age" desc, "id")',
   'create index "patient_age" on "patient" ("age", "id")',

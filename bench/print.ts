@@ -1,4 +1,4 @@
-/** What the benchmarks say, and how they give up. */
+/** Output and failure of the benchmarks. */
 export function print(line: string): void {
   process.stdout.write(`${line}\n`)
 }

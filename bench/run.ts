@@ -9,14 +9,24 @@ import { fail, print, printRow } from './print.ts'
 import { loadCpu, profiling, type Started, startServer } from './server.ts'
 import { verify } from './verify.ts'
 
+for (const part of ['blocking', 'access', 'peers']) {
+  if (!process.argv.includes(part)) continue
+  await import(`./${part}/run.ts`)
+  process.exit()
+}
+
 const { values: options } = parseArgs({
   options: {
     database: { type: 'string', default: 'all' },
     rounds: { type: 'string', default: '7' },
     seconds: { type: 'string', default: '1' },
     connections: { type: 'string', default: '48' },
+    /** Requests per second when latencies are measured at a fixed rate. */
+    rate: { type: 'string', default: '500' },
     /** Names of cases with commas between them. */
     only: { type: 'string' },
+    /** Keelson reads and encodes each list, also when it is asked for again. */
+    'without-kept-answers': { type: 'boolean', default: false },
     /** A folder for CPU profiles of all servers. */
     profile: { type: 'string' },
   },
@@ -30,6 +40,7 @@ const measured: MeasureOptions = {
   rounds: count('rounds'),
   seconds: count('seconds'),
   connections: count('connections'),
+  rate: count('rate'),
 }
 
 await using load = await Child.start(loadCpu, [], join(import.meta.dirname, 'load.ts'), [])
@@ -65,6 +76,10 @@ async function run(kind: DatabaseKind): Promise<void> {
     'by hand',
     'p99 ms',
     'by hand',
+    `at ${measured.rate}/s`,
+    'by hand',
+    'p99 ms',
+    'by hand',
   ])
   for (const known of cases.filter(({ name }) => names.includes(name))) {
     printRow([known.title, ...cells(await measure(known, servers, load, measured))])
@@ -72,10 +87,11 @@ async function run(kind: DatabaseKind): Promise<void> {
 }
 
 function start(file: string, url: string, variant: Variant): Promise<Started> {
-  return startServer(file, [url], profiling(options.profile, variant))
+  const more = options['without-kept-answers'] && variant === 'keelson' ? ['without-kept-answers'] : []
+  return startServer(file, [url], profiling(options.profile, variant), more)
 }
 
-function cells({ perCpuSecond, ratio, p50Ms, p99Ms }: Figures): readonly string[] {
+function cells({ perCpuSecond, ratio, ...times }: Figures): readonly string[] {
   const rate = (variant: Variant): string => Math.round(perCpuSecond[variant]).toString()
   return [
     rate('without'),
@@ -83,10 +99,11 @@ function cells({ perCpuSecond, ratio, p50Ms, p99Ms }: Figures): readonly string[
     rate('keelson'),
     ratio.with.toFixed(2),
     ratio.without.toFixed(2),
-    p50Ms.keelson.toFixed(1),
-    p50Ms.with.toFixed(1),
-    p99Ms.keelson.toFixed(1),
-    p99Ms.with.toFixed(1),
+    ...[times.p50Ms, times.p99Ms].flatMap(({ keelson, with: byHand }) => [keelson.toFixed(1), byHand.toFixed(1)]),
+    ...[times.p50AtRateMs, times.p99AtRateMs].flatMap(({ keelson, with: byHand }) => [
+      keelson.toFixed(2),
+      byHand.toFixed(2),
+    ]),
   ]
 }
 
@@ -106,7 +123,7 @@ function postgresUrl(): string | undefined {
   return process.env.KEELSON_TEST_POSTGRES || undefined
 }
 
-function count(name: 'rounds' | 'seconds' | 'connections'): number {
+function count(name: 'rounds' | 'seconds' | 'connections' | 'rate'): number {
   const number = Number(options[name])
   return number > 0 ? number : fail(`--${name} takes a number above 0`)
 }

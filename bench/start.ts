@@ -61,19 +61,16 @@ async function answers(port: number, givesUpAt: number): Promise<void> {
   throw new Error(`No answer within ${givesUpMs} ms`)
 }
 
-/** NaN where the system does not say. */
+/** NaN where the system does not report it. */
 function residentMb(pid: number): number {
   const status = `/proc/${pid}/status`
   if (!existsSync(status)) return Number.NaN
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(status, 'utf8'))?.[1]) / 1024
 }
 
-/** What would be installed, in a folder of its own. Answers its program. */
+/** Installs the packed package into a new folder. Returns the path of its program. */
 function build(folder: string): string {
-  const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
-  const outDir = join(folder, 'dist')
-  const options = ['--project', join(root, 'tsconfig.build.json'), '--outDir', outDir]
-  const { status } = spawnSync(process.execPath, [compiler, ...options], { stdio: 'inherit' })
+  const { status } = spawnSync(process.execPath, [join(root, 'build.js'), join(folder, 'dist')], { stdio: 'inherit' })
   if (status !== 0) throw new Error('The sources do not compile')
   for (const name of ['bin', 'package.json']) cpSync(join(root, name), join(folder, name), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))

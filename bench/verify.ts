@@ -3,13 +3,13 @@ import { type BenchRequest, cases, requestsOf } from './cases.ts'
 import type { Server } from './measure.ts'
 
 /*
- * Before anything is timed: all servers answer the same JSON to the same requests, and refuse the same ones. A race
- * between two that do different work would be won by the lazier one.
+ * Runs before the measurement: all servers must return the same JSON for the same requests and reject the same ones.
+ * Otherwise servers that do less work would seem faster.
  */
 
 const comparedPerCase = 40
 
-/** What every one of them must refuse, and with which status. */
+/** Requests that every server must reject, with the status. */
 const refusals: readonly [BenchRequest, number][] = [
   [{ method: 'GET', target: '/pet/999999' }, 404],
   [{ method: 'PATCH', target: '/pet/999999', body: '{"weight":1}' }, 404],
@@ -29,7 +29,7 @@ interface Answer {
   readonly text: string
 }
 
-/** Throws at the first difference; answers the names of the cases whose answers were not the same to the byte. */
+/** Throws at the first difference; returns the names of the cases whose responses differ in bytes. */
 export async function verify(servers: readonly Server[], names: readonly string[]): Promise<readonly string[]> {
   const different = new Set<string>()
   for (const { name } of cases.filter((known) => names.includes(known.name))) {
@@ -80,7 +80,7 @@ async function ask(port: number, { method, target, body }: BenchRequest): Promis
 
 const canonicalTime = /"(createdAt|updatedAt)":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"/g
 
-/** Each of them stamps what it writes with its own time; what is stored already is the same. */
+/** Written records have the time of each server; the initial data is the same. */
 const withoutTimes = (text: string): string =>
   text.replace(canonicalTime, (member, name: string) => (member.includes(`:"${thisYear}`) ? `"${name}":"now"` : member))
 

@@ -1,7 +1,7 @@
 /**
- * The suites that say what Keelson is, as data that any test runner can run.
+ * A published test kit (`keelson/conformance`): the conformance suites as data that any test runner can run.
  *
- * `storageConformance` is for whoever writes a store: give each case a store over `zoo` whose tables are empty.
+ * `storageConformance` is for authors of stores: give each case a store over `zoo` whose tables are empty.
  *
  * ```ts
  * import { test } from 'node:test'
@@ -16,20 +16,20 @@
  * }
  * ```
  *
- * `serviceConformance` is for whoever carries requests another way, or serves them from another place: give each
- * scenario something that answers requests for a service over `zoo` with the scenario's `settings`, and no records.
+ * `serviceConformance` is for authors of transports and integrations: give each
+ * scenario an `Api` for a service over `zoo` with the scenario's `settings` and no records.
  *
  * ```ts
  * for (const { name, settings, needs = [], run } of serviceConformance) {
  *   test(name, { skip: needs.includes('bytes') }, async () => {
  *     const service = await createService({ ...settings, models: zoo, database: 'memory:' })
- *     await run({ request: (method, path, given) => askOverMyTransport(service, method, path, given) })
+ *     await run({ request: (method, path, given) => requestOverMyTransport(service, method, path, given) })
  *     await service.close()
  *   })
  * }
  * ```
  *
- * Everything throws an AssertionError of `node:assert` when a promise is not kept.
+ * Every case throws an AssertionError of `node:assert` when a promise is not kept.
  */
 import { zoo } from './conformance/zoo.ts'
 import { defineModels } from './model/define.ts'
@@ -44,5 +44,5 @@ export type { Models } from './model/model.ts'
 export type { Store } from './storage/store.ts'
 export { zoo }
 
-/** The models of the zoo as stores see them. Made anew for each store: what is kept by a model is kept as long as it. */
+/** The zoo models as stores receive them. Call it once per store: caches are keyed by model. */
 export const zooModels = (): Models => defineModels(zoo as ModelDefinitions)

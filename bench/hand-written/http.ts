@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { parse, Refusal } from './pet.ts'
 
-/** What a database does about pets. Each answers the response itself, at once or later. */
+/** The requests about pets for one database. Each function ends the response, synchronously or later. */
 export interface Pets {
   one(id: number, response: ServerResponse): void
   list(query: string, response: ServerResponse): void

@@ -12,7 +12,7 @@ import {
 } from './pet.ts'
 
 /*
- * What both hand-written servers know about patients, their owners and their visits: three kinds of lists, and how the
+ * The part about patients that both hand-written servers share: three kinds of lists, and how the
  * rows of three statements become one answer.
  */
 
@@ -97,7 +97,7 @@ function readOwnAndOwner(conditions: unknown, values: Stored[], mark: (number: n
 
 const and = (where: string): string => (where === '' ? ' where ' : ' and ')
 
-/** How one database's rows are spelled; the rest of an answer is the same for both. */
+/** How the rows of one database are encoded; the rest of a response is the same for both. */
 export interface Spelling<Row extends readonly unknown[]> {
   /** A pet up to its times, without the last brace. */
   own(row: Row): string

@@ -1,6 +1,6 @@
 /*
- * What both hand-written servers know about pets: written down once more by hand, as somebody would who has only these
- * few tables to serve.
+ * The part about pets that both hand-written servers share, written for these tables only.
+ *
  */
 
 type Kind = 'text' | 'integer' | 'real' | 'json' | 'boolean'

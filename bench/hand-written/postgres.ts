@@ -15,7 +15,7 @@ import {
 import { columns, quote, Refusal, readChanges, readList, readNewPet, type Stored, selectList } from './pet.ts'
 
 /*
- * The limit: a server for these tables that somebody wrote by hand who knew how fast PostgreSQL can be from Node. A few
+ * The upper limit: a server written by hand for these tables and for speed on PostgreSQL. A few
  * pipelined connections, one write to each in a turn of the event loop, named statements that are not described again,
  * and rows that stay the texts that the database sent.
  */

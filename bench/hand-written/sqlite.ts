@@ -17,7 +17,7 @@ import {
 import { columns, quote, Refusal, readChanges, readList, readNewPet, type Stored, selectList } from './pet.ts'
 
 /*
- * The limit: a server for these tables that somebody wrote by hand who knew how fast SQLite can be. Statements are prepared
+ * The upper limit: a server written by hand for these tables and for speed on SQLite. Statements are prepared
  * once, rows stay arrays, JSON columns stay text, and the writes of one turn share a commit that reaches the disk.
  */
 
@@ -154,7 +154,7 @@ class SqlitePets implements Pets {
     if (this.#waiting.push(write) === 1) setImmediate(() => this.#commitAll())
   }
 
-  /** What arrived in one turn reaches the disk together, and is acknowledged after it did. */
+  /** The writes of one turn are committed together and acknowledged after the commit. */
   #commitAll(): void {
     const writes = this.#waiting
     this.#waiting = []

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { WebSocketServer } from 'ws'
 import { reportToParent } from '../child.ts'
 
-/** `node bare-ws.ts PORT`: what one writes by hand with `ws`. The body of a request is sent to everybody who is connected. */
+/** `node bare-ws.ts PORT`: a minimal server with `ws`. The body of a request is sent to every connected client. */
 const server = createServer((req, res) => {
   const chunks: Buffer[] = []
   req.on('data', (chunk: Buffer) => chunks.push(chunk))

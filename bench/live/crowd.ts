@@ -5,10 +5,10 @@ import { AnswerReader, messageOf } from '../load.ts'
 import { openRawSocket, type RawSocket } from './raw-socket.ts'
 
 /*
- * Those who listen: a process of its own that holds many sockets, and makes the request that all of them are told of.
+ * A process with many subscribed sockets, which also sends the request that causes the events.
  */
 
-/** More listeners. Each asks for one of the addresses, by turns, and then listens; without any it only connects. */
+/** Adds sockets. Each requests one of the addresses in turn and stays subscribed; without addresses it only connects. */
 interface Enter {
   readonly kind: 'enter'
   readonly port: number
@@ -21,7 +21,7 @@ interface Leave {
   readonly kind: 'leave'
 }
 
-/** Makes each of the requests in turn, `times` in all, each when everybody has heard of the one before. */
+/** Sends `times` requests in turn, each after every socket has received the event of the previous one. */
 interface Cause {
   readonly kind: 'cause'
   readonly port: number
@@ -32,43 +32,43 @@ interface Cause {
 
 export type CrowdOrder = Enter | Leave | Cause
 
-/** Times since the request was about to be sent. */
-export interface Told {
+/** Milliseconds since the request was sent. */
+export interface Delivery {
   readonly answeredMs: number
-  /** Until the last one heard it. */
-  readonly heardMs: number
+  /** Until the last socket received the event. */
+  readonly receivedMs: number
 }
 
 export interface Caused {
-  readonly told: readonly Told[]
-  /** The frame that all of them heard last, to the byte. */
+  readonly deliveries: readonly Delivery[]
+  /** The last frame, which is identical for all sockets. */
   readonly frame: string
 }
 
 const enteringAtOnce = 100
-/** So long nothing may be missing. */
-const givesUpMs = 30_000
+/** An event must arrive within this time. */
+const timeoutMs = 30_000
 
 const listeners: RawSocket[] = []
-let hear: (frame: Buffer) => void = () => {}
+let onFrame: (frame: Buffer) => void = () => {}
 
 async function enter({ port, protocol, count, addresses = [] }: Enter): Promise<void> {
   for (let entered = 0; entered < count; entered += enteringAtOnce) {
     const some = Array.from({ length: Math.min(enteringAtOnce, count - entered) }, (_, index) =>
       protocol === 'none'
-        ? openRawSocket(port, '/', (frame) => hear(frame))
+        ? openRawSocket(port, '/', (frame) => onFrame(frame))
         : openSocketIo(port, addresses[(entered + index) % addresses.length]),
     )
     listeners.push(...(await Promise.all(some)))
   }
 }
 
-/** As clients of the fourth generation of Engine.IO do it. */
+/** Connects with Engine.IO protocol 4. */
 async function openSocketIo(port: number, address: string | undefined): Promise<RawSocket> {
   const served = Promise.withResolvers<void>()
   const socket = await openRawSocket(port, '/socket.io/?EIO=4&transport=websocket', (frame, start, socket) => {
     const kind = frame.toString('latin1', start, start + 2)
-    if (kind === '42') hear(frame)
+    if (kind === '42') onFrame(frame)
     else if (kind === '2') socket.send('3')
     else if (kind.startsWith('0')) socket.send('40')
     else if (kind === '40' && address === undefined) served.resolve()
@@ -87,11 +87,11 @@ function leave(): void {
 async function cause({ port, requests, times, pauseMs }: Cause): Promise<Caused> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true })
   const messages = requests.map(messageOf)
-  const told: Told[] = []
+  const deliveries: Delivery[] = []
   let frame = ''
   for (let time = 0; time < times; time++) {
     await sleep(pauseMs)
-    const heard = everybodyHears()
+    const received = allReceive()
     const answer = new AnswerReader()
     const answered = new Promise<number>((resolve) =>
       socket.on('data', function read(chunk: Buffer) {
@@ -102,26 +102,26 @@ async function cause({ port, requests, times, pauseMs }: Cause): Promise<Caused>
     )
     const begunAt = performance.now()
     socket.write(messages[time % messages.length] as Buffer)
-    const [answeredAt, last] = await Promise.all([answered, heard])
-    told.push({ answeredMs: answeredAt - begunAt, heardMs: last.at - begunAt })
+    const [answeredAt, last] = await Promise.all([answered, received])
+    deliveries.push({ answeredMs: answeredAt - begunAt, receivedMs: last.at - begunAt })
     frame = last.frame
   }
   socket.destroy()
-  return { told, frame }
+  return { deliveries, frame }
 }
 
-/** Rejects when somebody hears something else than the others, or nothing. */
-function everybodyHears(): Promise<{ readonly at: number; readonly frame: string }> {
+/** Rejects when a socket receives another frame than the others, or none. */
+function allReceive(): Promise<{ readonly at: number; readonly frame: string }> {
   return new Promise((resolve, reject) => {
     const missing = (): void =>
-      reject(new Error(`Only ${heard} of ${listeners.length} listeners heard of it within ${givesUpMs} ms`))
-    const timer = setTimeout(missing, givesUpMs)
-    let heard = 0
+      reject(new Error(`Only ${received} of ${listeners.length} listeners received it within ${timeoutMs} ms`))
+    const timer = setTimeout(missing, timeoutMs)
+    let received = 0
     let first: Buffer | undefined
-    hear = (frame) => {
+    onFrame = (frame) => {
       first ??= Buffer.from(frame)
       if (!first.equals(frame)) reject(new Error(`${frame} is not ${first}`))
-      if (++heard < listeners.length) return
+      if (++received < listeners.length) return
       resolve({ at: performance.now(), frame: first.toString('latin1') })
       clearTimeout(timer)
     }

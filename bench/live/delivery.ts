@@ -6,15 +6,15 @@ import type { LivePart } from './part.ts'
 
 const writes = 500
 const warmUps = 100
-/** Between two writes everybody is idle: processes on one PostgreSQL tell each other of commits every 20 ms at most. */
+/** Pause between two writes: processes on one PostgreSQL notify each other of commits at most every 20 ms. */
 const pauseMs = 30
 
-/** How long one listener waits for one update while nothing else happens. */
+/** The latency of one update for one subscriber on an idle service. */
 export const delivery: LivePart = {
   name: 'delivery',
   async run({ sqliteUrl, postgresUrl, profile }) {
-    print(`\nuntil one listener hears of an update on an idle machine, ${writes} updates: ms, p50 and p99`)
-    printRow(['', 'answered', 'p99', 'heard', 'p99', 'between', 'p99'])
+    print(`\nuntil one subscriber receives an update on an idle machine, ${writes} updates: ms, p50 and p99`)
+    printRow(['', 'answered', 'p99', 'received', 'p99', 'between', 'p99'])
     {
       await using server = await startServer('keelson-server.ts', [await sqliteUrl()], profile('sqlite'))
       printRow(['SQLite', ...(await measure(server, server))])
@@ -34,11 +34,11 @@ async function measure(writer: Started, listener: Started): Promise<readonly str
   const cause = (times: number): Promise<Caused> =>
     crowd.ask<Caused>({ kind: 'cause', port: writer.port, requests: updates, times, pauseMs })
   await cause(warmUps)
-  const { told } = await cause(writes)
-  const answered = told.map(({ answeredMs }) => answeredMs)
-  const heard = told.map(({ heardMs }) => heardMs)
-  const between = told.map(({ heardMs, answeredMs }) => heardMs - answeredMs)
-  return [answered, heard, between].flatMap((times) => [at(times, 0.5), at(times, 0.99)])
+  const { deliveries } = await cause(writes)
+  const answered = deliveries.map(({ answeredMs }) => answeredMs)
+  const received = deliveries.map(({ receivedMs }) => receivedMs)
+  const between = deliveries.map(({ receivedMs, answeredMs }) => receivedMs - answeredMs)
+  return [answered, received, between].flatMap((times) => [at(times, 0.5), at(times, 0.99)])
 }
 
 function at(times: readonly number[], share: number): string {

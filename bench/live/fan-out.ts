@@ -8,7 +8,7 @@ import { Crowd, canHold, updates, usageOf } from './listening.ts'
 import type { LivePart } from './part.ts'
 
 const sizes = [1000, 5000, 9000]
-/** So many frames are told in a sample at least: a smaller one would be mostly noise. */
+/** The least number of frames in a sample; a smaller one would be mostly noise. */
 const deliveriesPerSample = 30_000
 
 const names = ['bare', 'keelson'] as const
@@ -22,7 +22,7 @@ interface Sample {
   readonly lastMs: number
 }
 
-/** One record that everybody follows is updated. */
+/** Updates one record to which every socket is subscribed. */
 export const fanOut: LivePart = {
   name: 'fan-out',
   async run({ sqliteUrl, rounds, profile }) {
@@ -53,7 +53,7 @@ export const fanOut: LivePart = {
       await enter(size - (sizes[index - 1] ?? 0))
       const keelson = { server: keelsonServer, crowd: keelsonCrowd, requests: updates }
       const { frame } = await cause(keelson, 1)
-      const bare = { server: bareServer, crowd: bareCrowd, requests: [toldByHand(frame)] }
+      const bare = { server: bareServer, crowd: bareCrowd, requests: [sentByHand(frame)] }
       assert.equal((await cause(bare, 1)).frame, frame, 'both write the same bytes')
       printRow([
         String(size),
@@ -64,7 +64,7 @@ export const fanOut: LivePart = {
 }
 
 /** The packet in the frame, for the server by hand. */
-function toldByHand(frame: string): BenchRequest {
+function sentByHand(frame: string): BenchRequest {
   const body = Buffer.from(frame.slice(frame.indexOf('42[')), 'latin1').toString()
   return { method: 'POST', target: '/', body }
 }
@@ -73,11 +73,11 @@ async function compare(sides: Sides, times: number, rounds: number, size: number
   const sample = async (name: Name): Promise<Sample> => {
     const { server, crowd, requests } = sides[name]
     const before = await usageOf(server)
-    const { told } = await cause({ crowd, server, requests }, times)
+    const { deliveries } = await cause({ crowd, server, requests }, times)
     const after = await usageOf(server)
     return {
       cpuUs: ((after.cpuMs - before.cpuMs) * 1000) / (times * size),
-      lastMs: median(told.map(({ heardMs }) => heardMs)),
+      lastMs: median(deliveries.map(({ receivedMs }) => receivedMs)),
     }
   }
   await inRounds(names, 1, sample) // until everything is compiled

@@ -4,12 +4,12 @@ import { Child, type Usage } from '../child.ts'
 import { loadCpu, type Started } from '../server.ts'
 import type { CrowdOrder } from './crowd.ts'
 
-/** By turns, something changes each time, and all that is told of it is equally long. */
+/** Sent in turn: each request changes something, and all events have the same length. */
 export const updates = [1.5, 2.5].map(
   (weight): BenchRequest => ({ method: 'PATCH', target: '/pet/1', body: JSON.stringify({ weight }) }),
 )
 
-/** What can be done in this process with as many sockets on one server: each end needs a file descriptor of its own. */
+/** The largest number of sockets for one server and its clients: each end needs a file descriptor. */
 export function canHold(sockets: number): boolean {
   const { soft } = (process.report.getReport() as OpenFiles).userLimits.open_files
   return soft === 'unlimited' || Number(soft) >= sockets + besides
@@ -47,7 +47,7 @@ export class Crowd implements AsyncDisposable {
 
 export const usageOf = async ({ process }: Started): Promise<Usage> => (await process.ask('usage')) as Usage
 
-/** After all that is not used any more is gone. */
+/** After a garbage collection. */
 export async function settledUsageOf({ process }: Started): Promise<Usage> {
   for (let time = 0; time < 3; time++) await process.ask('usage without garbage')
   return (await process.ask('usage without garbage')) as Usage

@@ -5,7 +5,7 @@ import { Crowd, canHold, settledUsageOf } from './listening.ts'
 import type { LiveBench, LivePart } from './part.ts'
 
 const sockets = 4000
-/** So often a few come and go before: what is made once, and the room that a process takes for its work, is not counted. */
+/** Rounds before the measurement, in which a few sockets connect and disconnect: one-time allocations are not counted. */
 const warmUps = 10
 const comingAndGoing = 200
 /** Each socket follows one of these pages of 30; no two pages have a record in common. */

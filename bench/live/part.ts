@@ -1,4 +1,4 @@
-/** One of the questions about what listening costs. */
+/** One measurement of the cost of subscriptions. */
 export interface LivePart {
   readonly name: string
   run(bench: LiveBench): Promise<void>

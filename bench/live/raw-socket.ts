@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net'
 
 /*
- * A WebSocket client that knows just enough to listen: it finds where frames end, and is never slower than the server
- * that writes them. All of them read into the same memory.
+ * A WebSocket client that only finds the ends of frames, so that it is never slower than the server
+ * that writes them. All clients read into the same memory.
  */
 
 const text = 0x81
@@ -16,10 +16,10 @@ export interface RawSocket {
 }
 
 /** Given a frame as it came, and where its payload begins. It must not be kept: its memory is used again. */
-export type Hear = (frame: Buffer, start: number, socket: RawSocket) => void
+export type FrameListener = (frame: Buffer, start: number, socket: RawSocket) => void
 
 /** Resolves when the server has taken the connection. */
-export function openRawSocket(port: number, path: string, hear: Hear): Promise<RawSocket> {
+export function openRawSocket(port: number, path: string, onFrame: FrameListener): Promise<RawSocket> {
   return new Promise((resolve, reject) => {
     let isOpen = false
     let rest = nothing
@@ -34,7 +34,7 @@ export function openRawSocket(port: number, path: string, hear: Hear): Promise<R
         unread = unread.subarray(end + headEnd.length)
         resolve(opened)
       }
-      return keep(takeFrames(unread, (frame, start) => hear(frame, start, opened)))
+      return keep(takeFrames(unread, (frame, start) => onFrame(frame, start, opened)))
     }
     const keep = (unread: Buffer): boolean => {
       rest = unread.length === 0 ? nothing : Buffer.from(unread)
@@ -64,7 +64,7 @@ export function openRawSocket(port: number, path: string, hear: Hear): Promise<R
 }
 
 /** Answers what is left after the last whole frame. */
-function takeFrames(unread: Buffer, hear: (frame: Buffer, start: number) => void): Buffer {
+function takeFrames(unread: Buffer, onFrame: (frame: Buffer, start: number) => void): Buffer {
   let from = 0
   while (unread.length - from >= 2) {
     const short = unread[from + 1] as number
@@ -72,7 +72,7 @@ function takeFrames(unread: Buffer, hear: (frame: Buffer, start: number) => void
     if (unread.length < start) break
     const length = short < 126 ? short : short === 126 ? unread.readUInt16BE(from + 2) : unread.readUInt32BE(from + 6)
     if (unread.length < start + length) break
-    if (unread[from] === text) hear(unread.subarray(from, start + length), start - from)
+    if (unread[from] === text) onFrame(unread.subarray(from, start + length), start - from)
     from = start + length
   }
   return unread.subarray(from)

@@ -1,8 +1,8 @@
 import type { AttributeDefinition, ModelDefinitions } from 'keelson'
 
 /**
- * The same models over Chinook as it is for PostgreSQL: tables and columns are written `invoice_line`, times are
- * timestamps, and no key is counted up, so that whoever creates a record gives its id.
+ * The same models for the PostgreSQL edition of Chinook: tables and columns are named like `invoice_line`, times are
+ * timestamps, and keys are not generated, so a new record needs an id.
  */
 export function forPostgres<M extends ModelDefinitions>(models: M): M {
   const renamed = Object.entries(models).map(([name, { tableName = name, attributes = {}, ...rest }]) => {

@@ -7,6 +7,6 @@ const database = process.env.DATABASE_URL ?? 'sqlite:chinook.sqlite'
 export default defineConfig({
   database,
   models: database.startsWith('postgres') ? forPostgres(models) : models,
-  // The tables have no columns for these.
+  // The tables have no columns for these attributes.
   attributes: { createdAt: false, updatedAt: false },
 })

@@ -1,8 +1,8 @@
 import type { ModelDefinitions } from 'keelson'
 
 /**
- * Chinook, the database of a record shop that many tools come with, as it is for SQLite: nothing in it has to change.
- * Models and attributes have names of their own; `tableName` and `columnName` say what stands behind them.
+ * Models for the SQLite edition of Chinook, the sample database of a record shop, without any change of the database.
+ * Models and attributes have their own names; `tableName` and `columnName` give the names in the database.
  */
 export const models = {
   artist: {
@@ -35,7 +35,7 @@ export const models = {
       bytes: { type: 'number', columnName: 'Bytes', isInteger: true },
       unitPrice: { type: 'number', columnName: 'UnitPrice', columnType: 'numeric(10,2)', required: true },
       invoiceLines: { collection: 'invoiceLine', via: 'track' },
-      // The eleventh table holds nothing but pairs, so it is no model: it stands between the two.
+      // The eleventh table contains pairs of keys only. It is not a model but the junction of this association.
       playlists: {
         collection: 'playlist',
         via: 'tracks',
@@ -75,7 +75,7 @@ export const models = {
       firstName: { type: 'string', columnName: 'FirstName', required: true, maxLength: 20 },
       title: { type: 'string', columnName: 'Title', maxLength: 30 },
       reportsTo: { model: 'employee', columnName: 'ReportsTo' },
-      // With the type of the column given, times are understood however another program wrote them.
+      // With `columnType`, the date formats that other programs write are accepted.
       birthDate: { type: 'datetime', columnName: 'BirthDate', columnType: 'datetime' },
       hireDate: { type: 'datetime', columnName: 'HireDate', columnType: 'datetime' },
       address: { type: 'string', columnName: 'Address', maxLength: 70 },

@@ -1,4 +1,4 @@
-/** What is measured at a visit. */
+/** The measurements of a visit. */
 export type Findings = {
   readonly temperature?: number
   readonly heartRate?: number
@@ -10,8 +10,8 @@ interface Issue {
   readonly path: readonly string[]
 }
 
-/** Any object of this form is a schema: zod, valibot and arktype make them too (standardschema.dev). */
-interface Schema<Value> {
+/** A Standard Schema (standardschema.dev), as zod, valibot and arktype create them. */
+export interface Schema<Value> {
   readonly '~standard': {
     readonly version: 1
     readonly vendor: string
@@ -20,7 +20,7 @@ interface Schema<Value> {
   }
 }
 
-/** Written by hand, to show that nothing more is needed. */
+/** Written by hand to show that a library is optional. */
 export const findings: Schema<Findings> = {
   '~standard': {
     version: 1,
@@ -40,8 +40,8 @@ function issuesOf(value: unknown): readonly Issue[] {
   return [
     ...outside('temperature', temperature, 30, 45),
     ...outside('heartRate', heartRate, 10, 700),
-    ...(notes === undefined || isListOfTexts(notes) ? [] : [{ message: 'must be a list of texts', path: ['notes'] }]),
-    ...Object.keys(others).map((name) => ({ message: 'is nothing that is measured', path: [name] })),
+    ...(notes === undefined || isStringList(notes) ? [] : [{ message: 'must be a list of strings', path: ['notes'] }]),
+    ...Object.keys(others).map((name) => ({ message: 'is not a known measurement', path: [name] })),
   ]
 }
 
@@ -50,5 +50,5 @@ const outside = (name: string, value: unknown, least: number, most: number): rea
     ? []
     : [{ message: `must be a number from ${least} to ${most}`, path: [name] }]
 
-const isListOfTexts = (value: unknown): boolean =>
+const isStringList = (value: unknown): boolean =>
   Array.isArray(value) && value.every((item) => typeof item === 'string')

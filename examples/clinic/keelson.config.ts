@@ -1,14 +1,20 @@
 import { join } from 'node:path'
 import { defineConfig } from 'keelson'
+import { catalogue } from './access.ts'
 import { models } from './models.ts'
 import { seed } from './seed.ts'
+import { identify } from './users.ts'
 
 export default defineConfig({
-  // Beside this file. `--database` or DATABASE_URL name another: postgres://localhost/clinic, for one.
+  // Relative to this file. `--database` or DATABASE_URL override it, for example with postgres://localhost/clinic.
   database: 'sqlite:data/clinic.db',
   models,
-  // Pages beside the records: /live.html is the waiting room, in step with all that happens.
+  // The user of a request or socket, which the access rules of the models compare with.
+  auth: { identify },
+  // The rules of models that declare none.
+  access: catalogue,
+  // Static pages: /live.html shows the visits of a day, /users.html what three users see. Both update with every change.
   public: join(import.meta.dirname, 'public'),
-  // Called once, when the database is new.
+  // Called once for a new database.
   seed,
 })

@@ -1,18 +1,19 @@
-/** Numbers that look random and are the same on every run, so that everybody's clinic is the same. */
+/** Pseudo-random values that are the same on every run, so that all clinics have the same records. */
 export interface Random {
-  /** From 0 up to, but not including, 1. */
+  /** A number from 0 (included) to 1 (excluded). */
   next(): number
-  /** A whole number, both ends included. */
+  /** An integer between both bounds, included. */
   between(least: number, most: number): number
-  chance(part: number): boolean
+  /** True with the given probability. */
+  chance(probability: number): boolean
   pick<T>(list: readonly T[]): T
-  /** Some of a list, each at most once, in its order. */
+  /** At most `count` different items of a list, in its order. */
   some<T>(list: readonly T[], count: number): T[]
   digits(count: number): string
   uuid(): string
 }
 
-/** The generator is Mulberry32: four lines, and good enough for names of cats. */
+/** The generator is Mulberry32, which is short and sufficient for sample data. */
 export function createRandom(seed: number): Random {
   let state = seed
   const next = () => {
@@ -29,7 +30,7 @@ export function createRandom(seed: number): Random {
     next,
     between,
     pick,
-    chance: (part) => next() < part,
+    chance: (probability) => next() < probability,
     some(list, count) {
       const chosen = new Set(Array.from({ length: count }, () => pick(list)))
       return list.filter((item) => chosen.has(item))

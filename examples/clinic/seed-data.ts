@@ -1,4 +1,4 @@
-/** Words that the records are made of. */
+/** The values from which the seed creates the records. */
 
 export const firstNames = (
   'Ada Agnes Albert Alice Amir Anna Arthur Aylin Beatrice Ben Bruno Carla Cem Clara Daniel David Elena Elias Elif Emil ' +
@@ -57,7 +57,7 @@ export const specialtyNames = [
   'Reptiles', 'Surgery',
 ] as const
 
-/** name, kind, price, unit, the usual dose, days. */
+/** name, kind, price, unit, usual dose, days. */
 export const treatmentRows = [
   ['General examination', 'examination', 38, 'piece', 1, 1],
   ['Blood count', 'examination', 54, 'ml', 2, 1],
@@ -83,7 +83,7 @@ export const treatmentRows = [
   ['Tumour removal', 'surgery', 480, 'piece', 1, 1],
 ] as const
 
-/** name, floor, the kinds of treatment it is fit for. */
+/** name, level of the building, kinds of treatment. */
 export const roomRows = [
   ['Consulting room 1', 0, ['examination', 'vaccine', 'medicine']],
   ['Consulting room 2', 0, ['examination', 'vaccine', 'medicine']],

@@ -17,15 +17,24 @@ import {
 
 type Seed = NonNullable<Config<typeof models>['seed']>
 
-/** How many of those that are not listed by name. */
+/** The number of records of the models that are not listed by name. */
 const counts = { vets: 12, owners: 600, referred: 200, pets: 900, puppies: 150, visits: 2400, prescriptions: 2600 }
 const certificationsEach = 2
-/** Written at once: writes that are under way together share their commits. */
+/** Visits on the day of the seed, for the live pages. */
+const visitsToday = 10
+/** The first pets belong to the first owner, and some of the visits of the day to them or the first vet: the demo users. */
+const demoPets = 3
+const petOfDemoVisit = (index: number) => (index < visitsToday && index % 3 === 0 ? (index / 3) % demoPets : undefined)
+const isOfDemoVet = (index: number) => index < visitsToday && index % 2 === 0
+/** Of the lost pets, two have owners in Bergen, for the requests of the README. */
+const lostInBergen = [4, 5]
+const isLost = (index: number) => lostInBergen.includes(index) || index % 225 === 99
+/** The number of concurrent writes: concurrent writes share their commits. */
 const batchSize = 250
 
 /**
- * Fills a new clinic with some seven thousand records, always the same ones. Each is looked for before it is made, by
- * something of its own that no other has, so a run that was interrupted can simply be run again.
+ * Creates about seven thousand records, the same ones on every run. Each record is searched by a unique attribute before
+ * it is created, so an interrupted run can be repeated.
  */
 export const seed: Seed = async ({ system }, progress) => {
   const { records } = system
@@ -36,23 +45,25 @@ export const seed: Seed = async ({ system }, progress) => {
   )
   let done = 0
 
-  /** Writes a batch after the other, and answers the records in the order of the rows. */
+  /** Creates the missing records of `rows` batch by batch. Returns the records in the order of the rows. */
   async function fill<Row, Found>(
     rows: readonly Row[],
-    look: (row: Row) => Promise<{ readonly data: readonly Found[] }>,
+    search: (row: Row) => Promise<{ readonly data: readonly Found[] }>,
     create: (row: Row) => Promise<Found>,
   ): Promise<Found[]> {
     const found: Found[] = []
-    for (let start = 0; start < rows.length; start += batchSize) {
-      const batch = rows.slice(start, start + batchSize)
-      found.push(...(await Promise.all(batch.map(async (row) => (await look(row)).data[0] ?? create(row)))))
+    let batch: readonly Row[]
+    for (let start = 0; start < rows.length; start += batch.length) {
+      // The first record alone: its key is 1 on every database, and users.ts names it.
+      batch = rows.slice(start, start === 0 ? 1 : start + batchSize)
+      found.push(...(await Promise.all(batch.map(async (row) => (await search(row)).data[0] ?? create(row)))))
       done += batch.length
       progress(done, total)
     }
     return found
   }
 
-  // What is known by name.
+  // Records listed by name.
   await fill(
     speciesRows.map(([code, label, lifespanYears]) => ({ code, label, lifespanYears })),
     ({ code }) => records.species.find({ where: { code } }),
@@ -77,14 +88,14 @@ export const seed: Seed = async ({ system }, progress) => {
     roomRows.map(([name, floor, kinds]) => ({
       name,
       floor,
-      // One-sided: the ids of what the room is fit for.
-      equippedFor: treatments.filter(({ kind }) => kinds.some((fit) => fit === kind)).map(({ id }) => id),
+      // Many-to-many from one side: the ids of the treatments.
+      equippedFor: treatments.filter(({ kind }) => kinds.some((suitable) => suitable === kind)).map(({ id }) => id),
     })),
     ({ name }) => records.room.find({ where: { name } }),
     (row) => records.room.create(row),
   )
 
-  // People. An address has a number in it, so nobody has the same as another.
+  // Persons. The number makes an e-mail address unique.
   const person = (number: number) => {
     const name = `${random.pick(firstNames)} ${random.pick(lastNames)}`
     return { name, email: `${name.toLowerCase().replace(' ', '.')}${number}@example.com` }
@@ -131,7 +142,7 @@ export const seed: Seed = async ({ system }, progress) => {
   )
   const owners = [...firstOwners, ...laterOwners]
 
-  // Animals: first the parents, then the young.
+  // Pets: first the parents, then their puppies.
   const petRow = (kind: (typeof speciesRows)[number], ageInDays: number) => {
     const [code, , , lightest, heaviest] = kind
     const weight = lightest + random.next() * (heaviest - lightest)
@@ -146,11 +157,18 @@ export const seed: Seed = async ({ system }, progress) => {
       tags: random.chance(0.4) ? random.some(tags, 2).map(({ id }) => id) : [],
     }
   }
+  const ownersInBergen = owners.filter(({ city }) => city === 'Bergen')
+  const ownerOf = (index: number): number | null => {
+    if (index < demoPets) return owners[0]?.id ?? null
+    if (lostInBergen.includes(index)) return random.pick(ownersInBergen).id
+    return random.chance(0.95) ? random.pick(owners).id : null
+  }
   const parents = await fill(
-    Array.from({ length: counts.pets }, () => {
+    Array.from({ length: counts.pets }, (_, index) => {
       const kind = random.pick(bySpecies)
-      const owner = random.chance(0.95) ? random.pick(owners).id : null
-      return { ...petRow(kind, random.between(400, Math.min(kind[2] * 300, 6000))), owner }
+      const owner = ownerOf(index)
+      const lost = isLost(index)
+      return { ...petRow(kind, random.between(400, Math.min(kind[2] * 300, 6000))), owner, lost }
     }),
     ({ chip }) => records.pet.find({ where: { chip } }),
     (row) => records.pet.create(row),
@@ -167,15 +185,16 @@ export const seed: Seed = async ({ system }, progress) => {
   )
   const pets = [...parents, ...young]
 
-  // What happens in the clinic.
+  // Visits and prescriptions.
   const visits = await fill(
-    Array.from({ length: counts.visits }, () => {
-      const startsOn = random.between(-900, 60)
-      const status = startsOn > 0 ? 'booked' : random.chance(0.04) ? 'missed' : 'done'
+    Array.from({ length: counts.visits }, (_, index) => {
+      const demoPet = petOfDemoVisit(index)
+      const startsOn = index < visitsToday ? 0 : random.between(-900, 60)
+      const status = startsOn >= 0 ? 'booked' : random.chance(0.04) ? 'missed' : 'done'
       return {
         id: random.uuid(),
-        pet: random.pick(pets).id,
-        vet: random.pick(vets).id,
+        pet: (demoPet === undefined ? random.pick(pets) : pets[demoPet])?.id ?? 0,
+        vet: (isOfDemoVet(index) ? vets[0] : random.pick(vets))?.id ?? 0,
         room: random.pick(rooms).id,
         startsAt: day(startsOn, random.between(32, 70) * 15),
         status,
@@ -210,11 +229,12 @@ export const seed: Seed = async ({ system }, progress) => {
   )
 }
 
-/** The day the clinic counts from. A clinic that grows older would not be the same for everybody. */
-const today = Date.UTC(2026, 2, 2)
-const dayMs = 86_400_000
+/** The records are the same on every run, but their dates are relative to the day of the seed. */
+const today = new Date()
 
-const day = (days: number, minutes = 0): string => new Date(today + days * dayMs + minutes * 60_000).toISOString()
+/** A time of a day, in the time zone of the process. */
+const day = (days: number, minutes = 0): string =>
+  new Date(today.getFullYear(), today.getMonth(), today.getDate() + days, 0, minutes).toISOString()
 
-/** Each species as often as it comes to a clinic. */
+/** Each species in proportion to its frequency. */
 const bySpecies = speciesRows.flatMap((row) => Array.from({ length: row[5] }, () => row))

@@ -1,7 +1,7 @@
 import { createService } from 'keelson'
 import { models } from './models.ts'
 
-/** Keelson behind a handler of requests and responses, as edge runtimes, Deno, Bun and frameworks call it. */
+/** Keelson behind a fetch handler, the interface of edge runtimes, Deno, Bun and web frameworks. */
 export async function createHandler(database: string) {
   const service = await createService({ database, models, prefix: '/api' })
   const handler = async (request: Request): Promise<Response> => {

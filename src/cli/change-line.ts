@@ -1,29 +1,29 @@
 import type { Models } from '../model/model.ts'
 import type { Change } from '../protocol/change.ts'
 import type { Json } from '../protocol/json.ts'
-import type { Screen } from './screen.ts'
+import type { Output } from './output.ts'
 
 const verbColors = { created: 'green', updated: 'blue', destroyed: 'red' } as const
 
-/** Longer values are cut: the log is read line by line. */
+/** Longer values are truncated, so that a change fits on a line. */
 const longestValue = 40
 
-/** A change as a line: when, what was done, to whom, and what became of its values. */
-export function showChange(change: Change, models: Models, screen: Screen): void {
-  screen.event({ ...change })
-  const { paint } = screen
+/** Prints a change as one line: time, verb, record and the values that changed. */
+export function printChange(change: Change, models: Models, output: Output): void {
+  output.event({ ...change })
+  const { paint } = output
   const time = paint('dim', change.at.slice(11, 23))
   const verb = paint(verbColors[change.verb], change.verb.padEnd(9))
   const what = paint('bold', `${change.model} ${[change.id].flat().join(' + ')}`)
-  screen.line(`  ${time}  ${verb}  ${what}  ${detailsOf(change, models, screen)}`.trimEnd())
+  output.line(`  ${time}  ${verb}  ${what}  ${detailsOf(change, models, output)}`.trimEnd())
 }
 
-function detailsOf({ verb, model, before = {}, after = {} }: Change, models: Models, { paint }: Screen): string {
+function detailsOf({ verb, model, before = {}, after = {} }: Change, models: Models, { paint }: Output): string {
   if (verb === 'destroyed') return ''
   const isNew = verb === 'created'
   return (
     [...(models.get(model)?.attributes.values() ?? [])]
-      // The key stands there already, and the times of writing are the time of the line.
+      // The key and the time stand at the beginning of the line.
       .filter(({ isPrimaryKey, autoCreatedAt, autoUpdatedAt }) => !isPrimaryKey && !autoCreatedAt && !autoUpdatedAt)
       .filter(({ name }) => (isNew ? (after[name] ?? null) !== null : !isSame(before[name], after[name])))
       .map(({ name }) => `${paint('dim', name)} ${isNew ? '' : `${short(before[name])} → `}${short(after[name])}`)

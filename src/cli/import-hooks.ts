@@ -1,24 +1,43 @@
+import { readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { fileURLToPath } from 'node:url'
-import { entryOf, isOurs } from './own-package.ts'
+import { entryOf, isOwnFile } from './own-package.ts'
 
 /**
- * From now on `import … from 'keelson'` means this package, wherever the importing file stands. Files that are not ours
- * are entered into `files` as they are imported, also those that turn out not to be there.
+ * Resolves `import … from 'keelson'` to this package, wherever the importing file is, and loads application files that
+ * contain `import` or `export` as ES modules. Every imported file that does not belong to this package is added to
+ * `files`, also when it does not exist.
  */
-export function hookImports(files: Set<string>): void {
+export function registerImportHooks(files: Set<string>): void {
   registerHooks({
     resolve(specifier, context, nextResolve) {
       const entry = entryOf(specifier)
       if (entry !== undefined) return { url: entry, shortCircuit: true }
-      if (/^\.{0,2}\//.test(specifier)) note(files, new URL(specifier, context.parentURL).href)
+      if (/^\.{0,2}\//.test(specifier)) addFile(files, new URL(specifier, context.parentURL).href)
       const resolved = nextResolve(specifier, context)
-      note(files, resolved.url)
+      addFile(files, resolved.url)
       return resolved
+    },
+    load(url, context, nextLoad) {
+      const format = moduleFormats[context.format as keyof typeof moduleFormats]
+      if (format === undefined || !isApplicationFile(url) || !hasModuleSyntax(url)) return nextLoad(url, context)
+      return nextLoad(url, { ...context, format })
     },
   })
 }
 
-function note(files: Set<string>, url: string): void {
-  if (url.startsWith('file:') && !isOurs(url) && !url.includes('/node_modules/')) files.add(fileURLToPath(url))
+/**
+ * `npm init` writes `"type": "commonjs"`, and Node then refuses `import` in .ts and .js files. The syntax of a file is
+ * unambiguous, so it decides.
+ */
+const moduleFormats = { commonjs: 'module', 'commonjs-typescript': 'module-typescript' } as const
+
+const moduleSyntax = /^\s*(?:import\b(?!\s*\()|export\b)/m
+const hasModuleSyntax = (url: string): boolean => moduleSyntax.test(readFileSync(fileURLToPath(url), 'utf8'))
+
+const isApplicationFile = (url: string): boolean =>
+  url.startsWith('file:') && !isOwnFile(url) && !url.includes('/node_modules/')
+
+function addFile(files: Set<string>, url: string): void {
+  if (isApplicationFile(url)) files.add(fileURLToPath(url))
 }

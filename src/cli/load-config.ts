@@ -1,18 +1,18 @@
 import { existsSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { AnyConfig } from '../service/config.ts'
-import { explainImport } from './explain-import.ts'
-import { hookImports } from './import-hooks.ts'
+import type { AnyConfig } from '../service/config/config.ts'
+import { describeImportError } from './import-error.ts'
+import { registerImportHooks } from './import-hooks.ts'
 import { LoadError } from './load-error.ts'
 
 export const configNames = ['keelson.config.ts', 'keelson.config.js', 'keelson.config.mjs'] as const
 
-/** The file that was named, or the nearest one of the usual name, here or in a folder above. */
+/** The given file, or the nearest file with one of the default names in `cwd` or a parent folder. */
 export function findConfig(named: string | undefined, cwd: string): string {
   if (named !== undefined) {
     const file = resolve(cwd, named)
-    if (!existsSync(file)) throw new LoadError(`There is no file ${named}`)
+    if (!existsSync(file)) throw new LoadError(`File not found: ${named}`)
     return file
   }
   for (let folder = cwd; ; folder = dirname(folder)) {
@@ -20,22 +20,22 @@ export function findConfig(named: string | undefined, cwd: string): string {
     if (found !== undefined) return found
     if (folder === dirname(folder)) break
   }
-  throw new LoadError('There is no keelson.config.ts here, nor in a folder above', {
-    advice: 'keelson init writes one, --config names another.',
+  throw new LoadError('No keelson.config.ts found in this folder or a parent folder', {
+    advice: 'keelson init writes one; --config names another file.',
   })
 }
 
 /**
- * Runs the configuration's file and answers what it exports. `files` takes the files it consists of, also when that
- * fails: to a change in one of them one may want to try again. To be called once in a process.
+ * Imports the configuration file and returns its default export. The imported files are added to `files`, also when the
+ * import fails, so that the caller can watch them. May be called once per process, because modules are loaded once.
  */
 export async function loadConfig(file: string, files: Set<string> = new Set()): Promise<AnyConfig> {
-  hookImports(files)
+  registerImportHooks(files)
   files.add(file)
   const exported = await importDefault(file)
   if (exported === undefined) {
-    throw new LoadError(`${basename(file)} exports no configuration`, {
-      advice: 'It must say: export default defineConfig({ models: { … } })',
+    throw new LoadError(`${basename(file)} has no default export`, {
+      advice: 'Expected: export default defineConfig({ models: { … } })',
     })
   }
   return exported
@@ -46,6 +46,6 @@ async function importDefault(file: string): Promise<AnyConfig | undefined> {
     const module = (await import(pathToFileURL(file).href)) as { readonly default?: AnyConfig | Promise<AnyConfig> }
     return await module.default
   } catch (error) {
-    throw explainImport(error, file)
+    throw describeImportError(error, file)
   }
 }

@@ -1,4 +1,4 @@
-/** A configuration that cannot be had: not found, not readable as a program, or not what it should be. */
+/** The configuration file cannot be loaded: it is not found, cannot be imported, or has no default export. */
 export class LoadError extends Error {
   readonly details: readonly string[]
   readonly advice: string | undefined

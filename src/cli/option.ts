@@ -1,41 +1,52 @@
-/** One thing that can be said to a command. */
+/** One option of a command. */
 export interface Option {
-  /** What stands for the value in the help; without it the option is a switch. */
-  readonly takes?: string
+  /** The placeholder of the value in the help text. An option without it is a switch. */
+  readonly valueName?: string
   readonly short?: string
   readonly text: string
 }
 
-/** Every option of every command, so that a name means the same everywhere. */
+/** The options of all commands: an option has the same meaning in each of them. */
 export const optionTable = {
   config: {
-    takes: 'FILE',
+    valueName: 'FILE',
     short: 'c',
-    text: 'The configuration; else the nearest keelson.config.ts, .js or .mjs',
+    text: 'The configuration file; default: the nearest keelson.config.ts, .js or .mjs',
   },
   port: {
-    takes: 'NUMBER',
+    valueName: 'NUMBER',
     short: 'p',
-    text: 'The port, before PORT and the configuration; 0 takes a free one',
+    text: 'The port; overrides PORT and the configuration; 0 selects a free port',
   },
-  host: { takes: 'ADDRESS', text: 'The address to listen on; 0.0.0.0 lets other machines connect' },
+  host: { valueName: 'ADDRESS', text: 'The address to listen on; 0.0.0.0 accepts connections from other machines' },
   database: {
-    takes: 'URL',
+    valueName: 'URL',
     short: 'd',
-    text: 'The database, before DATABASE_URL and the configuration',
+    text: 'The database; overrides DATABASE_URL and the configuration',
   },
-  workers: { takes: 'NUMBER', short: 'w', text: 'So many processes share the port, where one core is not enough' },
-  since: { takes: 'POSITION', text: 'Begin behind this position, as an earlier run printed it' },
-  model: { takes: 'NAME', short: 'm', text: 'Only what concerns this model' },
-  once: { text: 'Print what is there and end, instead of waiting for more' },
-  json: { text: 'One JSON object per line, for programs' },
-  verbose: { text: 'Say where in the code an error came from' },
-  help: { short: 'h', text: 'Show this' },
+  workers: {
+    valueName: 'NUMBER',
+    short: 'w',
+    text: 'The number of processes that share the port, to use several cores',
+  },
+  since: { valueName: 'POSITION', text: 'Start after this position, as printed by an earlier run' },
+  model: { valueName: 'NAME', short: 'm', text: 'Only this model' },
+  as: { valueName: 'USER', text: 'The user, as JSON; null is an anonymous requester' },
+  record: { valueName: 'ID', text: 'Say for this record what is allowed, and which rule refuses' },
+  action: { valueName: 'ACTION', text: 'list (default), retry or drop' },
+  id: { valueName: 'ID', text: 'One dead letter' },
+  all: { text: 'All dead letters' },
+  job: { valueName: 'NAME', text: 'Only this job' },
+  once: { text: 'Print the current content and exit instead of waiting for more' },
+  log: { text: 'Print each request' },
+  json: { text: 'Print one JSON object per line' },
+  verbose: { text: 'Print the stack trace of an error' },
+  help: { short: 'h', text: 'Print this help' },
 } as const satisfies { readonly [name: string]: Option }
 
 export type OptionName = keyof typeof optionTable
 
-/** What was said. */
-export type Given = {
-  readonly [Name in OptionName]?: (typeof optionTable)[Name] extends { readonly takes: string } ? string : boolean
+/** The options of one call: text for options with a value, `true` for switches. */
+export type OptionValues = {
+  readonly [Name in OptionName]?: (typeof optionTable)[Name] extends { readonly valueName: string } ? string : boolean
 }

@@ -1,30 +1,25 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { packageFolder, programUrl } from '../support/package-files.ts'
 
-/** The folder of this package, in a repository and where it is installed. */
-const root = new URL('../../', import.meta.url)
-
-/** Running from the sources; a published package has only what was made of them. */
-const isSource = import.meta.url.endsWith('.ts')
-
-export const commandPath = new URL('bin/keelson.js', root)
+export const commandPath = new URL('bin/keelson.js', packageFolder)
 
 export function version(): string {
-  const { version } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as { version: string }
+  const { version } = JSON.parse(readFileSync(new URL('package.json', packageFolder), 'utf8')) as { version: string }
   return version
 }
 
 /**
- * The file behind `keelson` or `keelson/…`; undefined for every other name. A configuration anywhere on the disk gets
- * the instance that runs the command, and needs none of its own.
+ * The URL of the file that `keelson` or `keelson/…` stands for; undefined for other specifiers. A configuration file
+ * outside of any package thereby uses the instance that runs the command.
  */
 export function entryOf(specifier: string): string | undefined {
   const [, subpath] = /^keelson(?:\/(.+))?$/.exec(specifier) ?? [undefined, undefined]
   if (subpath === undefined && specifier !== 'keelson') return undefined
-  if (subpath === 'package.json') return new URL(subpath, root).href
-  const entry = new URL(isSource ? `src/${subpath ?? 'index'}.ts` : `dist/${subpath ?? 'index'}.js`, root)
+  if (subpath === 'package.json') return new URL(subpath, packageFolder).href
+  const entry = programUrl(subpath ?? 'index')
   return existsSync(entry) ? entry.href : undefined
 }
 
-/** Whether a file belongs to this package and not to whoever uses it. */
-export const isOurs = (url: string): boolean =>
-  url.startsWith(new URL('src/', root).href) || url.startsWith(new URL('dist/', root).href)
+/** Whether a file belongs to this package and not to the application. */
+export const isOwnFile = (url: string): boolean =>
+  url.startsWith(new URL('src/', packageFolder).href) || url.startsWith(new URL('dist/', packageFolder).href)

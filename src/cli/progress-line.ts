@@ -1,35 +1,35 @@
-import type { Progress } from '../service/seed.ts'
-import type { Screen } from './screen.ts'
+import type { Progress } from '../service/in-process/seed.ts'
+import type { Output } from './output.ts'
 
-/** Where nobody looks at a terminal, a line is enough for each of so many parts. */
+/** Without a terminal, one line is printed for each of this many parts. */
 const plainLines = 4
 const barWidth = 28
-/** A bar that moves more often than this only costs time. */
+/** The shortest time between two drawings of the bar. */
 const redrawMs = 50
 
-/** Shows how far something has come: a bar on a terminal, a few lines elsewhere, events for programs. */
-export function progressLine(label: string, screen: Screen): Progress {
+/** Reports progress: a bar on a terminal, a few lines elsewhere, events with `--json`. */
+export function progressLine(label: string, output: Output): Progress {
   let shownAt = 0
   let shownPart = 0
   return (done, total) => {
     const part = total === 0 ? 1 : Math.min(done / total, 1)
     const isDone = done >= total
-    if (screen.isTerminal) {
+    if (output.isTerminal) {
       const now = performance.now()
       if (!isDone && now - shownAt < redrawMs) return
       shownAt = now
-      screen.draw(isDone ? '' : bar(label, part, done, total, screen))
+      output.draw(isDone ? '' : bar(label, part, done, total, output))
       return
     }
     const step = Math.floor(part * plainLines)
     if (step === shownPart) return
     shownPart = step
-    screen.event({ event: 'progress', label, done, total })
-    screen.line(`  ${label} ${Math.floor(part * 100)} %, ${done} of ${total}`)
+    output.event({ event: 'progress', label, done, total })
+    output.line(`  ${label} ${Math.floor(part * 100)} %, ${done} of ${total}`)
   }
 }
 
-function bar(label: string, part: number, done: number, total: number, { paint, columns }: Screen): string {
+function bar(label: string, part: number, done: number, total: number, { paint, columns }: Output): string {
   const filled = Math.round(part * barWidth)
   const drawn = paint('cyan', '━'.repeat(filled)) + paint('dim', '─'.repeat(barWidth - filled))
   const numbers = `${done} of ${total}`

@@ -1,35 +1,44 @@
-import type { Progress } from '../service/seed.ts'
+import type { Progress } from '../service/in-process/seed.ts'
+import { pagesIn } from '../service/pages/public-files.ts'
 import type { HttpServer } from '../transport/http/listen.ts'
+import type { PublicApi, RunningService } from './command-context.ts'
+import { assertAccessDeclared, openModels } from './declared-access.ts'
 import { version } from './own-package.ts'
-import type { PublicEntry, RunningService } from './program.ts'
 import type { Settings } from './settings.ts'
+import { endProcess } from './stop-signals.ts'
 import type { Ready } from './summary.ts'
+import { openWorkerChannel } from './workers/worker-channel.ts'
 
-/** A service on its way up, which may be told to stop before it is there. */
-export interface Serving {
+/** A service that is starting or has started. It can be closed in both states. */
+export interface StartingService {
   readonly ready: Promise<Ready | 'stopped'>
   close(): Promise<void>
 }
 
-/** Opens the database, fills it if it is new, and serves. */
-export function serve(settings: Settings, entry: PublicEntry, progress: Progress, startedAt: number): Serving {
+/** Opens the database, seeds it when it is new, and listens. With NODE_ENV=production all models must declare access. */
+export function serve(settings: Settings, entry: PublicApi, progress: Progress, startedAt: number): StartingService {
   const stopped = Promise.withResolvers<'stopped'>()
-  const opened = entry.createService(settings.config)
+  const opened = open(settings, entry)
   let closed: Promise<void> | undefined
 
   async function begin(): Promise<Ready | 'stopped'> {
     const service = await opened
     const seeded = await service.seed(progress)
     if (closed) return 'stopped'
-    const server = await service.listen()
-    return describe(service, server, settings.name, seeded, performance.now() - startedAt)
+    const server = await service.listen(undefined, undefined, openWorkerChannel())
+    return describe(service, server, settings, seeded, performance.now() - startedAt)
   }
 
   function closeService(): Promise<void> {
+    // A stop takes no longer than its limit, whatever a client or a statement does.
     closed ??= opened.then(
-      (service) => service.close(),
+      async (service) => {
+        const deadline = setTimeout(endProcess, service.limits.stopTimeoutMs, 'SIGTERM').unref()
+        await service.close()
+        clearTimeout(deadline)
+      },
       () => {},
-    ) // what was not opened need not be closed
+    ) // a service that failed to open needs no close
     return closed
   }
 
@@ -38,7 +47,7 @@ export function serve(settings: Settings, entry: PublicEntry, progress: Progress
     throw error
   })
   return {
-    // A seed may wait for whatever it likes; what breaks because we stop is no failure.
+    // A seed may take any time. An error after the stop began is a consequence of the stop, so it is not reported.
     ready: Promise.race([begun, stopped.promise]),
     close() {
       stopped.resolve('stopped')
@@ -47,20 +56,31 @@ export function serve(settings: Settings, entry: PublicEntry, progress: Progress
   }
 }
 
-function describe(service: RunningService, server: HttpServer, name: string, seeded: boolean, ms: number): Ready {
+async function open({ config }: Settings, entry: PublicApi): Promise<RunningService> {
+  if (process.env.NODE_ENV === 'production') assertAccessDeclared(config)
+  return entry.createService(config)
+}
+
+function describe(service: RunningService, server: HttpServer, settings: Settings, seeded: boolean, ms: number): Ready {
   const models = [...service.models.values()].filter((model) => !model.isJunction).length
   return {
-    name,
+    name: settings.name,
     version: version(),
     url: server.url,
     host: server.host,
     port: server.port,
+    pages: pageUrls(settings.config.public, server.url),
     models,
-    routes: models * service.routes.length,
+    routes: service.routes.reduce((sum, { path }) => sum + (path.includes('/:model') ? models : 1), 0),
     database: service.database.description,
     steps: service.database.steps,
     seeded,
-    caveat: service.changes.caveat,
+    open: openModels(service.models.values(), settings.config),
+    limitation: service.changes.limitation,
+    warnings: service.warnings,
     ms: Math.round(ms),
   }
 }
+
+const pageUrls = (folder: string | undefined, url: string): readonly string[] =>
+  folder === undefined ? [] : pagesIn(folder).map((file) => `${url}/${file}`)

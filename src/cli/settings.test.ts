@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { absolute } from './settings.ts'
+import { absoluteUrl } from './settings.ts'
 
-describe('a file of SQLite is named by its whole path, and nothing else is touched', () => {
+describe('the path of a SQLite URL becomes absolute, other URLs stay unchanged', () => {
   for (const [url, meant] of [
     ['sqlite:data/app.db', 'sqlite:/shop/data/app.db'],
     ['sqlite:../app.db', 'sqlite:/app.db'],
@@ -13,8 +13,8 @@ describe('a file of SQLite is named by its whole path, and nothing else is touch
     ['file:app.db?mode=ro', 'file:/shop/app.db?mode=ro'],
     ['sqlite::memory:', 'sqlite::memory:'],
     ['memory:', 'memory:'],
-    ['postgres://me:word@host:5432/shop', 'postgres://me:word@host:5432/shop'],
+    ['postgres://me:secret@host:5432/shop', 'postgres://me:secret@host:5432/shop'],
   ] as const) {
-    test(url, () => assert.equal(absolute(url, '/shop'), meant))
+    test(url, () => assert.equal(absoluteUrl(url, '/shop'), meant))
   }
 })

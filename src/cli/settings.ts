@@ -1,34 +1,44 @@
 import { basename, dirname, resolve } from 'node:path'
-import type { AnyConfig } from '../service/config.ts'
+import type { AnyConfig } from '../service/config/config.ts'
 import { UsageError } from './command.ts'
+import type { CommandContext } from './command-context.ts'
 import { findConfig, loadConfig } from './load-config.ts'
-import type { Given } from './option.ts'
-import type { Program } from './program.ts'
+import type { OptionValues } from './option.ts'
+import { requestLog, warningLog } from './request-log.ts'
 
-/** What a command works with: the configuration, under what the environment says, under the command line. */
+/** Set for the workers of `keelson dev`, which print warnings without `--log`. */
+export const devVariable = 'KEELSON_DEV'
+
+/** The effective configuration: command line over environment variables over configuration file. */
 export interface Settings {
   readonly file: string
-  /** For people: the folder the configuration stands in. */
+  /** The name of the folder that contains the configuration, for display. */
   readonly name: string
   readonly config: AnyConfig
 }
 
-/** Throws a LoadError, or a UsageError for a setting from outside that makes no sense. */
-export async function readSettings(given: Given, { env, cwd }: Program, files?: Set<string>): Promise<Settings> {
-  const file = findConfig(given.config, cwd)
-  // Before the configuration is run: it may take long, and the mistake is the caller's.
-  const port = portOf(given.port, env.PORT)
+/** Throws a LoadError, or a UsageError for an invalid port. */
+export async function readSettings(
+  options: OptionValues,
+  { env, cwd, output }: CommandContext,
+  files?: Set<string>,
+): Promise<Settings> {
+  const file = findConfig(options.config, cwd)
+  // Checked first, because importing the configuration may take long.
+  const port = portOf(options.port, env.PORT)
   const config = await loadConfig(file, files)
   const folder = dirname(file)
   if (typeof config !== 'object' || config === null) return { file, name: basename(folder), config }
-  const database = given.database ?? nonEmpty(env.DATABASE_URL)
+  const database = options.database ?? nonEmpty(env.DATABASE_URL)
   return {
     file,
     name: basename(folder),
     config: {
       ...config,
       ...(port !== undefined && { port }),
-      ...(given.host !== undefined && { host: given.host }),
+      ...(options.host !== undefined && { host: options.host }),
+      ...(options.log && { logger: requestLog(output, config) }),
+      ...(!options.log && env[devVariable] && { logger: warningLog(output, config) }),
       ...databaseOf(database, cwd, config.database, folder),
       ...(typeof config.public === 'string' && { public: resolve(folder, config.public) }),
     },
@@ -38,29 +48,29 @@ export async function readSettings(given: Given, { env, cwd }: Program, files?: 
 const nonEmpty = (text: string | undefined): string | undefined => (text === '' ? undefined : text)
 
 function portOf(flag: string | undefined, variable: string | undefined): number | undefined {
-  const [said, text] = flag !== undefined ? ['--port', flag] : ['PORT', nonEmpty(variable)]
+  const [source, text] = flag !== undefined ? ['--port', flag] : ['PORT', nonEmpty(variable)]
   if (text === undefined) return undefined
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
   if (port <= 65_535) return port
-  throw new UsageError(`${said} must be a port number from 0 to 65535, and is "${text}"`)
+  throw new UsageError(`${source} must be a port number from 0 to 65535, not "${text}"`)
 }
 
-/** The default stands here too: it is relative to the configuration as well. */
+/** The default of the configuration, repeated here because it is relative to the folder of the configuration. */
 const defaultDatabase = 'sqlite:data/app.db'
 
 function databaseOf(
-  said: string | undefined,
+  override: string | undefined,
   cwd: string,
   configured: unknown,
   folder: string,
 ): Pick<AnyConfig, 'database'> {
-  if (said !== undefined) return { database: absolute(said, cwd) }
-  if (configured === undefined) return { database: absolute(defaultDatabase, folder) }
-  return { database: typeof configured === 'string' ? absolute(configured, folder) : (configured as string) }
+  if (override !== undefined) return { database: absoluteUrl(override, cwd) }
+  if (configured === undefined) return { database: absoluteUrl(defaultDatabase, folder) }
+  return { database: typeof configured === 'string' ? absoluteUrl(configured, folder) : (configured as string) }
 }
 
-/** A file of SQLite by its whole path: which one it is must not depend on where the command is run. */
-export function absolute(url: string, folder: string): string {
+/** Resolves the path of a SQLite URL against a folder. Other URLs are returned unchanged. */
+export function absoluteUrl(url: string, folder: string): string {
   const [, scheme, path] = /^(sqlite|file):(?:\/\/)?(.*)$/.exec(url) ?? []
   if (path === undefined || path === '' || path === ':memory:') return url
   return `${scheme}:${resolve(folder, path)}`

@@ -1,18 +1,22 @@
-import { constants } from 'node:os'
-
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 export type StopSignal = (typeof signals)[number]
 
-/** Resolves with the first signal to stop. The second ends the process at once: somebody does not want to wait. */
-export function stopSignal(wanted: readonly StopSignal[] = signals): Promise<StopSignal> {
+/** Resolves with the first stop signal. A second one ends the process immediately. */
+export function stopSignal(handled: readonly StopSignal[] = signals): Promise<StopSignal> {
   return new Promise((resolve) => {
     let isStopping = false
-    for (const signal of wanted) {
+    for (const signal of handled) {
       process.on(signal, () => {
-        if (isStopping) process.exit(128 + constants.signals[signal])
+        if (isStopping) endProcess(signal)
         isStopping = true
         resolve(signal)
       })
     }
   })
+}
+
+/** Ends the process by the system's own handling of a signal: `process.exit` would wait for threads that run statements. */
+export function endProcess(signal: StopSignal): void {
+  process.removeAllListeners(signal)
+  process.kill(process.pid, signal)
 }

@@ -4,8 +4,8 @@ import { didYouMean } from './suggest.ts'
 
 const known = ['start', 'dev', 'routes', 'log', 'init', 'database', 'visitNote']
 
-for (const [word, meant] of [
-  ['strat', 'start'], // two letters swapped
+for (const [word, expected] of [
+  ['strat', 'start'], // two letters transposed
   ['sart', 'start'],
   ['start1', 'start'],
   ['START', 'start'],
@@ -16,8 +16,8 @@ for (const [word, meant] of [
   ['serve', undefined],
   ['', undefined],
 ] as const) {
-  test(`"${word}" is ${meant === undefined ? 'like nothing we know' : `near "${meant}"`}`, () => {
+  test(`"${word}" ${expected === undefined ? 'has no similar word' : `suggests "${expected}"`}`, () => {
     const advice = didYouMean(word, known, (name) => `keelson ${name}`, 'Something else.')
-    assert.equal(advice, meant === undefined ? 'Something else.' : `Did you mean keelson ${meant}?`)
+    assert.equal(advice, expected === undefined ? 'Something else.' : `Did you mean keelson ${expected}?`)
   })
 }

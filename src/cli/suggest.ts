@@ -1,36 +1,12 @@
-/** Names the word that was probably meant, `spelled` as it is to be written; or else says something `otherwise`. */
+import { nearest } from '../support/nearest.ts'
+
+/** "Did you mean …?" with the most similar known word, formatted by `format`; `otherwise` when no word is similar. */
 export function didYouMean(
   word: string,
   known: readonly string[],
-  spelled: (word: string) => string,
+  format: (word: string) => string,
   otherwise?: string,
 ): string | undefined {
   const near = nearest(word, known)
-  return near === undefined ? otherwise : `Did you mean ${spelled(near)}?`
-}
-
-/** The known word that is spelled most alike; undefined when none is. */
-function nearest(word: string, known: readonly string[]): string | undefined {
-  const [first] = known
-    .map((candidate) => ({ candidate, distance: distance(word.toLowerCase(), candidate.toLowerCase()) }))
-    .sort((a, b) => a.distance - b.distance)
-  return first && first.distance <= Math.max(1, Math.floor(first.candidate.length / 2.5)) ? first.candidate : undefined
-}
-
-/** How many letters must be changed, added, left out or swapped with their neighbour. */
-function distance(a: string, b: string): number {
-  let beforeLast: number[] = []
-  let last = Array.from({ length: b.length + 1 }, (_, index) => index)
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const isSame = a[i - 1] === b[j - 1]
-      let cost = Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (last[j - 1] ?? 0) + (isSame ? 0 : 1))
-      if (a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) cost = Math.min(cost, (beforeLast[j - 2] ?? 0) + 1)
-      row.push(cost)
-    }
-    beforeLast = last
-    last = row
-  }
-  return last[b.length] ?? 0
+  return near === undefined ? otherwise : `Did you mean ${format(near)}?`
 }

@@ -1,27 +1,43 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type { SchemaStep } from '../storage/schema-step.ts'
 import { duration, summarize } from './summary.ts'
 
-describe('what was done to a schema is said in a line', () => {
-  const tables = (count: number) => Array.from({ length: count }, (_, index) => `created table t${index}`)
-  const cases: readonly (readonly [steps: readonly string[], line: string])[] = [
+describe('schema changes are summarized in one line', () => {
+  const created = (table: string): SchemaStep => ({ kind: 'createTable', table })
+  const tables = (count: number) => Array.from({ length: count }, (_, index) => created(`t${index}`))
+  const index = (table: string, unique: boolean, ...columns: readonly string[]): SchemaStep => ({
+    kind: 'createIndex',
+    table,
+    columns,
+    unique,
+  })
+  const weight: SchemaStep = { kind: 'addColumn', table: 'pet', column: 'weight' }
+  const key: SchemaStep = { kind: 'addForeignKey', table: 't1', column: 'a', target: 't2' }
+  const captured = ['a', 'b', 'c', 'd', 'e'].map((table): SchemaStep => ({ kind: 'captureChanges', table }))
+  const cases: readonly (readonly [steps: readonly SchemaStep[], line: string])[] = [
     [[], ''],
-    [['added column pet.weight'], 'added column pet.weight'],
-    [['created table pet', 'created index on pet (owner, id)'], 'created table pet, created index on pet (owner, id)'],
+    [[weight], 'added column pet.weight'],
+    [[created('pet'), index('pet', false, 'owner', 'id')], 'created table pet, created index on pet (owner, id)'],
+    [[key, index('t1', true, 'b desc')], 'linked t1.a to t2, created unique index on t1 (b desc)'],
+    [
+      [{ kind: 'createLog', schema: 'public' }, { kind: 'restartLog' }],
+      'created the change log (public), began a new change log: the database is a copy of another',
+    ],
     [tables(4), 'created 4 tables'],
     [
-      [...tables(3), 'created index on t1 (a)', 'created unique index on t1 (b)', 'linked t1.a to t2'],
+      [...tables(3), index('t1', false, 'a'), index('t1', true, 'b'), key],
       'created 3 tables, 2 indexes and 1 foreign key',
     ],
     [
-      [...tables(4), 'added column pet.weight', 'dropped table cat'],
+      [...tables(4), weight, { kind: 'dropTable', table: 'cat' }],
       'created 4 tables, added column pet.weight, dropped table cat',
     ],
-    [['a', 'b', 'c', 'd', 'e'], 'a, b, 3 more'],
+    [captured, 'captured changes of a, captured changes of b, 3 more'],
   ]
   for (const [steps, line] of cases) test(line || 'nothing', () => assert.equal(summarize(steps), line))
 })
 
-test('a time is said as one reads it', () => {
+test('a duration has a readable unit', () => {
   assert.deepEqual([3.4, 999, 1000, 1260, 61_000].map(duration), ['3 ms', '999 ms', '1.0 s', '1.3 s', '61.0 s'])
 })

@@ -1,8 +1,9 @@
 import type { JsonObject } from '../protocol/json.ts'
-import { shown } from './explain-import.ts'
-import type { Screen } from './screen.ts'
+import { describeStep, type SchemaStep } from '../storage/schema-step.ts'
+import { displayPath } from './import-error.ts'
+import type { Output } from './output.ts'
 
-/** What there is to say of a service that has begun to serve. Plain data, so that a child can tell its parent. */
+/** The summary of a started service. Plain data, because a worker process sends it to its parent. */
 export interface Ready {
   readonly name: string
   readonly version: string
@@ -11,70 +12,85 @@ export interface Ready {
   readonly port: number
   readonly models: number
   readonly routes: number
-  /** What the database is. */
+  /** Kind, version and location of the database. */
   readonly database: string
-  /** What was done to it. */
-  readonly steps: readonly string[]
+  /** The schema changes that were made. */
+  readonly steps: readonly SchemaStep[]
   readonly seeded: boolean
-  /** Why the log of changes is not the whole truth, where it is not. */
-  readonly caveat?: string | undefined
-  /** How many processes serve; undefined: the one that says so. */
+  /** The models without access rules: every client may read and write them. */
+  readonly open: readonly string[]
+  /** Changes that the change log of this database cannot see, when there are such. */
+  readonly limitation?: string | undefined
+  /** What the configuration contains and the service does not use. */
+  readonly warnings?: readonly string[]
+  /** URLs of the pages in the top folder of `public`. */
+  readonly pages: readonly string[]
+  /** The number of worker processes; undefined without `--workers`. */
   readonly workers?: number
   readonly ms: number
 }
 
 export const readyEvent = (ready: Ready): JsonObject => {
-  const { caveat, ...rest } = ready
-  return { event: 'ready', ...rest, ...(caveat !== undefined && { caveat }) }
+  const { limitation, steps, ...rest } = ready
+  return { event: 'ready', ...rest, steps: steps.map(describeStep), ...(limitation !== undefined && { limitation }) }
 }
 
-/** The first thing to see when it runs: what answers where, over what. */
-export function showReady(ready: Ready, screen: Screen, footer: string): void {
-  const { paint } = screen
+/** Prints the summary after the start: address, models, database and schema changes. */
+export function printSummary(ready: Ready, output: Output, footer: string): void {
+  const { paint } = output
   const head = `${paint('bold', 'keelson')} ${paint('dim', ready.version)}   ${paint('bold', ready.name)}`
-  screen.line()
-  screen.line(`  ${head}   ${paint('dim', `ready in ${duration(ready.ms)}`)}`)
-  screen.line()
-  for (const [label, text] of rowsOf(ready, screen)) screen.line(`  ${paint('dim', label.padEnd(10))}${text}`)
-  screen.line()
-  screen.line(`  ${paint('dim', footer)}`)
-  screen.line()
+  output.line()
+  output.line(`  ${head}   ${paint('dim', `ready in ${duration(ready.ms)}`)}`)
+  output.line()
+  for (const [label, text] of rowsOf(ready, output)) output.line(`  ${paint('dim', label.padEnd(10))}${text}`)
+  output.line()
+  output.line(`  ${paint('dim', footer)}`)
+  output.line()
 }
 
-function rowsOf(ready: Ready, { paint }: Screen): readonly (readonly [string, string])[] {
+function rowsOf(ready: Ready, { paint }: Output): readonly (readonly [string, string])[] {
   return [
     ['Address', paint(['cyan', 'underline'], ready.url)],
-    ['Models', `${ready.models} ${paint('dim', `· ${ready.routes} routes, listed by keelson routes`)}`],
+    ...ready.pages.slice(0, maxPages).map((page) => ['Pages', paint(['cyan', 'underline'], page)] as const),
+    ['Models', `${ready.models} ${paint('dim', `· ${ready.routes} routes; keelson routes lists them`)}`],
+    ...(ready.open.length === 0 ? [] : [['Access', paint('yellow', openText(ready))] as const]),
     ...(ready.workers === undefined ? [] : [['Workers', String(ready.workers)] as const]),
     ['Database', shortPaths(ready.database)],
-    ['Schema', summarize(ready.steps) || paint('dim', 'nothing to do')],
-    ...(ready.seeded ? [['Seed', 'filled with the first records'] as const] : []),
-    ...(ready.caveat === undefined ? [] : [['Log', paint('yellow', ready.caveat)] as const]),
+    ['Schema', summarize(ready.steps) || paint('dim', 'up to date')],
+    ...(ready.seeded ? [['Seed', 'initial records created'] as const] : []),
+    ...(ready.warnings ?? []).map((warning) => ['Warning', paint('yellow', warning)] as const),
+    ...(ready.limitation === undefined ? [] : [['Log', paint('yellow', ready.limitation)] as const]),
   ]
 }
 
+const openText = ({ open, models }: Ready): string =>
+  `open: every client may read and write${open.length === models ? '' : ` ${open.join(', ')}`}`
+
+/** More pages than this are an application, whose pages need no list. */
+const maxPages = 3
+
 export const duration = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`)
 
-/** `SQLite 3.53 (/home/me/shop/data/app.db)`, with the file as it is said from here. */
+/** Shortens the path in a description such as `SQLite 3.53 (/home/me/shop/data/app.db)`. */
 const shortPaths = (description: string): string =>
-  description.replace(/\((\/[^)]+|[A-Za-z]:\\[^)]+)\)$/, (_, path: string) => `(${shown(path)})`)
+  description.replace(/\((\/[^)]+|[A-Za-z]:\\[^)]+)\)$/, (_, path: string) => `(${displayPath(path)})`)
 
-/** Kinds of steps that come by the dozen when a database is new. */
-const kinds = [
-  [/^created table /, 'table', 'tables'],
-  [/^created (?:unique )?index /, 'index', 'indexes'],
-  [/^linked /, 'foreign key', 'foreign keys'],
-] as const
+/** The kinds of schema changes that are counted when there are many. */
+const counted: readonly (readonly [kind: SchemaStep['kind'], one: string, many: string])[] = [
+  ['createTable', 'table', 'tables'],
+  ['createIndex', 'index', 'indexes'],
+  ['addForeignKey', 'foreign key', 'foreign keys'],
+]
 
-/** What was done to a schema, in a line: by name while they are few. */
-export function summarize(steps: readonly string[]): string {
-  if (steps.length <= 3) return steps.join(', ')
-  const counted = kinds.flatMap(([pattern, one, many]) => {
-    const count = steps.filter((step) => pattern.test(step)).length
+/** The schema changes as one line: by name up to three, counted by kind otherwise. */
+export function summarize(steps: readonly SchemaStep[]): string {
+  if (steps.length <= 3) return steps.map(describeStep).join(', ')
+  const counts = counted.flatMap(([kind, one, many]) => {
+    const count = steps.filter((step) => step.kind === kind).length
     return count === 0 ? [] : [`${count} ${count === 1 ? one : many}`]
   })
-  const others = steps.filter((step) => !kinds.some(([pattern]) => pattern.test(step)))
-  const created = counted.length === 0 ? [] : [`created ${listed(counted)}`]
+  const others = steps.filter((step) => !counted.some(([kind]) => kind === step.kind)).map(describeStep)
+  const created = counts.length === 0 ? [] : [`created ${listed(counts)}`]
   const shownOthers = others.length <= 3 ? others : [...others.slice(0, 2), `${others.length - 2} more`]
   return [...created, ...shownOthers].join(', ')
 }

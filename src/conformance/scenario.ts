@@ -1,11 +1,11 @@
 import type { Json } from '../protocol/json.ts'
 import type { Limits } from '../support/limits.ts'
 
-/** A request as a scenario asks for it. */
+/** The body and headers of a request. */
 export interface Given {
   /** Sent as JSON. */
   readonly body?: Json
-  /** Sent as it is, with whatever Content-Type the headers name. */
+  /** Sent unchanged, with the Content-Type of `headers`. */
   readonly text?: string
   /** Names in lower case. */
   readonly headers?: Readonly<Record<string, string>>
@@ -14,26 +14,28 @@ export interface Given {
 export interface Answer {
   readonly status: number
   header(name: string): string | undefined
-  /** As it came; '' when there was none. */
+  /** The raw body; '' when there was none. */
   readonly text: string
-  /** The text as JSON, read when it is asked for; undefined when there was none. */
+  /** The body parsed as JSON on access; undefined when there was none. */
   readonly body: Json | undefined
 }
 
-/** A service that serves the zoo, however one speaks to it. */
+/** A service over the zoo models, reached over any transport. */
 export interface Api {
   /** `path` begins with a slash, is percent-encoded, and may carry a query string. */
   request(method: string, path: string, given?: Given): Promise<Answer>
 }
 
-/** What not every way to carry requests can do; a runner skips what it lacks, and says so. */
+/** Features that not every transport has; a runner skips the scenarios that need a missing one and reports why. */
 export type Need =
-  /** The body travels as bytes that somebody must parse, and the answer has headers of its own. */
+  /** Bodies are bytes that must be parsed, and answers have HTTP headers. */
   | 'bytes'
-  /** Requests that no browser sends: a GET with a body, an address that is not normalised. */
+  /** Requests that no browser sends: a GET with a body, an unnormalised address. */
   | 'anyRequest'
+  /** What sockets do not carry: unknown methods, JSONP, the site of each request, headers about caching. */
+  | 'http'
 
-/** How the service must be configured, where it is not as it comes. */
+/** Settings that differ from the defaults. */
 export interface Settings {
   readonly prefix?: string
   readonly restPrefix?: string
@@ -48,8 +50,8 @@ export interface Settings {
 }
 
 /**
- * One promise of the interface, as a conversation. It begins with models that hold no records, though their keys may
- * have been counted on; it throws an AssertionError when the promise is not kept.
+ * One promise of the interface, as a sequence of requests. All models are empty at the start, but keys may already
+ * have been generated. Throws an AssertionError when the promise is not kept.
  */
 export interface Scenario {
   readonly name: string

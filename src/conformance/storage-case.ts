@@ -1,17 +1,17 @@
 import type { Models } from '../model/model.ts'
 import type { Store } from '../storage/store.ts'
 
-/** A store over the models of the zoo, whose tables hold no records. Its log may hold what happened before. */
+/** A store over the models of the zoo with empty tables. Its log may contain earlier changes. */
 export interface StorageUnderTest {
   readonly store: Store
   readonly models: Models
-  /** A second store on the same records, as another process would have it. Without one, what needs it is skipped. */
-  readonly neighbour?: (() => Promise<Store>) | undefined
+  /** Opens a second store on the same records, as another process would. Without it, cases that need it are skipped. */
+  readonly secondProcess?: (() => Promise<Store>) | undefined
 }
 
-/** One promise of the seam, as a small programme. It throws an AssertionError when the promise is not kept. */
+/** One requirement of the Store interface. `run` throws an AssertionError when it is not met. */
 export interface StorageCase {
   readonly name: string
-  readonly needs?: 'neighbour'
+  readonly needs?: 'secondProcess'
   run(storage: StorageUnderTest): Promise<void>
 }

@@ -1,5 +1,11 @@
 import assert from 'node:assert/strict'
-import { allOf, byKey, type Criteria, hasKey, oneByKey } from '../criteria/criteria.ts'
+import {
+  allAttributes,
+  type Criteria,
+  findByPrimaryKey,
+  orderByPrimaryKey,
+  primaryKeyEquals,
+} from '../criteria/criteria.ts'
 import { parseSort } from '../criteria/parse-sort.ts'
 import { parseWhere } from '../criteria/parse-where.ts'
 import type { Assignment } from '../model/assignment.ts'
@@ -10,13 +16,13 @@ import type { Change, Position } from '../protocol/change.ts'
 import type { Json, JsonObject } from '../protocol/json.ts'
 import type { ChangeLog } from '../storage/change-log.ts'
 import type { Reads, Records, Writes } from '../storage/store.ts'
-import { must } from '../support/assert.ts'
+import { assertDefined } from '../support/assert.ts'
 import { systemClock } from '../support/clock.ts'
 import { defaultLimits } from '../support/limits.ts'
 
 const context = { clock: systemClock, uuid: createUuids(systemClock), maxValueBytes: defaultLimits.maxValueBytes }
 
-/** Models, conditions and values by their names, as a suite wants to write them. */
+/** Lets a suite refer to models, conditions and values by name. */
 export class Tables {
   readonly #models: Models
 
@@ -25,10 +31,10 @@ export class Tables {
   }
 
   model(name: string): Model {
-    return must(this.#models.get(name), `no model ${name}`)
+    return assertDefined(this.#models.get(name), `no model ${name}`)
   }
 
-  /** The junction in which an association keeps its pairs. */
+  /** The junction of a many-to-many association. */
   junction(name: string, association: string): Model {
     const found = this.model(name).associations.get(association)
     assert.ok(found?.kind === 'manyToMany', `${name}.${association} has no junction`)
@@ -37,7 +43,14 @@ export class Tables {
 
   criteria(name: string, given: Partial<Criteria> = {}): Criteria {
     const model = this.model(name)
-    return { where: this.where(name, {}), sort: byKey(model), limit: 1000, skip: 0, select: allOf(model), ...given }
+    return {
+      where: this.where(name, {}),
+      sort: orderByPrimaryKey(model),
+      limit: 1000,
+      skip: 0,
+      select: allAttributes(model),
+      ...given,
+    }
   }
 
   where(name: string, where: Json): Criteria['where'] {
@@ -48,31 +61,33 @@ export class Tables {
     return parseSort(sort, this.model(name), defaultLimits)
   }
 
-  /** What a new record is made of: what was given, and what every record gets. */
+  /** The assignments of a new record: the given values and the generated ones. */
   values(name: string, given: JsonObject): Promise<readonly Assignment[]> {
     return Promise.resolve(validate(this.model(name), given, 'create', context))
   }
 
-  /** These values and no others, as they are. */
+  /** Assignments of exactly these values. */
   assignments(name: string, given: JsonObject): readonly Assignment[] {
     return Object.entries(given).map(([key, value]) => ({
-      attribute: must(this.model(name).attributes.get(key), key),
+      attribute: assertDefined(this.model(name).attributes.get(key), key),
       value,
     }))
   }
 
-  /** The new record. */
+  /** Inserts a record and returns it. */
   async insert(writes: Writes, name: string, given: JsonObject): Promise<JsonObject> {
     const [record] = (await writes.insert(this.model(name), await this.values(name, given))).decode()
-    return must(record, 'an insert answers the record')
+    return assertDefined(record, 'an insert answers the record')
   }
 
   async update(writes: Writes, name: string, id: Json, given: JsonObject): Promise<readonly JsonObject[]> {
-    return (await writes.update(this.model(name), hasKey(this.model(name), id), this.assignments(name, given))).decode()
+    return (
+      await writes.update(this.model(name), primaryKeyEquals(this.model(name), id), this.assignments(name, given))
+    ).decode()
   }
 
   async remove(writes: Writes, name: string, id: Json): Promise<readonly JsonObject[]> {
-    return (await writes.delete(this.model(name), hasKey(this.model(name), id))).decode()
+    return (await writes.delete(this.model(name), primaryKeyEquals(this.model(name), id))).decode()
   }
 
   async find(reads: Reads, name: string, where: Json = {}): Promise<readonly JsonObject[]> {
@@ -84,11 +99,11 @@ export class Tables {
   }
 
   async one(reads: Reads, name: string, id: Json, lock = false): Promise<JsonObject | undefined> {
-    return (await reads.find(this.model(name), { ...oneByKey(this.model(name), id), lock })).decode()[0]
+    return (await reads.find(this.model(name), { ...findByPrimaryKey(this.model(name), id), lock })).decode()[0]
   }
 }
 
-/** All that happened after a place, read in batches. */
+/** All changes after a position, read in batches. */
 export async function changesAfter(log: ChangeLog, after: Position, limit = 100): Promise<readonly Change[]> {
   const all: Change[] = []
   for (let position = after; ; ) {

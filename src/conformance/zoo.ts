@@ -3,11 +3,11 @@ import type { StandardResult, StandardSchema } from '../model/standard-schema.ts
 import type { Json } from '../protocol/json.ts'
 
 /**
- * The one set of models that every suite uses: each type of attribute, each kind of key, each kind of association,
- * names that databases and JavaScript keep for themselves. A service or a store under test serves exactly these.
+ * The one set of models that every suite uses: each type of attribute, key and association, and
+ * names that are reserved in SQL and JavaScript. A service or store under test serves exactly these models.
  */
 export const zoo = {
-  /** One attribute of each type, and no associations: what is answered is what is stored. */
+  /** One attribute of each type, and no associations: an answer equals the stored record. */
   specimen: {
     attributes: {
       label: { type: 'string' },
@@ -18,11 +18,11 @@ export const zoo = {
       notes: { type: 'json' },
       bornAt: { type: 'datetime' },
       token: { type: 'string', isUUID: true },
-      // Understood by PostgreSQL, and on SQLite a column of any other type holds bytes just as well.
+      // A PostgreSQL type; on SQLite a column of any declared type can hold bytes.
       photo: { type: 'ref', columnType: 'bytea' },
     },
   },
-  /** Every rule, defaults, and a word of its own for null. */
+  /** Every rule, defaults, and a custom null value. */
   keeper: {
     attributes: {
       name: { type: 'string', required: true, minLength: 2, maxLength: 20 },
@@ -33,6 +33,7 @@ export const zoo = {
       hired: { type: 'boolean', defaultsTo: true },
       home: { type: 'string', isURL: true },
       plate: { type: 'string', regex: /^[A-Z]{2}-\d+$/ },
+      pin: { type: 'string', hidden: true, maxLength: 20 },
       lucky: { type: 'number', custom: (value: number) => value % 2 === 1 || 'is not odd' },
       mentor: { model: 'keeper' },
       trainees: { collection: 'keeper', via: 'mentor' },
@@ -52,7 +53,7 @@ export const zoo = {
       feedings: { collection: 'feeding', via: 'animal' },
     },
   },
-  /** A key that is text, under another name, in a table and a column under others again. */
+  /** A string key under another name, with different table and column names. */
   enclosure: {
     tableName: 'zoo "enclosures"',
     primaryKey: 'code',
@@ -62,7 +63,7 @@ export const zoo = {
       animals: { collection: 'animal', via: 'enclosure' },
     },
   },
-  /** A key that is a UUID, and an animal it cannot be without. */
+  /** A UUID key and a required to-one. */
   feeding: {
     attributes: {
       id: { type: 'string', isUUID: true },
@@ -70,7 +71,7 @@ export const zoo = {
       animal: { model: 'animal', required: true },
     },
   },
-  /** A key of 64 bits that the database counts, and a to-one that nobody shares. */
+  /** A 64-bit auto-increment key and a unique to-one. */
   ticket: {
     attributes: {
       id: { type: 'bigint', autoIncrement: true },
@@ -82,11 +83,11 @@ export const zoo = {
     attributes: {
       title: { type: 'string', required: true, unique: true },
       members: { collection: 'keeper', via: 'teams' },
-      /** Over a table of pairs with names of its own. */
+      /** With a junction table and columns of its own names. */
       venues: { collection: 'enclosure', through: { tableName: 'venue', from: 'team no', to: 'enclosure code' } },
     },
   },
-  /** Pairs that are a model themselves. */
+  /** A junction that is a declared model. */
   shift: {
     attributes: {
       hours: { type: 'number', isInteger: true },
@@ -94,7 +95,21 @@ export const zoo = {
       post: { model: 'enclosure' },
     },
   },
-  /** Times as numbers, for applications that come from the ancestor. */
+  /** Declared indexes: for sorting, unique over two attributes, and unique among some records. */
+  visit: {
+    attributes: {
+      day: { type: 'string', required: true, columnName: 'the day' },
+      slot: { type: 'number', isInteger: true },
+      state: { type: 'string', isIn: ['open', 'done'], index: true },
+      guide: { model: 'keeper' },
+    },
+    indexes: [
+      ['state', 'createdAt DESC'],
+      { attributes: ['day', 'slot'], unique: true },
+      { attributes: ['guide'], unique: true, where: { state: 'open' } },
+    ],
+  },
+  /** Timestamps as numbers, for applications that migrate from Sails. */
   reading: {
     attributes: {
       value: { type: 'number' },
@@ -102,7 +117,7 @@ export const zoo = {
       updatedAt: { type: 'number', autoUpdatedAt: true },
     },
   },
-  /** Without times, and with names that mean something to SQL, to JavaScript and to ourselves. */
+  /** Without timestamps, and with names that have a meaning in SQL, JavaScript or this interface. */
   order: {
     tableName: 'group',
     attributes: {
@@ -116,7 +131,7 @@ export const zoo = {
       by: { type: 'string', columnName: 'order' },
     },
   },
-  /** JSON that a schema has a say on. */
+  /** A JSON attribute with a schema. */
   chart: {
     attributes: {
       points: { type: 'json', schema: pointsSchema(), required: true },
@@ -126,7 +141,7 @@ export const zoo = {
 
 export type Point = { readonly x: number; readonly y: number }
 
-/** A list of points; one that has no `y` lies on the ground, so that the schema is seen to change a value. */
+/** A list of points. A missing `y` becomes 0, so that a transformation by the schema is visible. */
 function pointsSchema(): StandardSchema<unknown, readonly Point[]> {
   return { '~standard': { version: 1, vendor: 'keelson-zoo', validate: readPoints } }
 }

@@ -2,7 +2,7 @@ import type { StorageClass } from '../model/attribute-type.ts'
 import type { Attribute } from '../model/model.ts'
 import type { Json } from '../protocol/json.ts'
 
-/** The order of two values of one attribute, as every database keeps it. Null is smaller than any value. */
+/** Compares two values of an attribute in the order of every database. Null comes before all values. */
 export function compareValues(a: Json, b: Json, attribute: Attribute): number {
   if (a === null || b === null) return a === b ? 0 : a === null ? -1 : 1
   return compareStored(a, b, attribute.type.storedAs)
@@ -15,7 +15,7 @@ function compareStored(a: Json, b: Json, storedAs: StorageClass): number {
   return (a as string | number | boolean) < (b as string | number | boolean) ? -1 : 1
 }
 
-/** JavaScript compares UTF-16 units, in which a character above U+FFFF comes before some below it. Databases do not. */
+/** Databases compare code points. JavaScript compares UTF-16 units, which differ for characters above U+FFFF. */
 export function compareCodePoints(a: string, b: string): number {
   const length = Math.min(a.length, b.length)
   for (let index = 0; index < length; index++) {

@@ -1,12 +1,13 @@
-import type { Association, Attribute, BelongsTo, Model } from '../model/model.ts'
+import { type Association, type Attribute, type BelongsTo, everyAttribute, type Model } from '../model/model.ts'
 import type { Json } from '../protocol/json.ts'
 import type { Direction } from '../sql/dialect.ts'
-import type { Modifier } from './modifier.ts'
-import { equals } from './modifiers/equals.ts'
+import type { Operator } from './operator.ts'
+import { equals } from './operators/equals.ts'
+import { isIn } from './operators/in.ts'
 
 /**
- * A condition is a tree with two meanings: `matches` in memory and `toSql` in a database. Names are resolved: a
- * comparison holds the attribute. Logic is two-valued: a comparison with null is false, and `not` of it is true.
+ * A condition is a tree with two interpretations: `matches` in memory and `toSql` in a database. Names are resolved: a
+ * comparison has the `Attribute`. Logic is two-valued: a comparison with null is false, and `not` of it is true.
  */
 export type Condition = Combination | Negation | Comparison | Related
 export interface Combination {
@@ -20,11 +21,13 @@ export interface Negation {
 export interface Comparison {
   readonly kind: 'compare'
   readonly attribute: Attribute
-  readonly modifier: Modifier
+  readonly operator: Operator
   readonly operand: Json
+  /** In a template only: which operand of a request stands here. */
+  readonly slot?: number
 }
 
-/** Some record on the other side of an association fulfils a condition of its own. */
+/** At least one record of an association matches a condition. */
 export interface Related {
   readonly kind: 'related'
   readonly association: Association
@@ -34,81 +37,103 @@ export interface Related {
 export interface Sort {
   readonly attribute: Attribute
   readonly direction: Direction
-  /** Given when the attribute is not the record's own but that of the one it points to. */
+  /** The to-one association whose record has the attribute; undefined for an attribute of the record itself. */
   readonly through?: BelongsTo
+  /** The value counts as null for a record that does not fulfil this. */
+  readonly mask?: Condition
+  /** As `mask`, for the record of `through`. */
+  readonly throughMask?: Condition
 }
 
-/** The attributes an answer holds. The same selection is the same object: statements and encoders are kept by it. */
+/** The values that are returned as null for records that do not fulfil a condition. */
+export type Masks = ReadonlyMap<Attribute, Condition>
+
+/** The attributes of a response. Equal selections are the same object: it is the cache key of statements and encoders. */
 export type Selection = readonly Attribute[]
 
 export interface Criteria {
   readonly where: Condition
-  /** Total: the primary key is among them. */
+  /** A total order: it includes the primary key. */
   readonly sort: readonly Sort[]
   readonly limit: number
   readonly skip: number
   readonly select: Selection
-  /** Begin behind the record that had these values of `sort`, as the database itself gave them. */
+  /** Start after the record with these values of `sort`, in the representation of the database. */
   readonly after?: readonly unknown[] | undefined
-  /** Nobody else may change the record until the transaction ends. For one record by its key. */
+  /** Lock the row until the transaction ends. Only for one record by its key. */
   readonly lock?: boolean
-  /** For the store alone: what it made of these criteria, so that a plan that is kept is compiled once. */
-  compiled?: unknown
+  /** The largest number of related records for all keys together. */
+  readonly maxRows?: number
+  readonly masks?: Masks
+  /** For the members of a many-to-many association: what the row of the junction must fulfil. */
+  readonly junction?: Condition
 }
 
-/** The records of an association that an answer embeds, each list a page of its own. */
+/** An association to embed in each record, and which of its records. */
 export interface Populate {
   readonly association: Association
   readonly criteria: Criteria
   readonly populate: readonly Populate[]
 }
 
-export const everything: Condition = { kind: 'and', conditions: [] }
+export const matchAll: Condition = { kind: 'and', conditions: [] }
+export const matchNone: Condition = { kind: 'or', conditions: [] }
 
-export const hasKey = (model: Model, id: Json): Comparison => ({
+export const not = (condition: Condition): Condition => ({ kind: 'not', condition })
+
+export const primaryKeyEquals = (model: Model, id: Json): Comparison => ({
   kind: 'compare',
   attribute: model.primaryKey,
-  modifier: equals,
+  operator: equals,
   operand: id,
+})
+
+/** The records with one of these keys. */
+export const idIn = (model: Model, ids: readonly Json[]): Comparison => ({
+  kind: 'compare',
+  attribute: model.primaryKey,
+  operator: isIn,
+  operand: ids,
 })
 
 const selections = new WeakMap<Model, Selection>()
 
-/** Every attribute of the model. */
-export function allOf(model: Model): Selection {
+/** All attributes that responses contain by default: every one that is not hidden. */
+export function allAttributes(model: Model): Selection {
   let selection = selections.get(model)
   if (!selection) {
-    selection = [...model.attributes.values()]
+    selection = everyAttribute(model).filter(({ hidden }) => !hidden)
     selections.set(model, selection)
   }
   return selection
 }
 
-/** The order of records that asked for none, and what breaks ties in every other. */
-export const byKey = (model: Model): readonly Sort[] => model.key.map((attribute) => ({ attribute, direction: 'asc' }))
+/** The default order, and the tie-breaker of every other order. */
+export const orderByPrimaryKey = (model: Model): readonly Sort[] =>
+  model.key.map((attribute) => ({ attribute, direction: 'asc' }))
 
 /** The one record with this key. */
-export const oneByKey = (model: Model, id: Json, select: Selection = allOf(model)): Criteria => ({
-  where: hasKey(model, id),
+export const findByPrimaryKey = (model: Model, id: Json, select: Selection = allAttributes(model)): Criteria => ({
+  where: primaryKeyEquals(model, id),
   sort: [],
   limit: 1,
   skip: 0,
   select,
 })
 
-export const lockedByKey = (model: Model, id: Json): Criteria => ({ ...oneByKey(model, id), lock: true })
+export const lockByPrimaryKey = (model: Model, id: Json): Criteria => ({ ...findByPrimaryKey(model, id), lock: true })
 
-export const isEverything = (condition: Condition): boolean =>
+export const isMatchAll = (condition: Condition): boolean =>
   condition.kind === 'and' && condition.conditions.length === 0
 
-export const allHold = (...conditions: readonly Condition[]): Condition => {
-  const told = conditions.filter((condition) => !isEverything(condition))
-  return told.length === 1 ? (told[0] as Condition) : { kind: 'and', conditions: told }
+export const and = (...conditions: readonly Condition[]): Condition => {
+  const restricting = conditions.filter((condition) => !isMatchAll(condition))
+  return restricting.length === 1 ? (restricting[0] as Condition) : { kind: 'and', conditions: restricting }
 }
 
-export const holds = (attribute: Attribute, value: Json): Comparison => ({
+export const eq = (attribute: Attribute, value: Json): Comparison => ({
   kind: 'compare',
   attribute,
-  modifier: equals,
+  operator: equals,
   operand: value,
 })

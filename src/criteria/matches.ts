@@ -3,36 +3,39 @@ import type { Json, JsonObject } from '../protocol/json.ts'
 import { compareValues } from './compare.ts'
 import type { Condition, Sort } from './criteria.ts'
 
-/** The records on the other side of an association. */
-export type Neighbours = (association: Association, record: JsonObject) => readonly JsonObject[]
+/** Finds the records of an association of a record. */
+export type RelatedLookup = (association: Association, record: JsonObject) => readonly JsonObject[]
 
-const alone: Neighbours = (association) => {
-  throw new Error(`Bug in keelson: "${association.name}" needs more than the record itself`)
+const unavailable: RelatedLookup = (association) => {
+  throw new Error(`Bug in keelson: "${association.name}" needs related records`)
 }
 
-/** What a condition means. Every database is held to this. */
-export function matches(condition: Condition, record: JsonObject, neighbours: Neighbours = alone): boolean {
+/** The reference meaning of a condition: tests compare every database with it. */
+export function matches(condition: Condition, record: JsonObject, related: RelatedLookup = unavailable): boolean {
   switch (condition.kind) {
     case 'and':
-      return condition.conditions.every((part) => matches(part, record, neighbours))
+      return condition.conditions.every((part) => matches(part, record, related))
     case 'or':
-      return condition.conditions.some((part) => matches(part, record, neighbours))
+      return condition.conditions.some((part) => matches(part, record, related))
     case 'not':
-      return !matches(condition.condition, record, neighbours)
+      return !matches(condition.condition, record, related)
     case 'related':
-      return neighbours(condition.association, record).some((other) => matches(condition.condition, other, neighbours))
+      return related(condition.association, record).some((other) => matches(condition.condition, other, related))
     case 'compare': {
-      const { attribute, modifier, operand } = condition
-      return modifier.matches(record[attribute.name] ?? null, operand, attribute)
+      const { attribute, operator, operand } = condition
+      return operator.matches(record[attribute.name] ?? null, operand, attribute)
     }
   }
 }
 
-/** What a record is sorted by. */
-export const sortValue = ({ attribute, through }: Sort, record: JsonObject, neighbours: Neighbours = alone): Json =>
-  (through ? neighbours(through, record)[0]?.[attribute.name] : record[attribute.name]) ?? null
+/** The value of a record that a sort term compares. */
+export const sortValue = (
+  { attribute, through }: Sort,
+  record: JsonObject,
+  related: RelatedLookup = unavailable,
+): Json => (through ? related(through, record)[0]?.[attribute.name] : record[attribute.name]) ?? null
 
-/** The order of two lists of values that records are sorted by. */
+/** Compares two lists of sort values. */
 export function compareSorted(a: readonly Json[], b: readonly Json[], sorts: readonly Sort[]): number {
   for (let index = 0; index < sorts.length; index++) {
     const { attribute, direction } = sorts[index] as Sort

@@ -7,7 +7,7 @@ export interface Page {
   readonly skip: number
 }
 
-/** More than the largest is refused, never quietly cut: a client that got less than it asked for would think it has all. */
+/** A value above the maximum is refused, not reduced: a client that received fewer records would take them for all. */
 export const parsePage = (limit: Json | undefined, skip: Json | undefined, limits: Limits): Page => ({
   limit: limit === undefined ? limits.defaultLimit : whole('limit', limit, limits.maxLimit, 'maxLimit'),
   skip: skip === undefined ? 0 : whole('skip', skip, limits.maxSkip, 'maxSkip'),
@@ -17,8 +17,8 @@ function whole(name: string, raw: Json, most: number, limit: string): number {
   const isNumeric = typeof raw === 'number' || (typeof raw === 'string' && raw !== '' && raw.trim() === raw)
   const number = isNumeric ? Number(raw) : Number.NaN
   if (!Number.isInteger(number) || number < 0) {
-    throw new ServiceError('E_BAD_CRITERIA', `"${name}" takes a whole number from 0 to ${most}`)
+    throw new ServiceError('E_BAD_CRITERIA', `"${name}" must be an integer from 0 to ${most}`)
   }
-  if (number > most) throw new ServiceError('E_BAD_CRITERIA', `"${name}" is at most ${most}`, { limit })
+  if (number > most) throw new ServiceError('E_BAD_CRITERIA', `"${name}" must be at most ${most}`, { limit })
   return number
 }

@@ -2,40 +2,55 @@ import type { Association, Model } from '../model/model.ts'
 import { ServiceError } from '../protocol/errors.ts'
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts'
 import type { Limits } from '../support/limits.ts'
-import { allOf, byKey, type Criteria, everything, type Populate, type Selection } from './criteria.ts'
+import { CostBudget, costs } from './cost-budget.ts'
+import { allAttributes, type Criteria, matchAll, orderByPrimaryKey, type Populate, type Selection } from './criteria.ts'
 import { parsePage } from './parse-page.ts'
 import { parseSelect } from './parse-select.ts'
 import { parseSort } from './parse-sort.ts'
 import { parseWhere } from './parse-where.ts'
 
 /**
- * Which associations an answer embeds: `false`, names, or an object of names and what is wanted of each:
- * `{ pets: { where, sort, limit, skip, select, omit, populate } }`. `within` is how many records they are embedded in
- * at most, so that the size of an answer is bounded before anything is read.
+ * Parses `populate`: `false`, names, or an object of names and options:
+ * `{ pets: { where, sort, limit, skip, select, omit, populate } }`. Reads count the embedded records while they are read.
+ * For a write, which must not fail after it happened, `within` is the number of records that they are embedded in, and the
+ * largest possible number is checked here. Throws E_BAD_CRITERIA.
  */
-export function parsePopulate(raw: Json, model: Model, limits: Limits, within: number, depth = 1): readonly Populate[] {
+export function parsePopulate(
+  raw: Json,
+  model: Model,
+  limits: Limits,
+  within: number | undefined,
+  budget = new CostBudget(limits),
+  depth = 1,
+): readonly Populate[] {
   if (raw === false || raw === 'false') return []
   if (depth > limits.maxPopulateDepth) {
-    throw bad(`"populate" goes deeper than ${limits.maxPopulateDepth} levels`, 'maxPopulateDepth')
+    throw bad(`"populate" is nested deeper than ${limits.maxPopulateDepth} levels`, 'maxPopulateDepth')
   }
-  return Object.entries(wanted(raw)).map(([name, options]) => {
+  return Object.entries(requested(raw)).map(([name, options]) => {
     const association = model.associations.get(name)
     if (!association) throw bad(`${model.name} has no association "${name.slice(0, 60)}"`)
-    const criteria = parseOptions(options, association, limits)
-    const embedded = within * (association.kind === 'belongsTo' ? 1 : criteria.limit)
-    if (embedded > limits.maxPopulated)
-      throw bad(`"populate" may embed ${limits.maxPopulated} records: ask for fewer`, 'maxPopulated')
+    budget.spend(costs.populate)
+    const criteria = parseOptions(options, association, limits, budget)
+    const embedded = within && within * (association.kind === 'belongsTo' ? 1 : criteria.limit)
+    if (embedded !== undefined && embedded > limits.maxPopulated)
+      throw bad(`"populate" of a write may embed at most ${limits.maxPopulated} records`, 'maxPopulated')
     const nested = options.populate
-    const populate = nested === undefined ? [] : parsePopulate(nested, association.target, limits, embedded, depth + 1)
+    const populate =
+      nested === undefined ? [] : parsePopulate(nested, association.target, limits, embedded, budget, depth + 1)
     return {
       association,
-      criteria: { ...criteria, select: withKeys(criteria.select, association.target, populate) },
+      criteria: {
+        ...criteria,
+        select: withKeys(criteria.select, association.target, populate),
+        maxRows: limits.maxPopulated + 1,
+      },
       populate,
     }
   })
 }
 
-/** Every association, each with a page of the ordinary size. */
+/** Every association, each with a page of the default size. */
 export const populateAll = (model: Model, limits: Limits): readonly Populate[] =>
   [...model.associations.values()].map((association) => ({
     association,
@@ -44,50 +59,58 @@ export const populateAll = (model: Model, limits: Limits): readonly Populate[] =
   }))
 
 export const pageOf = (model: Model, limit: number): Criteria => ({
-  where: everything,
-  sort: byKey(model),
+  where: matchAll,
+  sort: orderByPrimaryKey(model),
   limit,
   skip: 0,
-  select: allOf(model),
+  select: allAttributes(model),
 })
 
-/** What must be fetched so that the associations can be: the foreign keys of those that are embedded in their place. */
+/** The selection with the foreign keys that the to-one associations of `populate` need. */
 export function withKeys(select: Selection, model: Model, populate: readonly Populate[]): Selection {
   const needed = populate.flatMap(({ association }) =>
     association.kind === 'belongsTo' ? [association.foreignKey] : [],
   )
   if (needed.every((attribute) => select.includes(attribute))) return select
-  return allOf(model).filter((attribute) => select.includes(attribute) || needed.includes(attribute))
+  return allAttributes(model).filter((attribute) => select.includes(attribute) || needed.includes(attribute))
 }
 
 const known = ['where', 'sort', 'limit', 'skip', 'select', 'omit', 'populate']
 
-function wanted(raw: Json): Readonly<Record<string, JsonObject>> {
-  if (typeof raw === 'string' && raw.startsWith('{')) return wanted(parseJson(raw))
+function requested(raw: Json): Readonly<Record<string, JsonObject>> {
+  if (typeof raw === 'string' && raw.startsWith('{')) return requested(parseJson(raw))
   if (isJsonObject(raw)) {
     return Object.fromEntries(
-      Object.entries(raw).map(([name, options]) => [name, isJsonObject(options) ? options : plain(name, options)]),
+      Object.entries(raw).map(([name, options]) => [
+        name,
+        isJsonObject(options) ? options : optionsOfFlag(name, options),
+      ]),
     )
   }
   const names = typeof raw === 'string' ? raw.split(',') : raw
-  if (!Array.isArray(names) || names.length === 0) throw bad('"populate" takes names of associations, or false')
+  if (!Array.isArray(names) || names.length === 0) throw bad('"populate" must be names of associations, or false')
   return Object.fromEntries(
     names.map((item) => {
       const name = typeof item === 'string' ? item.trim() : ''
-      if (name === '') throw bad('"populate" takes names of associations, with a comma between them')
+      if (name === '') throw bad('"populate" must be names of associations separated by commas')
       return [name, {}]
     }),
   )
 }
 
-function plain(name: string, options: Json): JsonObject {
+function optionsOfFlag(name: string, options: Json): JsonObject {
   if (options === true || options === 'true') return {}
-  throw bad(`"populate" takes an object of options for "${name.slice(0, 60)}"`)
+  throw bad(`"populate": the options of "${name.slice(0, 60)}" must be an object`)
 }
 
-function parseOptions(options: JsonObject, { target, kind }: Association, limits: Limits): Criteria {
+function parseOptions(
+  options: JsonObject,
+  { target, kind }: Association,
+  limits: Limits,
+  budget: CostBudget,
+): Criteria {
   for (const name of Object.keys(options)) {
-    if (!known.includes(name)) throw bad(`"populate" does not know the option "${name.slice(0, 60)}"`)
+    if (!known.includes(name)) throw bad(`"populate" has no option "${name.slice(0, 60)}"`)
   }
   const get = (name: string) => (Object.hasOwn(options, name) ? options[name] : undefined)
   const where = get('where')
@@ -95,9 +118,9 @@ function parseOptions(options: JsonObject, { target, kind }: Association, limits
   return {
     where:
       where === undefined
-        ? everything
-        : parseWhere(typeof where === 'string' ? parseJson(where) : where, target, limits),
-    sort: parseSort(get('sort'), target, limits),
+        ? matchAll
+        : parseWhere(typeof where === 'string' ? parseJson(where) : where, target, limits, budget),
+    sort: parseSort(get('sort'), target, limits, budget),
     ...(kind === 'belongsTo' ? { limit: 1, skip: 0 } : page),
     select: parseSelect(get('select'), get('omit'), target),
   }

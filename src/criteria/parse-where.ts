@@ -1,105 +1,158 @@
-import type { Association, Attribute, Model } from '../model/model.ts'
+import { type Association, type Attribute, attributeOf, type Model } from '../model/model.ts'
 import { ServiceError } from '../protocol/errors.ts'
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts'
 import type { Limits } from '../support/limits.ts'
+import { nearest } from '../support/nearest.ts'
+import { CostBudget, costs } from './cost-budget.ts'
 import type { Comparison, Condition } from './criteria.ts'
-import type { Modifier } from './modifier.ts'
-import { equals } from './modifiers/equals.ts'
-import { isIn, notIn } from './modifiers/in.ts'
-import { notEquals } from './modifiers/not-equals.ts'
-import { modifierNamed } from './modifiers.ts'
+import type { Operator } from './operator.ts'
+import { equals } from './operators/equals.ts'
+import { isIn, notIn } from './operators/in.ts'
+import { notEquals } from './operators/not-equals.ts'
+import { operatorNamed, operatorNames } from './operators.ts'
+import { suggestion } from './unknown-attribute.ts'
 
 /**
- * A condition as somebody wrote it, resolved against the model. A bare key, or a list of keys, asks for those records.
- * Throws E_BAD_CRITERIA naming what is wrong, before any statement is built.
+ * Parses a `where` and resolves its names. A bare key or a list of keys selects those records. Sails 0.x also has text
+ * operators in front of attributes: `{ like: { name: 'R%' } }`. Throws E_BAD_CRITERIA, before
+ * any statement is built. `operands` receives what was given to each comparison, in the order of the tree.
  */
-export function parseWhere(raw: Json, model: Model, limits: Limits): Condition {
-  if (typeof raw === 'string' || typeof raw === 'number') return compare(model.primaryKey, equals, raw, limits)
-  if (Array.isArray(raw)) return compare(model.primaryKey, isIn, raw, limits)
-  if (!isJsonObject(raw)) throw bad('"where" takes an object')
-  return new WhereParser(limits).object(raw, model, 1)
+export function parseWhere(
+  raw: Json,
+  model: Model,
+  limits: Limits,
+  budget = new CostBudget(limits),
+  operands?: Json[],
+): Condition {
+  const isList = Array.isArray(raw)
+  if (isList || typeof raw === 'string' || typeof raw === 'number') {
+    operands?.push(raw)
+    return compare(model.primaryKey, isList ? isIn : equals, raw, limits)
+  }
+  if (!isJsonObject(raw)) throw bad('"where" must be an object')
+  return new WhereParser(limits, budget, operands).object(raw, model, 1)
 }
 
 class WhereParser {
   readonly #limits: Limits
-  #comparisons = 0
+  readonly #budget: CostBudget
+  readonly #operands: Json[] | undefined
 
-  constructor(limits: Limits) {
+  constructor(limits: Limits, budget: CostBudget, operands: Json[] | undefined) {
     this.#limits = limits
+    this.#budget = budget
+    this.#operands = operands
   }
 
   object(raw: JsonObject, model: Model, depth: number): Condition {
     if (depth > this.#limits.maxDepth) {
       throw bad(`"where" is nested deeper than ${this.#limits.maxDepth} levels`, { limit: 'maxDepth' })
     }
-    const conditions: Condition[] = []
-    for (const name of Object.keys(raw)) conditions.push(this.#member(name, raw[name] as Json, model, depth))
+    const names = Object.keys(raw)
+    if (names.length !== 1) this.#budget.spend(costs.node)
+    const conditions = names.map((name) => this.#member(name, raw[name] as Json, model, depth))
     return conditions.length === 1 ? (conditions[0] as Condition) : { kind: 'and', conditions }
   }
 
-  #member(name: string, raw: Json, model: Model, depth: number): Condition {
+  #member(name: string, given: Json, model: Model, depth: number): Condition {
+    const raw = combinations.includes(name) ? fromText(given) : given
     if (name === 'and' || name === 'or') {
-      if (!Array.isArray(raw) || !raw.every(isJsonObject)) throw bad(`"${name}" takes a list of conditions`)
+      this.#budget.spend(costs.node)
+      if (!Array.isArray(raw) || !raw.every(isJsonObject)) throw bad(`"${name}" must be a list of conditions`)
       return { kind: name, conditions: raw.map((item) => this.object(item as JsonObject, model, depth + 1)) }
     }
     if (name === 'not') {
-      if (!isJsonObject(raw)) throw bad('"not" takes a condition')
+      this.#budget.spend(costs.node)
+      if (!isJsonObject(raw)) throw bad('"not" must be a condition')
       return { kind: 'not', condition: this.object(raw, model, depth + 1) }
     }
+    const operator = attributeOf(model, name) ? undefined : operatorNamed(name)
+    const texts = operator?.isText ? fromText(raw) : undefined
+    if (isJsonObject(texts)) {
+      const byAttribute = Object.entries(texts).map(([attribute, operand]) => [attribute, { [name]: operand }])
+      return this.object(Object.fromEntries(byAttribute), model, depth + 1)
+    }
     const association = model.associations.get(name)
-    if (association && isJsonObject(raw) && !(association.kind === 'belongsTo' && compares(raw))) {
+    if (association && isJsonObject(raw) && !(association.kind === 'belongsTo' && isComparison(raw))) {
       return this.#related(association, raw, depth)
     }
-    return this.#comparison(attributeNamed(model, name), raw)
+    return this.#comparison(storedOrExpression(attributeNamed(model, name)), raw)
   }
 
   #related(association: Association, raw: JsonObject, depth: number): Condition {
+    this.#budget.spend(costs.related)
     return { kind: 'related', association, condition: this.object(raw, association.target, depth + 1) }
   }
 
   #comparison(attribute: Attribute, raw: Json): Condition {
     if (!isJsonObject(raw)) return this.#one(attribute, Array.isArray(raw) ? isIn : equals, raw)
     const names = Object.keys(raw)
-    if (names.length === 0) throw bad(`"${attribute.name}" is compared with nothing`, { attribute: attribute.name })
+    if (names.length === 0) throw bad(`The condition of "${attribute.name}" is empty`, { attribute: attribute.name })
     const conditions = names.map((name) => {
-      const modifier = modifierNamed(name)
-      if (!modifier) {
-        throw bad(`"${attribute.name}" cannot be compared by "${clip(name)}"`, { attribute: attribute.name })
+      const operator = operatorNamed(name)
+      if (!operator) {
+        const near = nearest(clip(name), operatorNames)
+        const hint = near === undefined ? '' : `; did you mean "${near}"?`
+        throw bad(`Unknown operator "${clip(name)}" for "${attribute.name}"${hint}`, { attribute: attribute.name })
       }
       const operand = raw[name] as Json
-      return this.#one(attribute, modifier === notEquals && Array.isArray(operand) ? notIn : modifier, operand)
+      return this.#one(attribute, operator === notEquals && Array.isArray(operand) ? notIn : operator, operand)
     })
     return conditions.length === 1 ? (conditions[0] as Condition) : { kind: 'and', conditions }
   }
 
-  #one(attribute: Attribute, modifier: Modifier, raw: Json): Comparison {
-    if (++this.#comparisons > this.#limits.maxConditions) {
-      throw bad(`"where" holds more than ${this.#limits.maxConditions} comparisons`, { limit: 'maxConditions' })
-    }
-    return compare(attribute, modifier, raw, this.#limits)
+  #one(attribute: Attribute, operator: Operator, raw: Json): Comparison {
+    this.#operands?.push(raw)
+    const comparison = compare(attribute, operator, raw, this.#limits)
+    this.#budget.spend(costOf(comparison))
+    return comparison
   }
 }
 
-/** `{ owner: { '!=': 3 } }` compares the key; `{ owner: { city: 'Oslo' } }` asks about the owner. */
-function compares(raw: JsonObject): boolean {
-  const names = Object.keys(raw)
-  return names.length > 0 && names.every((name) => modifierNamed(name) && !isJsonObject(raw[name]))
+const combinations = ['and', 'or', 'not']
+
+/** In a query string these may be JSON: `?or=[{"name":"Rex"}]`, `?startsWith={"name":"R"}`. */
+function fromText(raw: Json): Json {
+  if (typeof raw !== 'string' || !/^\s*[[{]/.test(raw)) return raw
+  try {
+    return JSON.parse(raw)
+  } catch {
+    return raw
+  }
 }
 
-const compare = (attribute: Attribute, modifier: Modifier, raw: Json, limits: Limits): Comparison => ({
+function costOf({ operator, operand }: Comparison): number {
+  if (operator.isTextSearch) return costs.textSearch
+  return costs.node + (Array.isArray(operand) ? Math.floor(operand.length / costs.valuesPerNode) : 0)
+}
+
+/** `{ owner: { '!=': 3 } }` compares the key; `{ owner: { city: 'Oslo' } }` is a condition on the owner. */
+function isComparison(raw: JsonObject): boolean {
+  const names = Object.keys(raw)
+  return names.length > 0 && names.every((name) => operatorNamed(name) && !isJsonObject(raw[name]))
+}
+
+const compare = (attribute: Attribute, operator: Operator, raw: Json, limits: Limits): Comparison => ({
   kind: 'compare',
   attribute,
-  modifier,
-  operand: modifier.parse(raw, attribute, limits),
+  operator,
+  operand: operator.parse(raw, attribute, limits),
 })
 
-/** The attribute a client named. Throws E_BAD_CRITERIA when the model has none of this name. */
+/** The attribute of this name. Throws E_BAD_CRITERIA if the model has none, or if it is hidden. */
 export function attributeNamed(model: Model, name: string): Attribute {
-  const attribute = model.attributes.get(name)
-  if (attribute) return attribute
+  const attribute = attributeOf(model, name)
+  if (attribute && !attribute.hidden) return attribute
   if (model.associations.has(name))
-    throw bad(`"${name}" of ${model.name} holds many records and no value`, { attribute: name })
-  throw bad(`${model.name} has no attribute "${clip(name)}"`, { attribute: clip(name) })
+    throw bad(`"${name}" of ${model.name} is a to-many association and has no value`, { attribute: name })
+  throw bad(`${model.name} has no attribute "${clip(name)}"${suggestion(name, model)}`, { attribute: clip(name) })
+}
+
+/** Throws E_BAD_CRITERIA for an attribute that only `get` computes: the database does not know its values. */
+export function storedOrExpression(attribute: Attribute): Attribute {
+  const { name, computed } = attribute
+  if (!computed || computed.sql) return attribute
+  throw bad(`"${name}" is computed without \`sql\`: it cannot be filtered or sorted`, { attribute: name })
 }
 
 const bad = (message: string, details: { attribute?: string; limit?: string } = {}): ServiceError =>

@@ -9,7 +9,7 @@ type Sketch = { readonly [model: string]: AttributeDefinitions | ModelDefinition
 
 const isModel = (sketch: object): sketch is ModelDefinition => 'attributes' in sketch || 'tableName' in sketch
 
-/** Models by their attributes alone. */
+/** Defines models by their attributes. */
 const define = (sketch: Sketch): Models =>
   defineModels(
     Object.fromEntries(
@@ -34,7 +34,7 @@ function show(models: Models, path: string): string {
 
 const junctionsOf = (models: Models): Model[] => [...models.values()].filter(({ isJunction }) => isJunction)
 
-describe('to one', () => {
+describe('to-one', () => {
   const models = define({
     owner: { attributes: { id: { type: 'string', isUUID: true, columnType: 'char(36)' } } },
     pet: { owner: { model: 'Owner', columnName: 'owner_id', required: true, unique: true }, friend: { model: 'pet' } },
@@ -62,19 +62,19 @@ describe('to one', () => {
     assert.equal(association.target, models.get('owner'))
   })
 
-  test('may point to its own model, and does not count up with it', () => {
+  test('may refer to its own model, without its autoincrement', () => {
     const of = models.get('toy')?.attributes.get('of')
     assert.equal(of?.references, models.get('toy'))
     assert.deepEqual([of?.type.name, of?.columnType, of?.autoIncrement], ['integer', undefined, false])
     assert.equal(pet.attributes.get('friend')?.references, pet)
   })
 
-  test('stands among the attributes where it was declared', () => {
+  test('keeps its place among the attributes', () => {
     assert.deepEqual([...pet.attributes.keys()], ['id', 'owner', 'friend', 'createdAt', 'updatedAt'])
   })
 })
 
-describe('to many', () => {
+describe('to-many', () => {
   test('by a foreign key on the other side', () => {
     const models = define({
       owner: { pets: { collection: 'pet', via: 'owner' } },
@@ -108,7 +108,7 @@ describe('to many', () => {
       ['group_members__user_groups (group_members -> group, user_groups -> user)'],
     ],
     [
-      'with nothing on the other side',
+      'without an attribute on the other side',
       { user: { likes: { collection: 'pet' } }, pet: {} },
       { 'user.likes': 'pets over pet_likes_pet__user_likes (user_likes, pet_likes_pet)' },
       ['pet_likes_pet__user_likes (pet_likes_pet -> pet, user_likes -> user)'],
@@ -150,7 +150,7 @@ describe('to many', () => {
       ['user_likes__user_likes_user (user_likes -> user, user_likes_user -> user)'],
     ],
     [
-      'of models written in capitals, under the ancestor’s names',
+      'of models with upper-case names, with the names of Waterline',
       {
         User: { myGroups: { collection: 'group', via: 'Members' } },
         Group: { Members: { collection: 'USER', via: 'myGroups' } },
@@ -162,7 +162,7 @@ describe('to many', () => {
       ['group_Members__user_myGroups (group_Members -> Group, user_myGroups -> User)'],
     ],
     [
-      'through a model, said by both sides',
+      'through a model, declared on both sides',
       {
         user: { pets: { collection: 'pet', through: 'ownership', via: 'owner' } },
         pet: { owners: { collection: 'user', through: 'ownership', via: 'pet' } },
@@ -172,7 +172,7 @@ describe('to many', () => {
       [],
     ],
     [
-      'through a model, said by one side',
+      'through a model, declared on one side',
       {
         pet: { owners: { collection: 'user', via: 'pets' } },
         user: { pets: { collection: 'pet', through: 'ownership', via: 'owner' } },
@@ -194,7 +194,7 @@ describe('to many', () => {
       [],
     ],
     [
-      'through a table, said by one side',
+      'through a table, declared on one side',
       {
         song: { lists: { collection: 'list', via: 'songs' } },
         list: {
@@ -212,7 +212,7 @@ describe('to many', () => {
       ['PlaylistTrack (PlaylistId -> list, TrackId -> song)'],
     ],
     [
-      'through a table, said by both sides',
+      'through a table, declared on both sides',
       {
         song: { lists: { collection: 'list', via: 'songs', through: { tableName: 'pt', from: 't', to: 'p' } } },
         list: { songs: { collection: 'song', via: 'lists', through: { tableName: 'pt', from: 'p', to: 't' } } },
@@ -221,13 +221,13 @@ describe('to many', () => {
       ['pt (p -> list, t -> song)'],
     ],
     [
-      'through a table, with nothing on the other side',
+      'through a table, without an attribute on the other side',
       { song: {}, list: { songs: { collection: 'song', through: { tableName: 'pt', from: 'p q', to: 't' } } } },
       { 'list.songs': 'songs over pt (p q, t)' },
       ['pt (p q -> list, t -> song)'],
     ],
     [
-      'through a table, with a stranger on the other side',
+      'through a table, with an unrelated association on the other side',
       {
         song: { lists: { collection: 'list', through: { tableName: 'pt', from: 't', to: 'p' } } },
         list: { songs: { collection: 'song', through: { tableName: 'pt', from: 'p', to: 't' } } },
@@ -249,16 +249,16 @@ describe('to many', () => {
   }
 })
 
-describe('a junction that nobody wrote', () => {
+describe('an undeclared junction', () => {
   const models = define({
     user: { attributes: { id: { type: 'string', isUUID: true }, likes: { collection: 'pet' } } },
     pet: { attributes: { code: { type: 'string', primaryKey: true, columnType: 'char(8)', maxLength: 8 } } },
   })
   const [junction] = junctionsOf(models) as [Model]
 
-  test('comes after the models', () => assert.deepEqual([...models.keys()], ['user', 'pet', junction.name]))
+  test('follows the models', () => assert.deepEqual([...models.keys()], ['user', 'pet', junction.name]))
 
-  test('is identified by its two foreign keys and has nothing else', () => {
+  test('has its two foreign keys as primary key and no other attributes', () => {
     assert.deepEqual(junction.key, [...junction.attributes.values()])
     assert.equal(junction.primaryKey, junction.key[0])
     assert.equal(junction.table, junction.name)
@@ -272,7 +272,7 @@ describe('a junction that nobody wrote', () => {
     }
   })
 
-  test('has the types of the keys that it holds', () => {
+  test('has the types of its foreign keys', () => {
     assert.deepEqual(
       junction.key.map(({ type, columnType, references }) => [type.name, columnType, references?.name]),
       [
@@ -282,7 +282,7 @@ describe('a junction that nobody wrote', () => {
     )
   })
 
-  test('is the same from both sides, and in whatever order the models stand', () => {
+  test('is the same from both sides, independent of the order of the models', () => {
     const user = { groups: { collection: 'group', via: 'members' } }
     const group = { members: { collection: 'user', via: 'groups' } }
     const [one, other] = [define({ user, group }), define({ group, user })]
@@ -297,26 +297,26 @@ describe('a junction that nobody wrote', () => {
   })
 })
 
-describe('what cannot be', () => {
+describe('refused', () => {
   const table = (tableName: string, from: string, to: string) => ({ tableName, from, to })
   const cases: readonly (readonly [sketch: Sketch, problems: readonly string[]])[] = [
     [{ pet: { owner: { model: 'ownr' } } }, ['pet.owner: there is no model "ownr"']],
     [{ pet: { owners: { collection: 'ownr' } } }, ['pet.owners: there is no model "ownr"']],
     [
       { owner: { pets: { collection: 'pet', via: 'onwer' } }, pet: { owner: { model: 'owner' } } },
-      ['owner.pets: `via` names "pet.onwer", which is not there'],
+      ['owner.pets: `via` names "pet.onwer", which does not exist'],
     ],
     [
       { owner: { pets: { collection: 'pet', via: 'owner' } }, pet: { owner: { type: 'number' } } },
-      ['owner.pets: `via` names "pet.owner", which is no association'],
+      ['owner.pets: `via` names "pet.owner", which is not an association'],
     ],
     [
       { owner: { pets: { collection: 'pet', via: 'toy' } }, pet: { toy: { model: 'toy' } }, toy: {} },
-      ['owner.pets: `via` names "pet.toy", which points to "toy" and not back here'],
+      ['owner.pets: `via` names "pet.toy", which refers to "toy" and not to this model'],
     ],
     [
       { owner: { pets: { collection: 'pet', via: 'toys' } }, pet: { toys: { collection: 'toy' } }, toy: {} },
-      ['owner.pets: `via` names "pet.toys", which points to "toy" and not back here'],
+      ['owner.pets: `via` names "pet.toys", which refers to "toy" and not to this model'],
     ],
     [
       { owner: { pets: { collection: 'pet', via: 'owners' } }, pet: { owners: { collection: 'owner' } } },
@@ -325,7 +325,7 @@ describe('what cannot be', () => {
     [
       { user: { friends: { collection: 'user', via: 'friends' } } },
       [
-        'user.friends: `via` names the attribute itself: what holds in both directions is two attributes that name each other',
+        'user.friends: `via` names the attribute itself: a symmetric association needs two attributes that name each other',
       ],
     ],
     [
@@ -333,11 +333,11 @@ describe('what cannot be', () => {
         owner: { pets: { collection: 'pet', via: 'owner', through: table('a', 'b', 'c') } },
         pet: { owner: { model: 'owner' } },
       },
-      ['owner.pets: `through` is for many-to-many, and "pet.owner" points to one'],
+      ['owner.pets: `through` is for many-to-many, but "pet.owner" is to-one'],
     ],
     [
       { user: { pets: { collection: 'pet', through: 'ownership', via: 'owner' } }, pet: {} },
-      ['user.pets: there is no model "ownership" to go through'],
+      ['user.pets: `through`: there is no model "ownership"'],
     ],
     [
       {
@@ -345,11 +345,11 @@ describe('what cannot be', () => {
         pet: {},
         ownership: { owner: { model: 'user' }, pet: { model: 'pet' } },
       },
-      ['user.pets: `through: "ownership"` needs `via`: the attribute there that points here'],
+      ['user.pets: `through: "ownership"` needs `via`: the attribute of that model that refers to this one'],
     ],
     [
       { user: { pets: { collection: 'pet', through: 'ownership', via: 'user' } }, pet: {}, ownership: {} },
-      ['user.pets: `via` names "ownership.user", which is not there'],
+      ['user.pets: `via` names "ownership.user", which does not exist'],
     ],
     [
       {
@@ -357,7 +357,7 @@ describe('what cannot be', () => {
         pet: {},
         ownership: { owner: { model: 'user' }, pet: { model: 'pet' } },
       },
-      ['user.pets: `via` names "ownership.pet", which does not point back here'],
+      ['user.pets: `via` names "ownership.pet", which does not refer to this model'],
     ],
     [
       {
@@ -365,7 +365,7 @@ describe('what cannot be', () => {
         pet: {},
         ownership: { owners: { collection: 'user' }, pet: { model: 'pet' } },
       },
-      ['user.pets: `via` names "ownership.owners", which does not point back here'],
+      ['user.pets: `via` names "ownership.owners", which does not refer to this model'],
     ],
     [
       {
@@ -373,7 +373,7 @@ describe('what cannot be', () => {
         pet: {},
         ownership: { owner: { model: 'user' } },
       },
-      ['user.pets: "ownership" has no attribute that points to one pet'],
+      ['user.pets: "ownership" has no to-one association with "pet"'],
     ],
     [
       {
@@ -381,7 +381,7 @@ describe('what cannot be', () => {
         pet: { owners: { collection: 'user', via: 'pets' } },
         ownership: { owner: { model: 'user' }, pet: { model: 'pet' }, friend: { model: 'pet' } },
       },
-      ['user.pets: "ownership" has several attributes that point to one pet: "pet", "friend"'],
+      ['user.pets: "ownership" has several to-one associations with "pet": "pet", "friend"'],
     ],
     [
       {
@@ -397,8 +397,8 @@ describe('what cannot be', () => {
         list: { songs: { collection: 'song', via: 'lists', through: table('pt', 'p', 't') } },
       },
       [
-        'song.lists: `through` differs from that of "list.songs": the table must be the same, `from` there is `to` here',
-        'list.songs: `through` differs from that of "song.lists": the table must be the same, `from` there is `to` here',
+        'song.lists: `through` differs from that of "list.songs": both must name the same table, with `from` and `to` exchanged',
+        'list.songs: `through` differs from that of "song.lists": both must name the same table, with `from` and `to` exchanged',
       ],
     ],
     ...(['other', 'pt'] as const).map(
@@ -409,8 +409,8 @@ describe('what cannot be', () => {
             list: { songs: { collection: 'song', via: 'lists', through: table('pt', 'p', name === 'pt' ? 'x' : 't') } },
           },
           [
-            'song.lists: `through` differs from that of "list.songs": the table must be the same, `from` there is `to` here',
-            'list.songs: `through` differs from that of "song.lists": the table must be the same, `from` there is `to` here',
+            'song.lists: `through` differs from that of "list.songs": both must name the same table, with `from` and `to` exchanged',
+            'list.songs: `through` differs from that of "song.lists": both must name the same table, with `from` and `to` exchanged',
           ],
         ] as const,
     ),
@@ -423,26 +423,26 @@ describe('what cannot be', () => {
           films: { collection: 'film', through: table('pt', 'p', 't') },
         },
       },
-      ['list.films: its junction is the table "pt", which another association uses for something else'],
+      ['list.films: its junction table "pt" has other columns in another association'],
     ],
     [
       { song: {}, list: { songs: { collection: 'song', through: table('pt', 'id', 'ID') } } },
-      ['list.songs: both columns of the table "pt" would be "id"'],
+      ['list.songs: both columns of the table "pt" are named "id"'],
     ],
     [
       { song: {}, list: { songs: { collection: 'song', through: table('pt', '__proto__', 't') } } },
-      ['list.songs: "__proto__": no column or table can have this name'],
+      ['list.songs: "__proto__": is not allowed as the name of a column or table'],
     ],
     [
       { song: {}, list: { songs: { collection: 'song', through: table('Song', 'p', 't') } } },
-      ['list.songs: its junction is the table "Song", which the model "song" has'],
+      ['list.songs: its junction table "Song" is the table of the model "song"'],
     ],
     [
       {
         song: { attributes: {}, tableName: 'tracks' },
         list: { songs: { collection: 'song', through: table('song', 'p', 't') } },
       },
-      ['list.songs: its junction has the name of the model "song"'],
+      ['list.songs: its junction table has the name of the model "song"'],
     ],
     [
       {
@@ -452,12 +452,12 @@ describe('what cannot be', () => {
           others: { collection: 'song', through: table('PT', 'p', 'u') },
         },
       },
-      ['list.others: its junction is the table "PT", which another association uses for something else'],
+      ['list.others: its junction table "PT" has other columns in another association'],
     ],
     [
       { user: { likes: { collection: 'pet' } }, pet: {}, pet_likes_pet__user_likes: {} },
       [
-        'user.likes: its junction is the table "pet_likes_pet__user_likes", which the model "pet_likes_pet__user_likes" has',
+        'user.likes: its junction table "pet_likes_pet__user_likes" is the table of the model "pet_likes_pet__user_likes"',
       ],
     ],
     [
@@ -466,8 +466,8 @@ describe('what cannot be', () => {
         a_b: { c: { collection: 'a', via: 'b_c' } },
       },
       [
-        'a.b_c: both columns of the table "a_b_c__a_b_c" would be "a_b_c"',
-        'a_b.c: both columns of the table "a_b_c__a_b_c" would be "a_b_c"',
+        'a.b_c: both columns of the table "a_b_c__a_b_c" are named "a_b_c"',
+        'a_b.c: both columns of the table "a_b_c__a_b_c" are named "a_b_c"',
       ],
     ],
   ]
@@ -484,7 +484,7 @@ describe('what cannot be', () => {
     )
   }
 
-  test('a shared to-many is not taken for itself in another model', () => {
+  test('a shared to-many attribute of two models is not confused', () => {
     const models = defineModels(
       { user: { attributes: { mates: { collection: 'team', via: 'mates' } } }, team: {} },
       { mates: { collection: 'user', via: 'mates' } },

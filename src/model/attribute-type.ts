@@ -1,6 +1,6 @@
 import type { Json } from '../protocol/json.ts'
 
-/** How a value is kept. The list is closed: every dialect spells all of it. */
+/** How a value is stored. Every dialect implements all of them. */
 export const storageClasses = [
   'text',
   'integer',
@@ -14,17 +14,17 @@ export const storageClasses = [
 ] as const
 export type StorageClass = (typeof storageClasses)[number]
 
-/** What values an attribute holds. To add one: a file in `types/` and a line in `types.ts`. */
+/** The values of an attribute. To add a type, add a file in `types/` and a line in `types.ts`. */
 export interface AttributeType {
   readonly name: string
-  /** For messages: 'a whole number'. */
+  /** For messages: 'an integer'. */
   readonly noun: string
   readonly storedAs: StorageClass
-  /** Sorting makes sense, and so do `<`, `<=`, `>`, `>=` unless it is only true or false. */
+  /** Whether values can be sorted and, except booleans, compared by `<`, `<=`, `>` and `>=`. */
   readonly ordered: boolean
   /**
-   * The one form in which a value is stored, compared and answered, wherever it came from: a JSON body, a form, a
-   * query string. Undefined: it cannot be such a value. Never called with null.
+   * Converts input to the canonical form that is stored, compared and returned, for JSON bodies, forms and query strings
+   * alike. Undefined: not a value of this type. Never called with null.
    */
   parse(raw: Json): Json | undefined
 }

@@ -1,4 +1,4 @@
-/** Characters as a person counts them, nearly: a surrogate pair is one. As databases count. */
+/** The number of code points, which is how databases count characters: a surrogate pair is one. */
 export function countCodePoints(text: string): number {
   let count = text.length
   for (let index = 0; index < text.length - 1; index++) {

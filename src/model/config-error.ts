@@ -1,6 +1,6 @@
-/** What the configuration says cannot be. All of it at once, so that it is mended in one go. */
+/** All problems of a configuration, so that they can be fixed at once. */
 export class ConfigError extends Error {
-  /** Each names the model and the attribute: `pet.owner: there is no model "ownr"`. */
+  /** Each names its model and attribute: `pet.owner: there is no model "ownr"`. */
   readonly problems: readonly string[]
 
   constructor(problems: readonly string[]) {
@@ -11,5 +11,5 @@ export class ConfigError extends Error {
   }
 }
 
-/** Takes a problem of `pet` or `pet.owner`. */
-export type Report = (place: string, problem: string) => void
+/** Receives a problem and its place: `pet` or `pet.owner`. */
+export type ErrorListener = (place: string, problem: string) => void

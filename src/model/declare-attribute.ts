@@ -1,28 +1,33 @@
 import { inspect } from 'node:util'
 import type { Json } from '../protocol/json.ts'
-import { askSchema } from './ask-schema.ts'
 import type { AttributeType } from './attribute-type.ts'
+import { columnTypeProblem, plainColumnType } from './column-type.ts'
+import { isIndexable } from './declare-indexes.ts'
 import type { AttributeDefinition } from './definition.ts'
 import type { Attribute } from './model.ts'
 import { type Rule, rulesOf } from './rules.ts'
 import { attributeTypeOf } from './types.ts'
+import { validateBySchema } from './validate-by-schema.ts'
+import { typeHint } from './waterline/words.ts'
 
-/** The attribute that a definition means, or what is wrong with the definition. Not for associations. */
+/** The attribute of a definition, or the problems of the definition. Not for associations. */
 export function declareAttribute(
   name: string,
   definition: AttributeDefinition,
   isPrimaryKey: boolean,
 ): Attribute | readonly string[] {
-  // The ancestor counts its keys in whole numbers, and so does everybody else.
+  // A numeric key is an integer, as in Sails.
   const isNumericKey = isPrimaryKey && definition.type === 'number'
   const type = attributeTypeOf(isNumericKey ? { ...definition, isInteger: true } : definition)
-  if (typeof type === 'string') return [type]
+  if (typeof type === 'string') return [`${type}${typeHint(definition.type)}`]
 
   const { rules, problems } = rulesOf(definition, type)
   const value = readDefault(definition, type, rules)
+  const columnProblem = columnTypeProblem(definition.columnType)
   const all = [
+    ...(columnProblem === undefined ? [] : [columnProblem]),
     ...problems,
-    ...fittingProblems(definition, type, isPrimaryKey),
+    ...optionProblems(definition, type, isPrimaryKey),
     ...nullabilityProblems(definition, isPrimaryKey),
     ...(isPrimaryKey ? keyProblems(definition, type) : []),
     ...('problem' in value ? [value.problem] : []),
@@ -35,11 +40,13 @@ export function declareAttribute(
     name,
     column: definition.columnName ?? name,
     type,
-    columnType: definition.columnType,
+    columnType: definition.columnType && plainColumnType(definition.columnType),
     isPrimaryKey,
     required: definition.required === true || (isPrimaryKey && !isAutomatic && !isUuidKey),
     nullable: isNullable(definition, isPrimaryKey),
     unique: !isPrimaryKey && definition.unique === true,
+    index: definition.index === true,
+    hidden: definition.hidden === true,
     autoIncrement: definition.autoIncrement === true,
     generated: isUuidKey && !isAutomatic && definition.required !== true,
     autoCreatedAt: definition.autoCreatedAt === true,
@@ -48,14 +55,22 @@ export function declareAttribute(
     rules,
     schema: definition.schema,
     references: undefined,
+    onDestroy: undefined,
+    ...accessOf(definition),
   }
 }
 
-/** Somebody always gives it a value: the client, because it must, or we. Null needs a word of its own then. */
-const isNeverAbsent = (definition: AttributeDefinition, isPrimaryKey: boolean): boolean =>
-  isPrimaryKey || definition.required === true || definition.defaultsTo !== undefined || isStamp(definition)
+/** What `access` and `readOnly` declare. */
+export const accessOf = ({ access, readOnly }: AttributeDefinition) => ({
+  access,
+  readOnly: readOnly === true,
+})
 
-const isStamp = (definition: AttributeDefinition): boolean =>
+/** Whether the client or the service always sets a value. Null then needs `allowNull`. */
+const isNeverAbsent = (definition: AttributeDefinition, isPrimaryKey: boolean): boolean =>
+  isPrimaryKey || definition.required === true || definition.defaultsTo !== undefined || isTimestamp(definition)
+
+const isTimestamp = (definition: AttributeDefinition): boolean =>
   definition.autoCreatedAt === true || definition.autoUpdatedAt === true
 
 export const isNullable = (definition: AttributeDefinition, isPrimaryKey: boolean): boolean =>
@@ -63,33 +78,40 @@ export const isNullable = (definition: AttributeDefinition, isPrimaryKey: boolea
 
 export function nullabilityProblems(definition: AttributeDefinition, isPrimaryKey: boolean): string[] {
   return definition.allowNull === false && !isNeverAbsent(definition, isPrimaryKey)
-    ? ['`allowNull: false` needs `required` or `defaultsTo`: there is nothing to store when nobody gives a value']
+    ? ['`allowNull: false` needs `required` or `defaultsTo`: an omitted value would be stored as null']
     : []
 }
 
-/** Words that do not go with the type, or with each other. */
-function fittingProblems(definition: AttributeDefinition, type: AttributeType, isPrimaryKey: boolean): string[] {
-  const { autoIncrement, autoCreatedAt, autoUpdatedAt, required, defaultsTo, unique, schema } = definition
+/** Options that the type does not support, or that exclude each other. */
+function optionProblems(definition: AttributeDefinition, type: AttributeType, isPrimaryKey: boolean): string[] {
+  const { autoIncrement, autoCreatedAt, autoUpdatedAt, required, defaultsTo, unique, index, schema } = definition
   const { storedAs, noun } = type
   const problems: string[] = []
   const refuseIf = (condition: boolean | undefined, problem: string): void => {
     if (condition) problems.push(problem)
   }
-  refuseIf(required && defaultsTo !== undefined, '`required` leaves nothing to do for `defaultsTo`')
-  refuseIf(schema && storedAs !== 'json', `\`schema\` does not go with ${noun}: it is for JSON`)
-  refuseIf(unique && (storedAs === 'json' || storedAs === 'binary'), `\`unique\` does not go with ${noun}`)
+  refuseIf(
+    required && defaultsTo !== undefined,
+    '`required` cannot be used with `defaultsTo`: a required attribute is always given',
+  )
+  refuseIf(schema && storedAs !== 'json', `\`schema\` cannot be used with ${noun}: it is for JSON`)
+  refuseIf(unique && !isIndexable(type), `\`unique\` cannot be used with ${noun}`)
+  refuseIf(index && !isIndexable(type), `\`index\` cannot be used with ${noun}`)
   if (autoIncrement) {
-    refuseIf(storedAs !== 'integer' && storedAs !== 'bigint', `\`autoIncrement\` does not go with ${noun}`)
-    refuseIf(!isPrimaryKey, '`autoIncrement` is for the primary key: not every database counts anything else')
-    refuseIf(required, '`required` does not go with `autoIncrement`: the database gives the value')
-    refuseIf(defaultsTo !== undefined, '`defaultsTo` does not go with `autoIncrement`: the database gives the value')
+    refuseIf(storedAs !== 'integer' && storedAs !== 'bigint', `\`autoIncrement\` cannot be used with ${noun}`)
+    refuseIf(!isPrimaryKey, '`autoIncrement` is only supported for the primary key')
+    refuseIf(required, '`required` cannot be used with `autoIncrement`: the database generates the value')
+    refuseIf(
+      defaultsTo !== undefined,
+      '`defaultsTo` cannot be used with `autoIncrement`: the database generates the value',
+    )
   }
-  if (isStamp(definition)) {
+  if (isTimestamp(definition)) {
     const word = autoCreatedAt ? 'autoCreatedAt' : 'autoUpdatedAt'
-    refuseIf(autoCreatedAt && autoUpdatedAt, '`autoCreatedAt` and `autoUpdatedAt` cannot both be')
-    refuseIf(!['timestamp', 'integer', 'bigint', 'text'].includes(storedAs), `\`${word}\` does not go with ${noun}`)
-    refuseIf(required, `\`required\` does not go with \`${word}\`: we give the value`)
-    refuseIf(defaultsTo !== undefined, `\`defaultsTo\` does not go with \`${word}\`: we give the value`)
+    refuseIf(autoCreatedAt && autoUpdatedAt, '`autoCreatedAt` and `autoUpdatedAt` cannot be used together')
+    refuseIf(!['timestamp', 'integer', 'bigint', 'text'].includes(storedAs), `\`${word}\` cannot be used with ${noun}`)
+    refuseIf(required, `\`required\` cannot be used with \`${word}\`: the service sets the value`)
+    refuseIf(defaultsTo !== undefined, `\`defaultsTo\` cannot be used with \`${word}\`: the service sets the value`)
   }
   return problems
 }
@@ -97,10 +119,16 @@ function fittingProblems(definition: AttributeDefinition, type: AttributeType, i
 function keyProblems(definition: AttributeDefinition, { storedAs, noun }: AttributeType): string[] {
   const problems: string[] = []
   if (!['text', 'uuid', 'integer', 'bigint'].includes(storedAs)) problems.push(`a primary key cannot be ${noun}`)
-  if (definition.allowNull) problems.push('`allowNull` does not go with a primary key')
-  if (isStamp(definition)) problems.push('a primary key cannot be a time: two records may be made at once')
+  if (definition.hidden) problems.push('`hidden` cannot be used with a primary key')
+  if (definition.allowNull) problems.push('`allowNull` cannot be used with a primary key')
+  if (definition.access?.read !== undefined)
+    problems.push(
+      '`access.read` cannot be used with a primary key: every response and every event names the record by it',
+    )
+  if (isTimestamp(definition))
+    problems.push('a primary key cannot be a timestamp: two records may be created at the same time')
   if (definition.defaultsTo !== undefined && typeof definition.defaultsTo !== 'function') {
-    problems.push('`defaultsTo` of a primary key must be a function: the second record would have the key of the first')
+    problems.push('`defaultsTo` of a primary key must be a function: a constant is not unique')
   }
   return problems
 }
@@ -110,10 +138,10 @@ type Default = { readonly defaultsTo: Attribute['defaultsTo'] } | { readonly pro
 function readDefault(definition: AttributeDefinition, type: AttributeType, rules: readonly Rule[]): Default {
   const { defaultsTo, schema } = definition
   if (defaultsTo === undefined) return { defaultsTo }
-  if (defaultsTo === null) return { problem: '`defaultsTo: null` says nothing: what nobody gives is null already' }
+  if (defaultsTo === null) return { problem: '`defaultsTo: null` has no effect: an omitted attribute is null' }
   if (typeof defaultsTo === 'function') {
     return defaultsTo.constructor.name === 'AsyncFunction'
-      ? { problem: '`defaultsTo` must answer at once' }
+      ? { problem: '`defaultsTo` must be synchronous' }
       : { defaultsTo }
   }
   const value = type.parse(defaultsTo)
@@ -122,19 +150,21 @@ function readDefault(definition: AttributeDefinition, type: AttributeType, rules
     const message = rule.check(value)
     if (message !== undefined) return { problem: `\`defaultsTo\` ${inspect(defaultsTo)} ${message}` }
   }
-  return schema && type.storedAs === 'json' ? askSchemaNow(schema, type, value) : { defaultsTo: value }
+  return schema && type.storedAs === 'json' ? applySchema(schema, type, value) : { defaultsTo: value }
 }
 
-function askSchemaNow(schema: NonNullable<AttributeDefinition['schema']>, type: AttributeType, value: Json): Default {
+function applySchema(schema: NonNullable<AttributeDefinition['schema']>, type: AttributeType, value: Json): Default {
   try {
-    const verdict = askSchema(schema, type, value)
-    if (verdict instanceof Promise) {
-      verdict.catch(() => undefined)
-      return { problem: '`defaultsTo` must be a function when the `schema` answers later: it cannot be asked now' }
+    const result = validateBySchema(schema, type, value)
+    if (result instanceof Promise) {
+      result.catch(() => undefined)
+      return { problem: '`defaultsTo` must be a function if the `schema` is asynchronous' }
     }
-    if ('violations' in verdict) return { problem: `\`defaultsTo\` ${verdict.violations[0]?.message}` }
-    return verdict.value === null ? { problem: '`schema` makes null of `defaultsTo`' } : { defaultsTo: verdict.value }
+    if ('violations' in result) return { problem: `\`defaultsTo\` ${result.violations[0]?.message}` }
+    return result.value === null
+      ? { problem: '`schema` transforms `defaultsTo` to null' }
+      : { defaultsTo: result.value }
   } catch (error) {
-    return { problem: `\`schema\` fails on \`defaultsTo\`: ${(error as Error).message}` }
+    return { problem: `\`schema\` fails for \`defaultsTo\`: ${(error as Error).message}` }
   }
 }

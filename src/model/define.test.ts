@@ -6,7 +6,7 @@ import { defineModels } from './define.ts'
 import type { AttributeDefinition, AttributeDefinitions, ModelDefinitions } from './definition.ts'
 import type { Attribute, Model } from './model.ts'
 
-/** What a program that TypeScript never saw may hand in. */
+/** Input of a program without TypeScript. */
 const untyped = (definitions: object): ModelDefinitions => definitions as ModelDefinitions
 
 function problemsOf(definitions: ModelDefinitions, shared?: AttributeDefinitions): readonly string[] {
@@ -32,7 +32,7 @@ function attributeOf(definition: AttributeDefinition): Attribute {
 }
 
 describe('a model', () => {
-  test('has the shared attributes, the key first and the times last', () => {
+  test('has the shared attributes, the key first and the timestamps last', () => {
     const pet = modelOf({ attributes: { name: { type: 'string' } } })
     assert.deepEqual([...pet.attributes.keys()], ['id', 'name', 'createdAt', 'updatedAt'])
     assert.deepEqual(pet.key, [pet.attributes.get('id')])
@@ -42,7 +42,7 @@ describe('a model', () => {
     assert.equal(pet.primaryKey.type.name, 'integer')
   })
 
-  test('has its own name for a table, and its attributes theirs for columns, unless they say otherwise', () => {
+  test('uses its name as table and the names of its attributes as columns unless declared otherwise', () => {
     const plain = modelOf({ attributes: { name: { type: 'string' } } })
     assert.equal(plain.table, 'pet')
     assert.equal(plain.attributes.get('name')?.column, 'name')
@@ -51,17 +51,17 @@ describe('a model', () => {
     assert.equal(named.attributes.get('name')?.column, 'pet-name')
   })
 
-  test('comes in the order of the definitions', () => {
+  test('keeps the order of the definitions', () => {
     assert.deepEqual([...defineModels({ b: {}, a: {}, c: {} }).keys()], ['b', 'a', 'c'])
   })
 
-  test('may remove and replace what is shared', () => {
+  test('may remove and replace shared attributes', () => {
     const pet = modelOf({ attributes: { createdAt: false, updatedAt: { type: 'number', autoUpdatedAt: true } } })
     assert.deepEqual([...pet.attributes.keys()], ['id', 'updatedAt'])
     assert.equal(pet.attributes.get('updatedAt')?.type.name, 'integer')
   })
 
-  test('shares what the configuration says, over our own', () => {
+  test('has the shared attributes of the configuration, which override the built-in ones', () => {
     const pet = modelOf({}, { updatedAt: false, id: { type: 'string', isUUID: true }, note: { type: 'string' } })
     assert.deepEqual([...pet.attributes.keys()], ['id', 'note', 'createdAt'])
     assert.equal(pet.primaryKey.generated, true)
@@ -79,14 +79,14 @@ describe('the primary key', () => {
       ['code'],
     ],
     [
-      'beside an id of the model’s own',
+      'besides an id of the model',
       { primaryKey: 'code', attributes: { id: { type: 'number' }, code: { type: 'string' } } },
       {},
       ['id', 'code'],
     ],
     ['shared', {}, { code: { type: 'string', primaryKey: true } }, ['code']],
     [
-      'of the model’s own beside a shared one',
+      'of the model besides a shared one',
       { attributes: { name: { type: 'string', primaryKey: true } } },
       { code: { type: 'string', primaryKey: true } },
       ['name'],
@@ -180,27 +180,32 @@ describe('a default', () => {
     [{ type: 'string' }, undefined],
   ]
   for (const [definition, value] of cases) {
-    test(`of ${JSON.stringify(definition).slice(0, 60)} is kept as it will be stored`, () =>
+    test(`of ${JSON.stringify(definition).slice(0, 60)} is kept in canonical form`, () =>
       assert.deepEqual(attributeOf(definition).defaultsTo, value))
   }
 
-  test('that is a function stays one', () => {
+  test('that is a function is kept', () => {
     const now = () => 'x'
     assert.equal(attributeOf({ type: 'string', defaultsTo: now }).defaultsTo, now)
   })
 })
 
-describe('what cannot be', () => {
-  const attributeProblems: readonly (readonly [definition: object | null, problem: string])[] = [
+describe('refused', () => {
+  const attributeProblems: readonly (readonly [definition: unknown, problem: string])[] = [
     [null, 'the definition of an attribute must be an object'],
     [[], 'the definition of an attribute must be an object'],
+    ['string', "the definition of an attribute must be an object, such as { type: 'string' }"],
+    [() => {}, 'functions are not run. Instead, functions of the application call the records of the service'],
     [{ type: 'strng' }, 'there is no type "strng"'],
     [{}, 'it needs a `type`, a `model` or a `collection`'],
-    [{ type: 'string', requird: true }, '`requird` means nothing in the definition of an attribute'],
-    [{ type: 'string', access: {} }, '`access` means nothing in the definition of an attribute'],
-    [JSON.parse('{"type":"string","__proto__":1}'), '`__proto__` means nothing in the definition of an attribute'],
-    [{ type: 'string', toString: 1 }, '`toString` means nothing in the definition of an attribute'],
-    [{ type: 5 }, '`type` must be a text'],
+    [{ type: 'string', requird: true }, '`requird` is not an option of an attribute; did you mean `required`?'],
+    [{ type: 'string', secret: true }, '`secret` is not an option of an attribute'],
+    [JSON.parse('{"type":"string","__proto__":1}'), '`__proto__` is not an option of an attribute'],
+    [{ type: 'string', toString: 1 }, '`toString` is not an option of an attribute'],
+    [{ type: 'string', enum: ['a'] }, '`enum` is not an option of an attribute; did you mean `isIn`?'],
+    [{ type: 'string', isemail: true }, '`isemail` is not an option of an attribute; did you mean `isEmail`?'],
+    [{ type: 'Integer' }, 'there is no type "Integer"; use type "number" with `isInteger`'],
+    [{ type: 5 }, '`type` must be a string'],
     [{ type: 'string', required: 'yes' }, '`required` must be true or false'],
     [{ type: 'string', isIn: 'a' }, '`isIn` must be a list'],
     [{ type: 'number', min: '1' }, '`min` must be a number'],
@@ -208,63 +213,75 @@ describe('what cannot be', () => {
     [{ type: 'string', regex: 'a' }, '`regex` must be a regular expression'],
     [{ type: 'string', custom: true }, '`custom` must be a function'],
     [{ type: 'json', schema: {} }, '`schema` must be a Standard Schema (zod, valibot, arktype)'],
-    [{ type: 'string', columnName: '' }, '`columnName` must be a text'],
+    [{ type: 'string', columnName: '' }, '`columnName` must be a string'],
     [
       { collection: 'pet', through: { tableName: 'a', from: 'b' } },
       '`through` must be the name of a model, or { tableName, from, to }',
     ],
-    [{ type: 'string', min: 1 }, '`min` does not go with a text'],
-    [{ type: 'string', isIn: [] }, '`isIn` is empty: no value would be allowed'],
-    [{ type: 'string', schema: z.string() }, '`schema` does not go with a text: it is for JSON'],
-    [{ type: 'json', unique: true }, '`unique` does not go with JSON'],
-    [{ type: 'string', required: true, defaultsTo: 'x' }, '`required` leaves nothing to do for `defaultsTo`'],
+    [{ type: 'string', min: 1 }, '`min` cannot be used with a string'],
+    [{ type: 'string', isIn: [] }, '`isIn` must not be empty'],
+    [{ type: 'string', schema: z.string() }, '`schema` cannot be used with a string: it is for JSON'],
+    [{ type: 'json', unique: true }, '`unique` cannot be used with JSON'],
+    [
+      { type: 'string', required: true, defaultsTo: 'x' },
+      '`required` cannot be used with `defaultsTo`: a required attribute is always given',
+    ],
     [
       { type: 'string', allowNull: false },
-      '`allowNull: false` needs `required` or `defaultsTo`: there is nothing to store when nobody gives a value',
+      '`allowNull: false` needs `required` or `defaultsTo`: an omitted value would be stored as null',
     ],
     [
       { model: 'pet', allowNull: false },
-      '`allowNull: false` needs `required` or `defaultsTo`: there is nothing to store when nobody gives a value',
+      '`allowNull: false` needs `required` or `defaultsTo`: an omitted value would be stored as null',
     ],
     [{ type: 'number', defaultsTo: 'abc' }, "`defaultsTo` 'abc' is not a number"],
     [{ type: 'number', max: 1, defaultsTo: 2 }, '`defaultsTo` 2 must be at most 1'],
     [{ type: 'string', isIn: ['a'], defaultsTo: 'b' }, '`defaultsTo` \'b\' must be one of "a"'],
-    [{ type: 'string', defaultsTo: null }, '`defaultsTo: null` says nothing: what nobody gives is null already'],
-    [{ type: 'string', defaultsTo: async () => 'x' }, '`defaultsTo` must answer at once'],
+    [{ type: 'string', defaultsTo: null }, '`defaultsTo: null` has no effect: an omitted attribute is null'],
+    [{ type: 'string', defaultsTo: async () => 'x' }, '`defaultsTo` must be synchronous'],
     [
       { type: 'json', defaultsTo: {}, schema: z.object({ n: z.number() }) },
       '`defaultsTo` is not valid at n: Invalid input: expected number, received undefined',
     ],
     [
       { type: 'json', defaultsTo: {}, schema: answersLater(() => ({ value: {} })) },
-      '`defaultsTo` must be a function when the `schema` answers later: it cannot be asked now',
+      '`defaultsTo` must be a function if the `schema` is asynchronous',
     ],
-    [{ type: 'json', defaultsTo: {}, schema: z.any().transform(() => null) }, '`schema` makes null of `defaultsTo`'],
+    [
+      { type: 'json', defaultsTo: {}, schema: z.any().transform(() => null) },
+      '`schema` transforms `defaultsTo` to null',
+    ],
     [
       { type: 'json', defaultsTo: {}, schema: z.any().transform(() => new Date()) },
-      '`schema` fails on `defaultsTo`: A `schema` made something that is not JSON',
+      '`schema` fails for `defaultsTo`: the output of `schema` is not JSON',
+    ],
+    [{ type: 'number', autoIncrement: true }, '`autoIncrement` is only supported for the primary key'],
+    [{ autoCreatedAt: true, autoUpdatedAt: true }, '`autoCreatedAt` and `autoUpdatedAt` cannot be used together'],
+    [{ type: 'json', autoCreatedAt: true }, '`autoCreatedAt` cannot be used with JSON'],
+    [{ type: 'boolean', autoUpdatedAt: true }, '`autoUpdatedAt` cannot be used with true or false'],
+    [
+      { autoCreatedAt: true, required: true },
+      '`required` cannot be used with `autoCreatedAt`: the service sets the value',
     ],
     [
-      { type: 'number', autoIncrement: true },
-      '`autoIncrement` is for the primary key: not every database counts anything else',
+      { autoUpdatedAt: true, defaultsTo: 1 },
+      '`defaultsTo` cannot be used with `autoUpdatedAt`: the service sets the value',
     ],
-    [{ autoCreatedAt: true, autoUpdatedAt: true }, '`autoCreatedAt` and `autoUpdatedAt` cannot both be'],
-    [{ type: 'json', autoCreatedAt: true }, '`autoCreatedAt` does not go with JSON'],
-    [{ type: 'boolean', autoUpdatedAt: true }, '`autoUpdatedAt` does not go with true or false'],
-    [{ autoCreatedAt: true, required: true }, '`required` does not go with `autoCreatedAt`: we give the value'],
-    [{ autoUpdatedAt: true, defaultsTo: 1 }, '`defaultsTo` does not go with `autoUpdatedAt`: we give the value'],
-    [{ type: 'string', columnName: 'name' }, 'its column "name" is the column of "name" already'],
-    [{ type: 'string', columnName: 'NAME' }, 'its column "NAME" is the column of "name" already'],
-    [{ type: 'string', columnName: 'a\0' }, 'column "a\\u0000": it holds a character that no database takes'],
-    [{ type: 'string', columnName: '__proto__' }, 'column "__proto__": no column or table can have this name'],
-    [{ model: 'pet', collection: 'pet' }, 'it is either a `model` or a `collection`, not both'],
-    [{ model: 'pet', type: 'number' }, '`type` does not go with `model`'],
-    [{ model: 'pet', via: 'x' }, '`via` does not go with `model`'],
-    [{ model: 'pet', defaultsTo: false }, '`defaultsTo` does not go with `model`'],
-    [{ model: 'pet', min: 1 }, '`min` does not go with `model`'],
-    [{ collection: 'pet', type: 'json' }, '`type` does not go with `collection`'],
-    [{ collection: 'pet', required: true }, '`required` does not go with `collection`'],
-    [{ collection: 'pet', columnName: 'x' }, '`columnName` does not go with `collection`'],
+    [{ type: 'string', columnName: 'name' }, 'its column "name" is already used by "name"'],
+    [{ type: 'string', columnName: 'NAME' }, 'its column "NAME" is already used by "name"'],
+    [{ type: 'string', columnName: 'a\0' }, 'column "a\\u0000": contains a character that databases do not support'],
+    [
+      { type: 'string', columnName: '__proto__' },
+      'column "__proto__": is not allowed as the name of a column or table',
+    ],
+    [{ model: 'pet', collection: 'pet' }, '`model` and `collection` cannot be used together'],
+    [{ model: 'pet', type: 'number' }, '`type` cannot be used with `model`'],
+    [{ model: 'pet', via: 'x' }, '`via` cannot be used with `model`'],
+    [{ model: 'pet', defaultsTo: false }, '`defaultsTo` cannot be used with `model`'],
+    [{ model: 'pet', min: 1 }, '`min` cannot be used with `model`'],
+    [{ collection: 'pet', type: 'json' }, '`type` cannot be used with `collection`'],
+    [{ collection: 'pet', required: true }, '`required` cannot be used with `collection`'],
+    [{ collection: 'pet', columnName: 'x' }, '`columnName` cannot be used with `collection`'],
     [{ type: 'string', via: 'x' }, '`via` needs a `collection`'],
     [{ type: 'string', through: 'x' }, '`through` needs a `collection`'],
   ]
@@ -276,24 +293,24 @@ describe('what cannot be', () => {
   }
 
   const keyProblems: readonly (readonly [definition: object, problem: string])[] = [
-    [{ type: 'string', autoIncrement: true }, '`autoIncrement` does not go with a text'],
+    [{ type: 'string', autoIncrement: true }, '`autoIncrement` cannot be used with a string'],
     [{ type: 'boolean' }, 'a primary key cannot be true or false'],
     [{ type: 'json' }, 'a primary key cannot be JSON'],
     [{ type: 'datetime' }, 'a primary key cannot be a date and time in ISO 8601'],
     [{ type: 'ref', columnType: 'blob' }, 'a primary key cannot be base64'],
-    [{ type: 'string', allowNull: true }, '`allowNull` does not go with a primary key'],
-    [{ type: 'string', autoCreatedAt: true }, 'a primary key cannot be a time: two records may be made at once'],
+    [{ type: 'string', allowNull: true }, '`allowNull` cannot be used with a primary key'],
     [
-      { type: 'string', defaultsTo: 'x' },
-      '`defaultsTo` of a primary key must be a function: the second record would have the key of the first',
+      { type: 'string', autoCreatedAt: true },
+      'a primary key cannot be a timestamp: two records may be created at the same time',
     ],
+    [{ type: 'string', defaultsTo: 'x' }, '`defaultsTo` of a primary key must be a function: a constant is not unique'],
     [
       { type: 'number', autoIncrement: true, required: true },
-      '`required` does not go with `autoIncrement`: the database gives the value',
+      '`required` cannot be used with `autoIncrement`: the database generates the value',
     ],
     [
       { type: 'number', autoIncrement: true, defaultsTo: () => 1 },
-      '`defaultsTo` does not go with `autoIncrement`: the database gives the value',
+      '`defaultsTo` cannot be used with `autoIncrement`: the database generates the value',
     ],
     [{ model: 'pet' }, 'an association cannot be the primary key'],
   ]
@@ -303,58 +320,72 @@ describe('what cannot be', () => {
   }
 
   const modelProblems: readonly (readonly [title: string, models: object, problem: string])[] = [
-    ['no models', {}, 'models: there are none'],
+    ['no models', {}, 'models: at least one model is required'],
     ['not an object', { pet: 5 }, 'pet: the definition of a model must be an object'],
-    ['an access rule', { pet: { access: { read: true } } }, 'pet: `access` means nothing in the definition of a model'],
-    ['a word of others', { pet: { schema: true } }, 'pet: `schema` means nothing in the definition of a model'],
+    [
+      'access without rules',
+      { pet: { access: true } },
+      "pet: `access` must be 'public', or an object of rules for `read`, `create`, `update`, `destroy`, `add`, `remove`: true, false, a role, or a function",
+    ],
+    [
+      'an option of Waterline',
+      { pet: { schema: true } },
+      "pet: `schema` is not an option of a model; `compatibility: 'sails'` reads models of Sails",
+    ],
     ['attributes that are a list', { pet: { attributes: [] } }, 'pet: `attributes` must be an object'],
-    ['a table without a name', { pet: { tableName: '' } }, 'pet: `tableName` must be a text'],
+    [
+      'a lifecycle callback',
+      { pet: { beforeCreate: () => {} } },
+      'pet: `beforeCreate` is not an option of a model: functions are not run. Instead, `hooks` run functions before and within the transaction of a write',
+    ],
+    [
+      'another letter case',
+      { pet: { tablename: 'pets' } },
+      'pet: `tablename` is not an option of a model; did you mean `tableName`?',
+    ],
+    ['a table without a name', { pet: { tableName: '' } }, 'pet: `tableName` must be a string'],
     [
       'a table with NUL',
       { pet: { tableName: 'a\0' } },
-      'pet: table "a\\u0000": it holds a character that no database takes',
+      'pet: table "a\\u0000": contains a character that databases do not support',
     ],
     ['no key', { pet: { attributes: { id: false } } }, 'pet: has no primary key'],
+    ['an unknown key', { pet: { primaryKey: 'code' } }, 'pet: the primary key "code" is not one of its attributes'],
     [
-      'a key that is not there',
-      { pet: { primaryKey: 'code' } },
-      'pet: the primary key "code" is not one of its attributes',
-    ],
-    [
-      'two keys marked',
+      'two marked keys',
       { pet: { attributes: { a: { type: 'string', primaryKey: true }, b: { type: 'string', primaryKey: true } } } },
       'pet: has several primary keys: a, b',
     ],
     [
-      'one key named, another marked',
+      'one named and one marked key',
       { pet: { primaryKey: 'a', attributes: { a: { type: 'string' }, b: { type: 'string', primaryKey: true } } } },
       'pet: has several primary keys: a, b',
     ],
     [
       'a name with a hyphen',
       { 'my-pet': {} },
-      'my-pet: the name of a model consists of letters, digits and _, and begins with no digit',
+      'my-pet: the name of a model consists of letters, digits and _ and does not start with a digit',
     ],
-    ['an inherited name', JSON.parse('{"__proto__": {}}'), '__proto__: no model can have this name'],
-    ['an inherited name', { constructor: {} }, 'constructor: no model can have this name'],
-    ['a name in other case', { pet: {}, Pet: {} }, 'Pet: differs from the model "pet" in letter case only'],
-    ['one table twice', { pet: {}, dog: { tableName: 'Pet' } }, 'dog: its table "Pet" is the table of "pet" already'],
+    ['an inherited name', JSON.parse('{"__proto__": {}}'), '__proto__: is not allowed as the name of a model'],
+    ['an inherited name', { constructor: {} }, 'constructor: is not allowed as the name of a model'],
+    ['a name in another letter case', { pet: {}, Pet: {} }, 'Pet: differs from the model "pet" in letter case only'],
+    ['the same table twice', { pet: {}, dog: { tableName: 'Pet' } }, 'dog: its table "Pet" is already used by "pet"'],
     [
       'an attribute with a dot',
       { pet: { attributes: { 'a.b': { type: 'string' } } } },
-      'pet.a.b: the name of an attribute consists of letters, digits and _, and begins with no digit',
+      'pet.a.b: the name of an attribute consists of letters, digits and _ and does not start with a digit',
     ],
     [
       'an attribute without a name',
       { pet: { attributes: { '': { type: 'string' } } } },
-      'pet.: the name of an attribute consists of letters, digits and _, and begins with no digit',
+      'pet.: the name of an attribute consists of letters, digits and _ and does not start with a digit',
     ],
     ...['and', 'or', 'not'].map(
       (word) =>
         [
-          'a word of the criteria',
+          'an operator of `where`',
           { pet: { attributes: { [word]: { type: 'string' } } } },
-          `pet.${word}: "${word}" is a word of the criteria`,
+          `pet.${word}: "${word}" is an operator of \`where\``,
         ] as const,
     ),
     ...['__proto__', 'constructor', 'prototype'].map(
@@ -362,27 +393,27 @@ describe('what cannot be', () => {
         [
           'an inherited attribute',
           { pet: { attributes: JSON.parse(`{"${name}":{"type":"string"}}`) } },
-          `pet.${name}: no attribute can have this name`,
+          `pet.${name}: is not allowed as the name of an attribute`,
         ] as const,
     ),
     [
-      'the removal of nothing',
+      'the removal of an unknown attribute',
       { pet: { attributes: { craetedAt: false } } },
-      'pet.craetedAt: there is no shared attribute of this name to remove',
+      'pet.craetedAt: there is no shared attribute of this name',
     ],
   ]
   for (const [title, models, problem] of modelProblems) {
     test(`a model: ${title}: ${problem}`, () => assert.deepEqual(problemsOf(untyped(models)), [problem]))
   }
 
-  test('a shared attribute is reported once, where it stands', () => {
+  test('a problem of a shared attribute is reported once', () => {
     const shared = { note: { type: 'string', requird: true } } as AttributeDefinitions
     assert.deepEqual(problemsOf({ pet: {}, owner: {} }, shared), [
-      'attributes.note: `requird` means nothing in the definition of an attribute',
+      'attributes.note: `requird` is not an option of an attribute; did you mean `required`?',
     ])
   })
 
-  test('everything is reported at once, in the order in which it stands', () => {
+  test('all problems are reported at once, in the order of the definitions', () => {
     const problems = problemsOf(
       untyped({
         pet: { attributes: { name: { type: 'strng' }, owner: { model: 'ownr' } } },
@@ -390,15 +421,15 @@ describe('what cannot be', () => {
       }),
     )
     assert.deepEqual(problems, [
-      'owner: `access` means nothing in the definition of a model',
+      "owner: `access` must be 'public', or an object of rules for `read`, `create`, `update`, `destroy`, `add`, `remove`: true, false, a role, or a function",
       'pet.name: there is no type "strng"',
-      'owner.age: `min` 2 is larger than `max` 1',
-      'owner.age: `minLength` does not go with a number',
+      'owner.age: `min` 2 is greater than `max` 1',
+      'owner.age: `minLength` cannot be used with a number',
       'pet.owner: there is no model "ownr"',
     ])
   })
 
-  test('what follows from a wrong word is not reported as well', () => {
+  test('problems that follow from another problem are not reported', () => {
     const problems = problemsOf(
       untyped({
         owner: { acces: 1, attributes: { pets: { collection: 'pet', via: 'owner' } } },
@@ -406,8 +437,8 @@ describe('what cannot be', () => {
       }),
     )
     assert.deepEqual(problems, [
-      'owner: `acces` means nothing in the definition of a model',
-      'pet.owner: `requird` means nothing in the definition of an attribute',
+      'owner: `acces` is not an option of a model; did you mean `access`?',
+      'pet.owner: `requird` is not an option of an attribute; did you mean `required`?',
     ])
   })
 
@@ -422,12 +453,12 @@ describe('what cannot be', () => {
   })
 })
 
-test('a word that is undefined was not said', () => {
+test('an undefined option counts as absent', () => {
   const it = { type: 'string', required: undefined, model: undefined } as unknown as AttributeDefinition
   assert.equal(attributeOf(it).required, false)
 })
 
-test('names that objects inherit are no different from others', () => {
+test('attributes may have the names of inherited properties', () => {
   const pet = modelOf({ attributes: { toString: { type: 'string' }, hasOwnProperty: { type: 'number' } } })
   assert.equal(pet.attributes.get('toString')?.type.name, 'text')
 })

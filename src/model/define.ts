@@ -1,43 +1,54 @@
 import { associate, isAssociation } from './associate.ts'
-import { ConfigError, type Report } from './config-error.ts'
-import { declareAttribute, nullabilityProblems } from './declare-attribute.ts'
+import { columnTypeProblem } from './column-type.ts'
+import { ConfigError, type ErrorListener } from './config-error.ts'
+import { declareAttribute, isNullable, nullabilityProblems } from './declare-attribute.ts'
+import { checkComputed, isComputed } from './declare-computed.ts'
+import { declareIndexes } from './declare-indexes.ts'
 import type { AttributeDefinitions, ModelDefinitions } from './definition.ts'
 import { type Draft, type Drafts, readDrafts } from './draft.ts'
 import { type Declared, link } from './link.ts'
 import type { Attribute, Models } from './model.ts'
 
 /**
- * The models that the definitions mean, in their order, and after them the junctions that follow from them. `shared`
- * are attributes of every model, over our own. Throws one ConfigError that names everything that is wrong.
+ * Builds the models of the definitions, in their order, followed by undeclared junctions. `shared` are attributes of every
+ * model; they override the built-in ones. Throws one ConfigError with all problems.
  */
 export function defineModels(definitions: ModelDefinitions, shared: AttributeDefinitions = {}): Models {
   const problems: string[] = []
-  const report: Report = (place, problem) => problems.push(`${place}: ${problem}`)
+  const onError: ErrorListener = (place, problem) => problems.push(`${place}: ${problem}`)
 
-  const drafts = readDrafts(definitions, shared, report)
-  const declared = declareAttributes(drafts, report)
-  const plans = associate(drafts, report)
+  const drafts = readDrafts(definitions, shared, onError)
+  const declared = declareAttributes(drafts, onError)
+  const plans = associate(drafts, onError)
+  const indexes = new Map(
+    [...declared].map(([draft, attributes]) => [draft, declareIndexes(draft, attributes, onError)] as const),
+  )
   if (problems.length > 0) throw new ConfigError(problems)
-  return link(drafts, declared, plans)
+  return link(drafts, declared, plans, indexes)
 }
 
-function declareAttributes(drafts: Drafts, report: Report): Declared {
+function declareAttributes(drafts: Drafts, onError: ErrorListener): Declared {
   const declared = new Map<Draft, Map<string, Attribute>>()
   for (const draft of drafts.values()) {
     const attributes = new Map<string, Attribute>()
     declared.set(draft, attributes)
+    checkComputed(draft, onError)
     for (const [name, definition] of draft.attributes) {
-      if (definition.isBroken) continue
+      if (definition.isBroken || isComputed(definition)) continue
       const place = `${draft.name}.${name}`
       const isPrimaryKey = name === draft.primaryKey
       if (isAssociation(definition)) {
-        if (isPrimaryKey) report(place, 'an association cannot be the primary key')
-        for (const problem of nullabilityProblems(definition, false)) report(place, problem)
+        if (isPrimaryKey) onError(place, 'an association cannot be the primary key')
+        for (const problem of nullabilityProblems(definition, false)) onError(place, problem)
+        if (definition.onDestroy === 'setNull' && !isNullable(definition, false))
+          onError(place, "`onDestroy: 'setNull'` needs an attribute that allows null")
+        const columnProblem = columnTypeProblem(definition.columnType)
+        if (columnProblem) onError(place, columnProblem)
         continue
       }
       const attribute = declareAttribute(name, definition, isPrimaryKey)
       if ('column' in attribute) attributes.set(name, attribute)
-      else for (const problem of attribute) report(place, problem)
+      else for (const problem of attribute) onError(place, problem)
     }
   }
   return declared

@@ -1,26 +1,33 @@
-import type { Json } from '../protocol/json.ts'
+import type { Json, JsonObject } from '../protocol/json.ts'
+import type { AccessDefinition, AnyUser, AttributeAccess } from './access-rules.ts'
+import type { ActionDefinitions } from './actions/action.ts'
+import type { SqlDialect, SqlExpression } from './computed.ts'
+import type { HookDefinitions } from './hooks.ts'
+import type { JobDefinitions } from './job.ts'
 import type { StandardSchema } from './standard-schema.ts'
 
-/** The words that `type` may be. */
-export const typeNames = ['string', 'number', 'boolean', 'json', 'ref', 'datetime', 'bigint'] as const
+/** The values of `type`. */
+export const typeNames = ['string', 'number', 'boolean', 'json', 'ref', 'datetime', 'bigint', 'binary'] as const
 export type TypeName = (typeof typeNames)[number]
 
-/** One attribute as a person writes it, in the Waterline spelling. What goes with what is checked at start. */
-export interface AttributeDefinition {
+/** The declaration of an attribute, in the notation of Waterline. Checked at start. Its rules are about users of type `U`. */
+export interface AttributeDefinition<U = AnyUser> {
   readonly type?: TypeName
   readonly columnName?: string
-  /** The column's type in SQL, passed on to the database as it is. */
+  /** The SQL type of the column, such as `varchar(80)`. Options such as `CHARACTER SET utf8mb4` are ignored. */
   readonly columnType?: string
   readonly primaryKey?: boolean
   readonly autoIncrement?: boolean
   readonly autoCreatedAt?: boolean
   readonly autoUpdatedAt?: boolean
   readonly unique?: boolean
-  /** Must be given, and not be empty, when a record is created. */
+  /** Creates an index on the column. */
+  readonly index?: boolean
+  /** A new record must have a value that is not empty. */
   readonly required?: boolean
-  /** May be null although it is required or has a default. An attribute that is neither may always be null. */
+  /** Allows null for an attribute that is required or has a default. Other attributes always allow null. */
   readonly allowNull?: boolean
-  /** The value of a new record that was given none; a function is called each time. */
+  /** The value of a new record when it is omitted; a function is called for each record. */
   readonly defaultsTo?: Json | (() => Json)
   readonly isIn?: readonly (string | number | boolean)[]
   readonly min?: number
@@ -32,43 +39,85 @@ export interface AttributeDefinition {
   readonly isInteger?: boolean
   readonly isUUID?: boolean
   readonly regex?: RegExp
-  /** True when the value is fine; a string says what is wrong. */
-  // biome-ignore lint/suspicious/noExplicitAny: a checker is written for the type of its own attribute
+  /** Returns true for a valid value, or a message. */
+  // biome-ignore lint/suspicious/noExplicitAny: the function is written for the type of its attribute
   readonly custom?: (value: any) => boolean | string
-  /** A Standard Schema (zod, valibot, arktype) for a JSON value. */
+  /** A Standard Schema (zod, valibot, arktype) of a JSON value. */
   readonly schema?: StandardSchema
+  /** Never in responses and events, and unknown to filters, sort orders and selections. It can be written. */
+  readonly hidden?: boolean
+  /** Rules besides those of the model. A value that a requester may not read is unknown to it, or null where the rule depends on the record. */
+  readonly access?: AttributeAccess<U>
+  /** Only code on behalf of the system writes it. */
+  readonly readOnly?: boolean
+  /** The attributes that a computed attribute depends on. It is not stored, and cannot be written. */
+  readonly computed?: readonly string[]
+  /** The value of a computed attribute, given the attributes in `computed`. It depends on nothing else. */
+  // biome-ignore lint/suspicious/noExplicitAny: the function is written for the attributes that it depends on
+  readonly get?: (record: any) => unknown
+  /**
+   * The same value as an SQL expression, so that it can be filtered and sorted: a function of the quoted columns of the
+   * attributes in `computed`, or one for each database.
+   */
+  readonly sql?: SqlExpression | { readonly [dialect in SqlDialect]: SqlExpression }
   readonly description?: string
-  /** To-one: the other model's name. */
+  /** To-one: the name of the target model. */
   readonly model?: string
-  /** To-many: the other model's name. */
+  /**
+   * To-one: what destroying the record that it refers to does. `cascade` destroys this record too, `setNull` clears the
+   * reference, `restrict` refuses. Without it `setNull`, or `restrict` where the reference is required.
+   */
+  readonly onDestroy?: 'cascade' | 'setNull' | 'restrict'
+  /** To-many: the name of the target model. */
   readonly collection?: string
-  /** To-many: the attribute on the other side; with `through` a model, the attribute there that points here. */
+  /** To-many: the attribute of the target, or of the model of `through`, that refers to this model. */
   readonly via?: string
-  /** To-many: a model of your own, or a table, that holds the pairs. */
+  /** To-many: the model or table of the pairs. */
   readonly through?: string | JunctionTable
 }
 
-/** A table of pairs that is there already: its name, the column that points here, the column that points there. */
+/** An existing junction table: its name, the column of this model's key, the column of the target's key. */
 export interface JunctionTable {
   readonly tableName: string
   readonly from: string
   readonly to: string
 }
 
-/** `false` removes an attribute that all models share. */
-export type AttributeDefinitions = { readonly [name: string]: AttributeDefinition | false }
+/** Attributes by name; `false` removes a shared attribute. */
+export type AttributeDefinitions<U = AnyUser> = { readonly [name: string]: AttributeDefinition<U> | false }
 
-export interface ModelDefinition {
-  readonly tableName?: string
-  /** The attribute that identifies a record; `id` when nothing says otherwise. */
-  readonly primaryKey?: string
-  readonly attributes?: AttributeDefinitions
-  readonly description?: string
+/** The declaration of a model. `U` is the type of user that `auth.identify` returns, which its rules are about. */
+export interface ModelDefinition<U = AnyUser> {
+  readonly tableName?: string | undefined
+  /** The name of the primary key; default `id`. */
+  readonly primaryKey?: string | undefined
+  readonly attributes?: AttributeDefinitions<U> | undefined
+  readonly indexes?: readonly IndexDefinition[] | undefined
+  /** What requesters may do with the records. What a declared access does not mention is forbidden. */
+  readonly access?: AccessDefinition<U> | undefined
+  /** Functions that run before the transaction of a write, or within it. */
+  readonly hooks?: HookDefinitions<U> | undefined
+  /** Operations of the application on a record or on the model, which `action` makes. */
+  readonly actions?: ActionDefinitions | undefined
+  /** Jobs that run after the commit of a change. */
+  // biome-ignore lint/suspicious/noExplicitAny: the record is that of this model, which is not known yet
+  readonly on?: JobDefinitions<any> | undefined
+  readonly description?: string | undefined
 }
 
-export type ModelDefinitions = { readonly [name: string]: ModelDefinition }
+/** An index: its attributes, each with an optional direction (`['kind', 'createdAt DESC']`), or an object with options. */
+export type IndexDefinition = readonly string[] | IndexOptions
+export interface IndexOptions {
+  readonly attributes: readonly string[]
+  /** No two records have the same values. Records with null in one of the attributes are not compared. */
+  readonly unique?: boolean
+  /** A partial index: only records with these values. `{ state: 'open', closedAt: null, email: { '!=': null } }` */
+  readonly where?: JsonObject
+}
 
-/** What every model has unless it, or the configuration's `attributes`, says otherwise. */
+export type ModelDefinitions<U = AnyUser> = { readonly [name: string]: ModelDefinition<U> }
+
+/** The built-in attributes of every model. The configuration or the model may replace or remove them. */
 export const sharedAttributes = {
   id: { type: 'number', autoIncrement: true },
   createdAt: { type: 'datetime', autoCreatedAt: true },

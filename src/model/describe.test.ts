@@ -62,6 +62,7 @@ test('models are described as plain JSON', () => {
           { name: 'pets', kind: 'hasMany', target: 'pet', via: 'owner' },
           { name: 'likes', kind: 'manyToMany', target: 'pet', through: 'owner_likes__pet_likes_pet' },
         ],
+        indexes: [],
       },
       {
         name: 'pet',
@@ -73,6 +74,7 @@ test('models are described as plain JSON', () => {
           { ...common, name: 'createdAt', column: 'createdAt', type: 'datetime', automatic: true },
         ],
         associations: [{ name: 'owner', kind: 'belongsTo', target: 'owner' }],
+        indexes: [],
       },
     ],
   })

@@ -1,60 +1,93 @@
-import type { Report } from './config-error.ts'
-import type { AttributeDefinition, AttributeDefinitions, ModelDefinition, ModelDefinitions } from './definition.ts'
+import { type DeclaredActions, declareActions, modelSubjects } from './actions/declare-actions.ts'
+import type { ErrorListener } from './config-error.ts'
+import type {
+  AttributeDefinition,
+  AttributeDefinitions,
+  IndexDefinition,
+  ModelDefinition,
+  ModelDefinitions,
+} from './definition.ts'
 import { sharedAttributes } from './definition.ts'
 import { combinationProblems, shapeAttribute, shapeModel } from './definition-shape.ts'
 import { attributeNameProblem, databaseNameProblem, folded, modelNameProblem } from './names.ts'
 
-/** A model between its definition and its final form: its words and names are right, nothing is linked yet. */
+/** A model whose options and names are checked and whose associations are not resolved yet. */
 export interface Draft {
   readonly name: string
   readonly table: string
-  /** Its own and the shared ones, without those that were removed. */
+  /** Own and shared attributes, without removed ones. */
   readonly attributes: ReadonlyMap<string, DraftAttribute>
-  /** Undefined when none was found, which was reported. */
+  /** Undefined if there is none, which is reported. */
   readonly primaryKey: string | undefined
+  readonly indexes: readonly IndexDefinition[]
+  readonly access: ModelDefinition['access']
+  readonly hooks: ModelDefinition['hooks']
+  readonly actions: DeclaredActions
 }
 
 export interface DraftAttribute extends AttributeDefinition {
-  /** Something is wrong with it and was reported: nothing that follows from it is worth a word. */
+  /** It has a reported problem: problems that follow from it are not reported. */
   readonly isBroken: boolean
 }
 
-/** The drafts of all models by their folded names. */
+/** All drafts by folded name. */
 export type Drafts = ReadonlyMap<string, Draft>
 
 type Attributes = ReadonlyMap<string, DraftAttribute>
 
-export function readDrafts(definitions: ModelDefinitions, shared: AttributeDefinitions, report: Report): Drafts {
-  const everywhere = readShared(shared, report)
+export function readDrafts(
+  definitions: ModelDefinitions,
+  shared: AttributeDefinitions,
+  onError: ErrorListener,
+): Drafts {
+  const sharedDrafts = readShared(shared, onError)
   const drafts = new Map<string, Draft>()
   for (const [name, definition] of Object.entries(definitions)) {
     const nameProblem = modelNameProblem(name)
     const other = drafts.get(folded(name))
-    if (nameProblem) report(name, nameProblem)
-    else if (other) report(name, `differs from the model "${other.name}" in letter case only`)
-    else drafts.set(folded(name), readDraft(name, definition, everywhere, report))
+    if (nameProblem) onError(name, nameProblem)
+    else if (other) onError(name, `differs from the model "${other.name}" in letter case only`)
+    else drafts.set(folded(name), readDraft(name, definition, sharedDrafts, onError))
   }
-  if (Object.keys(definitions).length === 0) report('models', 'there are none')
-  reportDoubleTables(drafts, report)
+  if (Object.keys(definitions).length === 0) onError('models', 'at least one model is required')
+  reportDuplicateTables(drafts, onError)
   return drafts
 }
 
-function readDraft(name: string, definition: ModelDefinition, shared: Attributes, report: Report): Draft {
-  const { sound, problems } = shapeModel(definition)
-  for (const problem of problems) report(name, problem)
-  const own = readAttributes(name, sound.attributes ?? {}, shared, report)
-  const attributes = withShared(own, shared, sound.primaryKey)
-  const table = sound.tableName ?? name
+function readDraft(name: string, definition: ModelDefinition, shared: Attributes, onError: ErrorListener): Draft {
+  const { valid, problems } = shapeModel(definition)
+  for (const problem of problems) onError(name, problem)
+  const own = readAttributes(name, valid.attributes ?? {}, shared, onError)
+  const attributes = withShared(own, shared, valid.primaryKey)
+  const table = valid.tableName ?? name
   const tableProblem = databaseNameProblem(table)
-  if (tableProblem) report(name, `table ${JSON.stringify(table)}: ${tableProblem}`)
-  reportDoubleColumns(name, attributes, report)
-  return { name, table, attributes, primaryKey: findPrimaryKey(name, attributes, sound.primaryKey, report) }
+  if (tableProblem) onError(name, `table ${JSON.stringify(table)}: ${tableProblem}`)
+  reportDuplicateColumns(name, attributes, onError)
+  const primaryKey = findPrimaryKey(name, attributes, valid.primaryKey, onError)
+  const actions = readActions(name, valid, attributes, onError)
+  const { indexes = [], access, hooks } = valid
+  return { name, table, attributes, primaryKey, indexes, access, hooks, actions }
 }
 
-/** The configuration's attributes over our own. */
-function readShared(shared: AttributeDefinitions, report: Report): Attributes {
-  const ours = new Map(Object.entries(sharedAttributes).map(([name, words]) => [name, { ...words, isBroken: false }]))
-  return withShared(readAttributes('attributes', shared, ours, report), ours, undefined)
+/** Associations are part of addresses, as actions are. */
+function readActions(
+  model: string,
+  { actions = {} }: ModelDefinition,
+  attributes: Attributes,
+  onError: ErrorListener,
+): DeclaredActions {
+  const associations = [...attributes].filter(([, definition]) => definition.model ?? definition.collection)
+  const names = new Set(associations.map(([name]) => folded(name)))
+  const taken = (name: string) => (names.has(folded(name)) ? 'an association' : undefined)
+  return declareActions(actions, `${model}.actions`, modelSubjects, taken, onError)
+}
+
+/** The attributes of the configuration, merged over the built-in ones. */
+function readShared(shared: AttributeDefinitions, onError: ErrorListener): Attributes {
+  const builtIn = new Map(
+    Object.entries(sharedAttributes).map(([name, definition]) => [name, { ...definition, isBroken: false }]),
+  )
+  return withShared(readAttributes('attributes', shared, builtIn, onError), builtIn, undefined)
 }
 
 interface OwnAttributes {
@@ -66,7 +99,7 @@ function readAttributes(
   place: string,
   attributes: AttributeDefinitions,
   shared: Attributes,
-  report: Report,
+  onError: ErrorListener,
 ): OwnAttributes {
   const given = new Map<string, DraftAttribute>()
   const removed = new Set<string>()
@@ -74,24 +107,24 @@ function readAttributes(
     if (definition === undefined) continue
     const here = `${place}.${name}`
     if (definition === false) {
-      if (!shared.has(name)) report(here, 'there is no shared attribute of this name to remove')
+      if (!shared.has(name)) onError(here, 'there is no shared attribute of this name')
       removed.add(name)
       continue
     }
     const nameProblem = attributeNameProblem(name)
     if (nameProblem) {
-      report(here, nameProblem)
+      onError(here, nameProblem)
       continue
     }
-    const { sound, problems } = shapeAttribute(definition)
-    const all = [...problems, ...combinationProblems(sound)]
-    for (const problem of all) report(here, problem)
-    given.set(name, { ...sound, isBroken: all.length > 0 })
+    const { valid, problems } = shapeAttribute(definition, name)
+    const all = [...problems, ...combinationProblems(valid)]
+    for (const problem of all) onError(here, problem)
+    given.set(name, { ...valid, isBroken: all.length > 0 })
   }
   return { given, removed }
 }
 
-/** The identifying attribute comes first, and what all models share last. */
+/** The primary key comes first and the other shared attributes last. */
 function withShared({ given, removed }: OwnAttributes, shared: Attributes, primaryKey: string | undefined): Attributes {
   const isKey = (name: string): boolean => name === 'id' || shared.get(name)?.primaryKey === true
   const otherKey = primaryKey ?? [...given].find(([, definition]) => definition.primaryKey)?.[0]
@@ -110,44 +143,43 @@ function findPrimaryKey(
   model: string,
   attributes: Attributes,
   named: string | undefined,
-  report: Report,
+  onError: ErrorListener,
 ): string | undefined {
   const marked = [...attributes].filter(([, definition]) => definition.primaryKey).map(([name]) => name)
   const candidates = [...new Set(named === undefined ? marked : [named, ...marked])]
   if (candidates.length > 1) {
-    report(model, `has several primary keys: ${candidates.join(', ')}`)
+    onError(model, `has several primary keys: ${candidates.join(', ')}`)
     return undefined
   }
   const [key] = candidates
   if (key !== undefined && !attributes.has(key)) {
-    report(model, `the primary key "${key}" is not one of its attributes`)
+    onError(model, `the primary key "${key}" is not one of its attributes`)
     return undefined
   }
   if (key !== undefined) return key
   if (attributes.has('id')) return 'id'
-  report(model, 'has no primary key')
+  onError(model, 'has no primary key')
   return undefined
 }
 
-function reportDoubleTables(drafts: Drafts, report: Report): void {
+function reportDuplicateTables(drafts: Drafts, onError: ErrorListener): void {
   const owners = new Map<string, string>()
   for (const { name, table } of drafts.values()) {
     const owner = owners.get(folded(table))
-    if (owner !== undefined) report(name, `its table "${table}" is the table of "${owner}" already`)
+    if (owner !== undefined) onError(name, `its table "${table}" is already used by "${owner}"`)
     else owners.set(folded(table), name)
   }
 }
 
-function reportDoubleColumns(model: string, attributes: Attributes, report: Report): void {
+function reportDuplicateColumns(model: string, attributes: Attributes, onError: ErrorListener): void {
   const owners = new Map<string, string>()
-  for (const [name, { columnName, collection }] of attributes) {
-    if (collection !== undefined) continue
+  for (const [name, { columnName, collection, computed }] of attributes) {
+    if (collection !== undefined || computed !== undefined) continue
     const column = columnName ?? name
     const problem = databaseNameProblem(column)
     const owner = owners.get(folded(column))
-    if (problem) report(`${model}.${name}`, `column ${JSON.stringify(column)}: ${problem}`)
-    else if (owner !== undefined)
-      report(`${model}.${name}`, `its column "${column}" is the column of "${owner}" already`)
+    if (problem) onError(`${model}.${name}`, `column ${JSON.stringify(column)}: ${problem}`)
+    else if (owner !== undefined) onError(`${model}.${name}`, `its column "${column}" is already used by "${owner}"`)
     else owners.set(folded(column), name)
   }
 }

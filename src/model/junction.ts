@@ -2,20 +2,20 @@ import type { JunctionTable } from './definition.ts'
 import type { Draft } from './draft.ts'
 import { databaseNameProblem, folded } from './names.ts'
 
-/** A table of pairs that nobody declared as a model. */
+/** The table of a many-to-many association that is not declared as a model. */
 export interface Junction {
   readonly table: string
-  /** In the order of its key, which is the same from whichever side one looks. */
+  /** In the order of the key, which is the same for both sides. */
   readonly columns: readonly [JunctionColumn, JunctionColumn]
 }
 
 export interface JunctionColumn {
   readonly name: string
-  /** Whose key it holds. */
+  /** The model whose key it contains. */
   readonly target: Draft
 }
 
-/** A junction as one side sees it. */
+/** A junction from one side: `near` refers to this model, `far` to the target. */
 export interface JunctionView {
   readonly junction: Junction
   readonly near: string
@@ -28,8 +28,8 @@ interface Side {
 }
 
 /**
- * The junction of two sides that name each other, under the ancestor's names, so that its databases fit:
- * `user.groups` and `group.members` meet in `group_members__user_groups`, where `user_groups` holds the user.
+ * The junction of two attributes that name each other, with the names of Waterline, so that existing databases can be
+ * used: `user.groups` and `group.members` share `group_members__user_groups`, whose column `user_groups` contains the user.
  */
 export const namedJunction = (here: Side, there: Side): JunctionView | string => {
   const [first, second] = [here, there].sort(byName) as [Side, Side]
@@ -43,7 +43,7 @@ export const namedJunction = (here: Side, there: Side): JunctionView | string =>
   return checked({ junction, near: columnOf(here), far: columnOf(there) })
 }
 
-/** The other side of a to-many that names nobody, as Waterline calls it: `user.likes` is answered by `pet.likes_pet`. */
+/** The other side of a to-many without `via`, with the name of Waterline: `pet.likes_pet` for `user.likes`. */
 export const unnamedSide = (here: Side, target: Draft): Side => ({
   draft: target,
   attribute: `${here.attribute}_${folded(target.name)}`,
@@ -56,7 +56,7 @@ const byName = (a: Side, b: Side): number =>
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** A table that is there already. */
+/** An existing table. */
 export function givenJunction(
   { tableName, from, to }: JunctionTable,
   here: Draft,
@@ -71,7 +71,7 @@ export function givenJunction(
 
 function checked(view: JunctionView): JunctionView | string {
   const { table } = view.junction
-  if (folded(view.near) === folded(view.far)) return `both columns of the table "${table}" would be "${view.near}"`
+  if (folded(view.near) === folded(view.far)) return `both columns of the table "${table}" are named "${view.near}"`
   for (const name of [table, view.near, view.far]) {
     const problem = databaseNameProblem(name)
     if (problem) return `${JSON.stringify(name)}: ${problem}`
@@ -79,7 +79,7 @@ function checked(view: JunctionView): JunctionView | string {
   return view
 }
 
-/** From the other side. */
+/** The table from the other side. */
 export const mirroredTable = ({ tableName, from, to }: JunctionTable): JunctionTable => ({
   tableName,
   from: to,

@@ -1,29 +1,43 @@
-import { must } from '../support/assert.ts'
-import type { Plan, Plans } from './associate.ts'
-import { isNullable } from './declare-attribute.ts'
+import { assertDefined } from '../support/assert.ts'
+import { publicRules } from './access-rules.ts'
+import type { AssociationPlan, AssociationPlans } from './associate.ts'
+import { plainColumnType } from './column-type.ts'
+import { accessOf, isNullable } from './declare-attribute.ts'
+import { isComputed, linkComputed } from './declare-computed.ts'
+import { type IndexPlan, linkIndex } from './declare-indexes.ts'
 import type { AttributeDefinition } from './definition.ts'
 import type { Draft, Drafts } from './draft.ts'
+import { modelHooks } from './hooks.ts'
 import type { Junction } from './junction.ts'
-import type { Association, Attribute, Model, Models } from './model.ts'
+import type { Association, Attribute, Index, Model, Models } from './model.ts'
 
-/** The attributes of each model that hold a value of their own, by name. */
+/** The attributes of each model by name, without associations. */
 export type Declared = ReadonlyMap<Draft, ReadonlyMap<string, Attribute>>
+
+/** The declared indexes of each model. */
+export type IndexPlans = ReadonlyMap<Draft, readonly IndexPlan[]>
 
 interface Unfinished extends Model {
   readonly attributes: Map<string, Attribute>
+  computed: ReadonlyMap<string, Attribute>
   readonly associations: Map<string, Association>
+  readonly indexes: Index[]
 }
 
 /**
- * Models that know each other. Nothing can be wrong any more: all that was has been reported. First every model with
- * its key, then the attributes, among them those that hold another model's key, then what is made of these.
+ * Builds the models. All definitions are valid at this point. First the models with their keys, then the attributes,
+ * which include the foreign keys, then the associations.
  */
-export function link(drafts: Drafts, declared: Declared, plans: Plans): Models {
+export function link(drafts: Drafts, declared: Declared, plans: AssociationPlans, indexes: IndexPlans): Models {
   const models = new Map<Draft, Unfinished>()
   for (const draft of drafts.values()) models.set(draft, unfinished(draft, declared))
-  const modelOf = (draft: Draft): Model => must(models.get(draft), `the model ${draft.name} was not linked`)
+  const modelOf = (draft: Draft): Model => assertDefined(models.get(draft), `the model ${draft.name} was not linked`)
 
-  for (const [draft, model] of models) fillAttributes(model, draft, declared, plans, modelOf)
+  for (const [draft, model] of models) {
+    fillAttributes(model, draft, declared, plans, modelOf)
+    model.computed = linkComputed(draft, model.attributes)
+    for (const plan of indexes.get(draft) ?? []) model.indexes.push(linkIndex(plan, (name) => attributeOf(model, name)))
+  }
   const junctions = new Map(plans.junctions.map((junction) => [junction.table, junctionModel(junction, modelOf)]))
   for (const [draft, model] of models) {
     for (const [name, plan] of plansOf(plans, draft)) {
@@ -33,22 +47,27 @@ export function link(drafts: Drafts, declared: Declared, plans: Plans): Models {
   return new Map([...models.values(), ...junctions.values()].map((model) => [model.name, model]))
 }
 
-const plansOf = (plans: Plans, draft: Draft): ReadonlyMap<string, Plan> =>
-  must(plans.associations.get(draft), `${draft.name} has no associations worked out`)
+const plansOf = (plans: AssociationPlans, draft: Draft): ReadonlyMap<string, AssociationPlan> =>
+  assertDefined(plans.associations.get(draft), `${draft.name} has no resolved associations`)
 
 const attributeOf = (model: Model, name: string): Attribute =>
-  must(model.attributes.get(name), `${model.name} has no attribute ${name}`)
+  assertDefined(model.attributes.get(name), `${model.name} has no attribute ${name}`)
 
 function unfinished(draft: Draft, declared: Declared): Unfinished {
-  const key = must(declared.get(draft)?.get(draft.primaryKey ?? ''), `${draft.name} has no primary key`)
+  const key = assertDefined(declared.get(draft)?.get(draft.primaryKey ?? ''), `${draft.name} has no primary key`)
   return {
     name: draft.name,
     table: draft.table,
     key: [key],
     primaryKey: key,
     attributes: new Map(),
+    computed: new Map(),
     associations: new Map(),
+    indexes: [],
     isJunction: false,
+    access: draft.access === 'public' ? publicRules : draft.access,
+    hooks: draft.hooks && modelHooks(draft.hooks),
+    actions: draft.actions,
   }
 }
 
@@ -56,12 +75,14 @@ function fillAttributes(
   model: Unfinished,
   draft: Draft,
   declared: Declared,
-  plans: Plans,
+  plans: AssociationPlans,
   modelOf: (draft: Draft) => Model,
 ): void {
   for (const [name, definition] of draft.attributes) {
     const plan = plansOf(plans, draft).get(name)
-    if (plan === undefined) model.attributes.set(name, must(declared.get(draft)?.get(name), `${name} is not declared`))
+    if (isComputed(definition)) continue
+    if (plan === undefined)
+      model.attributes.set(name, assertDefined(declared.get(draft)?.get(name), `${name} is not declared`))
     else if (plan.kind === 'belongsTo') model.attributes.set(name, toOne(name, definition, modelOf(plan.target)))
   }
 }
@@ -69,13 +90,17 @@ function fillAttributes(
 const toOne = (name: string, definition: AttributeDefinition, target: Model): Attribute => ({
   ...foreignKey(definition.columnName ?? name, target),
   name,
-  columnType: definition.columnType ?? columnTypeOf(target),
+  columnType: definition.columnType === undefined ? columnTypeOf(target) : plainColumnType(definition.columnType),
   required: definition.required === true,
   nullable: isNullable(definition, false),
   unique: definition.unique === true,
+  hidden: definition.hidden === true,
+  ...accessOf(definition),
+  index: definition.index === true,
+  onDestroy: definition.onDestroy ?? (isNullable(definition, false) ? 'setNull' : 'restrict'),
 })
 
-/** Of the same type as the key it holds, and nothing else of that key: not its default, nor its rules. */
+/** Has the type of the key that it refers to, but not its default and rules. */
 const foreignKey = (column: string, target: Model): Attribute => ({
   name: column,
   column,
@@ -85,6 +110,8 @@ const foreignKey = (column: string, target: Model): Attribute => ({
   required: true,
   nullable: false,
   unique: false,
+  index: false,
+  hidden: false,
   autoIncrement: false,
   generated: false,
   autoCreatedAt: false,
@@ -93,9 +120,12 @@ const foreignKey = (column: string, target: Model): Attribute => ({
   rules: [],
   schema: undefined,
   references: target,
+  onDestroy: 'cascade',
+  access: undefined,
+  readOnly: false,
 })
 
-/** What counts up there (`serial`) must not count up here. */
+/** A type that generates numbers (`serial`) is not repeated for the foreign key. */
 const columnTypeOf = ({ primaryKey }: Model): string | undefined =>
   primaryKey.autoIncrement ? undefined : primaryKey.columnType
 
@@ -108,14 +138,19 @@ function junctionModel({ table, columns }: Junction, modelOf: (draft: Draft) => 
     key,
     primaryKey: key[0],
     attributes: new Map(key.map((attribute) => [attribute.name, attribute])),
+    computed: new Map(),
     associations: new Map(),
+    indexes: [],
     isJunction: true,
+    access: undefined,
+    hooks: undefined,
+    actions: new Map(),
   }
 }
 
 function association(
   name: string,
-  plan: Plan,
+  plan: AssociationPlan,
   model: Model,
   modelOf: (draft: Draft) => Model,
   junctions: ReadonlyMap<string, Model>,
@@ -126,7 +161,7 @@ function association(
   const junction =
     plan.kind === 'through'
       ? modelOf(plan.through)
-      : must(junctions.get(plan.junction.table), `${plan.junction.table} was not linked`)
+      : assertDefined(junctions.get(plan.junction.table), `${plan.junction.table} was not linked`)
   const [near, far] = [attributeOf(junction, plan.near), attributeOf(junction, plan.far)]
   return { kind: 'manyToMany', name, target, junction, near, far }
 }

@@ -1,33 +1,53 @@
 import type { Json } from '../protocol/json.ts'
+import type { AttributeAccess, ModelRules } from './access-rules.ts'
+import type { DeclaredActions } from './actions/declare-actions.ts'
 import type { AttributeType } from './attribute-type.ts'
+import type { Computation } from './computed.ts'
+import type { ModelHooks } from './hooks.ts'
 import type { Rule } from './rules.ts'
 import type { StandardSchema } from './standard-schema.ts'
 
-/** What a declared attribute became. One column; names from outside are looked up until they are one of these. */
+/** *cascade*: they are destroyed too. *setNull*: they refer to none. *restrict*: it is refused. */
+export const onDestroyActions = ['cascade', 'setNull', 'restrict'] as const
+export type OnDestroy = (typeof onDestroyActions)[number]
+
+/** An attribute with a column. Names in requests are resolved to these objects and never reach SQL. */
 export interface Attribute {
   readonly name: string
   readonly column: string
   readonly type: AttributeType
-  /** Given by the declaration for a column of a database we did not make; undefined lets the dialect choose. */
+  /** The declared type of an existing column; undefined: chosen by the dialect. */
   readonly columnType: string | undefined
   readonly isPrimaryKey: boolean
   readonly required: boolean
-  /** May hold null. */
+  /** Whether null is allowed. */
   readonly nullable: boolean
   readonly unique: boolean
-  /** The database counts it up. */
+  /** Whether it is left out of responses and events and unknown to filters, sort orders and selections. */
+  readonly hidden: boolean
+  /** Whether an index was declared for it; `indexes` of the model contains it. */
+  readonly index: boolean
+  /** Whether the database generates ascending numbers. */
   readonly autoIncrement: boolean
-  /** Filled by us when nobody gave a value: a key that is a UUID. */
+  /** Whether the service generates an omitted value: a UUID key. */
   readonly generated: boolean
   readonly autoCreatedAt: boolean
   readonly autoUpdatedAt: boolean
-  /** Parsed already; undefined: none. A function is called for each new record. */
+  /** In canonical form; undefined: none. A function is called for each new record. */
   readonly defaultsTo: Json | (() => Json) | undefined
   readonly rules: readonly Rule[]
-  /** Has a say on a JSON value, and may change it. */
+  /** Validates a JSON value and may transform it. */
   readonly schema: StandardSchema | undefined
-  /** The model whose key this holds, for a to-one association. */
+  /** The model whose key is stored, for a to-one association. */
   readonly references: Model | undefined
+  /** What destroying the referenced record does to records that refer to it. */
+  readonly onDestroy: OnDestroy | undefined
+  /** Rules besides those of the model. */
+  readonly access: AttributeAccess | undefined
+  /** Written by code of the system only. */
+  readonly readOnly: boolean
+  /** Given for an attribute that is not stored: its value follows from others. */
+  readonly computed?: Computation
 }
 
 export interface BelongsTo {
@@ -40,7 +60,7 @@ export interface HasMany {
   readonly kind: 'hasMany'
   readonly name: string
   readonly target: Model
-  /** The target's attribute that points back. */
+  /** The foreign key of the target that refers to this model. */
   readonly via: Attribute
 }
 export interface ManyToMany {
@@ -48,24 +68,62 @@ export interface ManyToMany {
   readonly name: string
   readonly target: Model
   readonly junction: Model
-  /** The junction's attribute that points to this model. */
+  /** The foreign key of the junction that refers to this model. */
   readonly near: Attribute
-  /** The junction's attribute that points to the target. */
+  /** The foreign key of the junction that refers to the target. */
   readonly far: Attribute
 }
 export type Association = BelongsTo | HasMany | ManyToMany
 
+/** A declared index: those of `indexes` and of `index: true`. Keys, unique attributes and foreign keys are not included. */
+export interface Index {
+  readonly columns: readonly { readonly attribute: Attribute; readonly direction: 'asc' | 'desc' }[]
+  readonly unique: boolean
+  /** A partial index contains the records for which all comparisons hold. Empty: all records. */
+  readonly where: readonly IndexComparison[]
+}
+export interface IndexComparison {
+  readonly attribute: Attribute
+  readonly operator: '=' | '!='
+  /** In canonical form; null for `is null` and `is not null`. */
+  readonly value: Json
+}
+
 export interface Model {
   readonly name: string
   readonly table: string
-  /** What identifies a row: the primary key; for a junction that nobody wrote, its two foreign keys. */
+  /** The primary key; for an undeclared junction, its two foreign keys. */
   readonly key: readonly Attribute[]
-  /** `key[0]`, the only one for every model that is served. */
+  /** `key[0]`; the only key of a served model. */
   readonly primaryKey: Attribute
   readonly attributes: ReadonlyMap<string, Attribute>
+  /** The attributes that are not stored. */
+  readonly computed: ReadonlyMap<string, Attribute>
   readonly associations: ReadonlyMap<string, Association>
-  /** A junction that nobody wrote: stored and logged, never served. */
+  readonly indexes: readonly Index[]
+  /** An undeclared junction: stored and logged, but not served. */
   readonly isJunction: boolean
+  /** Undefined: no rules are declared for it. */
+  readonly access: ModelRules | undefined
+  /** Undefined: none are declared. */
+  readonly hooks: ModelHooks | undefined
+  /** Operations of the application, by name in lower case. */
+  readonly actions: DeclaredActions
+  /** Given by a view. */
+  readonly original?: Model
 }
+
+/** The model that a view of it was made from: a view leaves out attributes that a requester may never read. */
+export const originalOf = (model: Model): Model => model.original ?? model
+
+/** The attribute of this name, stored or computed. */
+export const attributeOf = ({ attributes, computed }: Model, name: string): Attribute | undefined =>
+  attributes.get(name) ?? computed.get(name)
+
+/** All attributes, the computed ones last. */
+export const everyAttribute = ({ attributes, computed }: Model): readonly Attribute[] => [
+  ...attributes.values(),
+  ...computed.values(),
+]
 
 export type Models = ReadonlyMap<string, Model>

@@ -85,7 +85,7 @@ const cases: { readonly [rule: string]: Case } = {
       `abc@${'x'.repeat(60)}.${'x'.repeat(60)}.${'x'.repeat(60)}.${'x'.repeat(60)}.example`,
       `ann@${'x.'.repeat(130)}com`,
     ],
-    'must be an e-mail address',
+    'must be an email address',
   ],
   isURL: [
     { type: 'string', isURL: true },
@@ -112,7 +112,6 @@ const cases: { readonly [rule: string]: Case } = {
       'http://',
       'http://5',
       'https://example',
-      'http:example.com',
       'javascript:alert(1)',
       'javascript://example.com/%0aalert(1)',
       'data:text/html,x',
@@ -128,29 +127,30 @@ const cases: { readonly [rule: string]: Case } = {
       'https://example.com:99999',
       `https://example.com/${'x'.repeat(2064)}`,
     ],
-    'must be a web address',
+    'must be a URL',
   ],
   regex: [{ type: 'string', regex: /^[a-z]+$/ }, ['abc'], ['', 'aBc'], 'must match /^[a-z]+$/'],
-  'custom false': [{ type: 'number', custom: (n: number) => n % 2 === 0 }, [2], [3], 'is not acceptable'],
+  'custom false': [{ type: 'number', custom: (n: number) => n % 2 === 0 }, [2], [3], 'is invalid'],
   'custom with words': [{ type: 'string', custom: (s: string) => s === 'x' || 'must be x' }, ['x'], ['y'], 'must be x'],
   'custom that stumbles': [
     { type: 'json', custom: (value: { a: { b: number } }) => value.a.b === 1 },
     [{ a: { b: 1 } }],
     [{}, 5],
-    'is not acceptable',
+    'is invalid',
   ],
   'custom that forgets to answer': [
     { type: 'number', custom: (() => undefined) as unknown as () => boolean },
     [],
     [1],
-    'is not acceptable',
+    'is invalid',
   ],
 }
 
 for (const [name, [definition, fine, wrong, message]] of Object.entries(cases)) {
   describe(name, () => {
     for (const value of fine) {
-      test(`${JSON.stringify(value).slice(0, 60)} is fine`, () => assert.deepEqual(complaints(definition, value), []))
+      test(`${JSON.stringify(value).slice(0, 60)} is accepted`, () =>
+        assert.deepEqual(complaints(definition, value), []))
     }
     for (const value of wrong) {
       test(`${JSON.stringify(value).slice(0, 60)} is refused`, () =>
@@ -159,7 +159,7 @@ for (const [name, [definition, fine, wrong, message]] of Object.entries(cases)) 
   })
 }
 
-test('a long list is named in part', () => {
+test('the message lists the beginning of a long list', () => {
   const isIn = Array.from({ length: 30 }, (_, index) => index)
   const [message] = complaints({ type: 'number', isIn }, -1)
   assert.match(message ?? '', /^must be one of 0, 1, .* 19, …$/)
@@ -167,19 +167,19 @@ test('a long list is named in part', () => {
   assert.match(whole ?? '', /^must be one of 0, 1, .* 19$/)
 })
 
-test('a flag that is false asks for nothing', () => {
+test('a flag that is false adds no rule', () => {
   assert.deepEqual(declared({ type: 'string', isEmail: false, isURL: false }), { rules: [], problems: [] })
 })
 
-test('several rules are all heard', () => {
+test('the violations of all rules are reported', () => {
   assert.deepEqual(complaints({ type: 'string', minLength: 5, isEmail: true, regex: /^x/ }, 'a'), [
     'must have at least 5 characters',
-    'must be an e-mail address',
+    'must be an email address',
     'must match /^x/',
   ])
 })
 
-test('rules say what they expect', () => {
+test('rules describe their parameters', () => {
   const { rules } = declared({ type: 'string', isIn: ['a'], minLength: 1, maxLength: 2, isEmail: true, regex: /a/ })
   assert.deepEqual(
     rules.map(({ name, expects }) => [name, expects]),
@@ -193,38 +193,39 @@ test('rules say what they expect', () => {
   )
 })
 
-test('hard texts take no time', () => {
+test('long texts do not cause backtracking', () => {
   const hard = ['a'.repeat(1e6), `${'a.'.repeat(1e6)}@`, `a@${'a-'.repeat(1e6)}`, `http://${'a.'.repeat(1e6)}`]
   const { rules } = declared({ type: 'string', isEmail: true, isURL: true })
   for (const text of hard) for (const rule of rules) assert.ok(rule.check(text))
 })
 
-describe('what cannot be', () => {
+describe('refused', () => {
   const problems: readonly (readonly [AttributeDefinition, string])[] = [
-    [{ type: 'string', isIn: [] }, '`isIn` is empty: no value would be allowed'],
-    [{ type: 'number', isIn: [1, 'two'] }, "`isIn` holds 'two', which is not a number"],
-    [{ type: 'number', isInteger: true, isIn: [1.5] }, '`isIn` holds 1.5, which is not a whole number'],
-    [{ type: 'string', isIn: [null as never] }, '`isIn` holds null, which is not a text'],
-    [{ type: 'number', min: 2, max: 1 }, '`min` 2 is larger than `max` 1'],
-    [{ type: 'string', minLength: 2, maxLength: 1 }, '`minLength` 2 is larger than `maxLength` 1'],
-    [{ type: 'string', minLength: -1 }, '`minLength` is a whole number, 0 or more'],
-    [{ type: 'string', maxLength: 1.5 }, '`maxLength` is a whole number, 0 or more'],
-    [{ type: 'string', regex: /a/g }, '`regex` /a/g has the flag g: it would remember where the last value ended'],
-    [{ type: 'string', regex: /a/y }, '`regex` /a/y has the flag y: it would remember where the last value ended'],
+    [{ type: 'string', isIn: [] }, '`isIn` must not be empty'],
+    [{ type: 'number', isIn: [1, 'two'] }, "`isIn` contains 'two', which is not a number"],
+    [{ type: 'number', isInteger: true, isIn: [1.5] }, '`isIn` contains 1.5, which is not an integer'],
+    [{ type: 'string', isIn: [null as never] }, '`isIn` contains null, which is not a string'],
+    [{ type: 'number', min: 2, max: 1 }, '`min` 2 is greater than `max` 1'],
+    [{ type: 'string', minLength: 2, maxLength: 1 }, '`minLength` 2 is greater than `maxLength` 1'],
+    [{ type: 'string', minLength: -1 }, '`minLength` must be an integer of at least 0'],
+    [{ type: 'string', maxLength: 1.5 }, '`maxLength` must be an integer of at least 0'],
+    [{ type: 'string', regex: /a/g }, '`regex` /a/g has the flag g: it would keep state between values'],
+    [{ type: 'string', regex: /a/y }, '`regex` /a/y has the flag y: it would keep state between values'],
     [
-      { type: 'string', custom: (async () => true) as never },
-      '`custom` must answer at once: its promise is never true',
+      { type: 'string', regex: /^(?=.*\d).+$/ },
+      '`regex` /^(?=.*\\d).+$/ cannot be matched in linear time: use `custom` for lookahead, lookbehind and back references',
     ],
-    [{ type: 'string', min: 1 }, '`min` does not go with a text'],
-    [{ type: 'string', max: 1 }, '`max` does not go with a text'],
-    [{ type: 'datetime', min: 1 }, '`min` does not go with a date and time in ISO 8601'],
-    [{ type: 'number', minLength: 1 }, '`minLength` does not go with a number'],
-    [{ type: 'number', maxLength: 1 }, '`maxLength` does not go with a number'],
-    [{ type: 'number', isEmail: true }, '`isEmail` does not go with a number'],
-    [{ type: 'boolean', isURL: true }, '`isURL` does not go with true or false'],
-    [{ type: 'number', regex: /1/ }, '`regex` does not go with a number'],
-    [{ type: 'json', isIn: ['a'] }, '`isIn` does not go with JSON'],
-    [{ type: 'ref', columnType: 'blob', maxLength: 5 }, '`maxLength` does not go with base64'],
+    [{ type: 'string', custom: (async () => true) as never }, '`custom` must be synchronous'],
+    [{ type: 'string', min: 1 }, '`min` cannot be used with a string'],
+    [{ type: 'string', max: 1 }, '`max` cannot be used with a string'],
+    [{ type: 'datetime', min: 1 }, '`min` cannot be used with a date and time in ISO 8601'],
+    [{ type: 'number', minLength: 1 }, '`minLength` cannot be used with a number'],
+    [{ type: 'number', maxLength: 1 }, '`maxLength` cannot be used with a number'],
+    [{ type: 'number', isEmail: true }, '`isEmail` cannot be used with a number'],
+    [{ type: 'boolean', isURL: true }, '`isURL` cannot be used with true or false'],
+    [{ type: 'number', regex: /1/ }, '`regex` cannot be used with a number'],
+    [{ type: 'json', isIn: ['a'] }, '`isIn` cannot be used with JSON'],
+    [{ type: 'ref', columnType: 'blob', maxLength: 5 }, '`maxLength` cannot be used with base64'],
   ]
   for (const [definition, problem] of problems) {
     test(problem, () => assert.deepEqual(declared(definition).problems, [problem]))

@@ -11,27 +11,27 @@ import { min } from './rules/min.ts'
 import { minLength } from './rules/min-length.ts'
 import { regex } from './rules/regex.ts'
 
-/** Something a value must satisfy. `check` says what is wrong in words that follow the attribute's name, or nothing. */
+/** A constraint on values. `check` returns undefined, or a message that continues the attribute's name. */
 export interface Rule {
   readonly name: string
-  /** What the declaration said, for descriptions of the model. */
+  /** The declared parameter, for descriptions of the model. */
   readonly expects?: Json
   /** Called with a value of the attribute's type, never with null. */
   check(value: Json): string | undefined
 }
 
-/** A rule as a definition names it. To add one: a key in `definition.ts`, a file in `rules/` and a line here. */
+/** A kind of rule. To add one, add a key in `definition.ts`, a file in `rules/` and a line here. */
 export interface RuleKind {
   readonly name: keyof AttributeDefinition
   readonly fits: readonly StorageClass[]
-  /** The rule that the definition asks for; what is wrong with the way it asks; undefined when it does not. */
+  /** The rule of a definition, or a problem as a text, or undefined if the definition does not use the kind. */
   make(definition: AttributeDefinition, type: AttributeType): Rule | string | undefined
 }
 
-/** `isInteger` and `isUUID` are not here: they choose the type, and the type refuses the rest. */
+/** Without `isInteger` and `isUUID`, which select the type of the attribute. */
 export const ruleKinds: readonly RuleKind[] = [isIn, min, max, minLength, maxLength, isEmail, isURL, regex, custom]
 
-/** The rules that a definition asks for, and what is wrong with those that cannot be. */
+/** The rules of a definition, and its problems. */
 export function rulesOf(
   definition: AttributeDefinition,
   type: AttributeType,
@@ -41,7 +41,7 @@ export function rulesOf(
   for (const kind of ruleKinds) {
     const rule = kind.make(definition, type)
     if (rule === undefined) continue
-    if (!kind.fits.includes(type.storedAs)) problems.push(`\`${kind.name}\` does not go with ${type.noun}`)
+    if (!kind.fits.includes(type.storedAs)) problems.push(`\`${kind.name}\` cannot be used with ${type.noun}`)
     else if (typeof rule === 'string') problems.push(rule)
     else rules.push(rule)
   }

@@ -1,4 +1,4 @@
-/** The part of Standard Schema (standardschema.dev, version 1) that we call. zod, valibot and arktype all provide it. */
+/** The part of Standard Schema (standardschema.dev, version 1) that is used here. zod, valibot and arktype implement it. */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly '~standard': {
     readonly version: 1

@@ -13,7 +13,7 @@ function make(times: readonly number[]): string[] {
 
 const isAscending = (ids: readonly string[]): boolean => ids.every((id, index) => index === 0 || id > ids[index - 1]!)
 
-test('it is a UUID of version 7 in the form in which one is stored', () => {
+test('an id is a UUID of version 7 in canonical form', () => {
   const uuid = attributeTypes.find(({ name }) => name === 'uuid')!
   for (const id of make(Array.from({ length: 1000 }, (_, index) => 1_795_221_303_411 + index))) {
     assert.match(id, form)
@@ -21,17 +21,17 @@ test('it is a UUID of version 7 in the form in which one is stored', () => {
   }
 })
 
-test('it begins with the time', () => {
+test('an id starts with the time', () => {
   assert.equal(make([0x0123456789ab])[0]?.slice(0, 13), '01234567-89ab')
 })
 
-test('each is larger than the one before', async (t) => {
+test('each is greater than the one before', async (t) => {
   await t.test('as time goes on', () => assert.ok(isAscending(make([1, 2, 500, 501, 1e12]))))
   await t.test('within a millisecond', () => assert.ok(isAscending(make(Array(10_000).fill(7)))))
   await t.test('when the clock goes back', () => assert.ok(isAscending(make([1000, 999, 5, 1000, 1001, 1]))))
 })
 
-test('no two are equal, also of two makers at one time', () => {
+test('ids are unique, also across two generators', () => {
   const ids = [...make(Array(5000).fill(7)), ...make(Array(5000).fill(7))]
   assert.equal(new Set(ids).size, ids.length)
 })

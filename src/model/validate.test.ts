@@ -23,7 +23,7 @@ const pets = (attributes: AttributeDefinitions): Model => {
   return pet
 }
 
-/** Without what every model has. */
+/** A model without shared attributes. */
 const bare = { createdAt: false, updatedAt: false } as const
 
 const plain = (assignments: readonly Assignment[]): JsonObject =>
@@ -32,7 +32,7 @@ const plain = (assignments: readonly Assignment[]): JsonObject =>
 const run = async (model: Model, values: Values, purpose: Purpose = 'create'): Promise<JsonObject> =>
   plain(await validate(model, values, purpose, context))
 
-/** What is wrong with `it`, as 'rule: message'. */
+/** The violations of `it` as 'rule: message'. */
 async function complaints(definition: AttributeDefinition, values: JsonObject, purpose: Purpose = 'create') {
   try {
     await validate(pets({ ...bare, it: definition }), values, purpose, context)
@@ -54,7 +54,7 @@ describe('create', () => {
     owners: { collection: 'owner' },
   })
 
-  test('gives a value to each attribute but the key that the database counts up', async () => {
+  test('assigns each attribute except a generated key', async () => {
     assert.deepEqual(await run(model, { name: 'Rex' }), {
       name: 'Rex',
       kind: 'cat',
@@ -66,7 +66,7 @@ describe('create', () => {
     })
   })
 
-  test('answers in the same turn and in the order of the model', () => {
+  test('returns synchronously, in the order of the model', () => {
     const assignments = validate(model, { weight: 1, owner: 1, name: 'Rex', id: 7 }, 'create', context)
     assert.ok(Array.isArray(assignments))
     assert.deepEqual(
@@ -75,7 +75,7 @@ describe('create', () => {
     )
   })
 
-  test('coerces what a form sends', async () => {
+  test('converts the texts of a form', async () => {
     const record = await run(model, { name: 'Rex', weight: '12.50', good: '1', owner: '3', id: '7' })
     assert.deepEqual(
       { ...record, createdAt: 0, updatedAt: 0 },
@@ -92,28 +92,28 @@ describe('create', () => {
     )
   })
 
-  test('takes a map as well', async () => {
+  test('accepts a map', async () => {
     const values: JsonObject = { name: 'Rex', weight: '3' }
     assert.deepEqual(await run(model, new Map(Object.entries(values))), await run(model, values))
   })
 
-  test('takes what is undefined for not given', async () => {
+  test('treats undefined as omitted', async () => {
     const values = { name: 'Rex', kind: undefined } as unknown as JsonObject
     assert.equal((await run(model, values)).kind, 'cat')
   })
 
-  test('does not take what an object inherits', async () => {
+  test('ignores inherited properties', async () => {
     const inherited: AttributeDefinitions = Object.fromEntries([['toString', { type: 'string' }]])
     assert.deepEqual(await run(pets({ ...bare, ...inherited }), {}), { toString: null })
   })
 
-  test('keeps times that were given', async () => {
+  test('keeps given timestamps', async () => {
     const record = await run(model, { name: 'Rex', createdAt: '2020-01-01', updatedAt: 0 })
     assert.equal(record.createdAt, '2020-01-01T00:00:00.000Z')
     assert.equal(record.updatedAt, '1970-01-01T00:00:00.000Z')
   })
 
-  test('stamps in the form of the attribute, at one time', async () => {
+  test('sets equal timestamps in the form of each attribute', async () => {
     let ticks = nowMs
     const ticking = { ...context, clock: { now: () => ticks++ } }
     const stamped = pets({
@@ -128,7 +128,7 @@ describe('create', () => {
     })
   })
 
-  test('makes the key of a model whose key is a UUID, unless it is given', async () => {
+  test('generates an omitted UUID key', async () => {
     const keyed = pets({ ...bare, id: { type: 'string', isUUID: true } })
     assert.deepEqual(await run(keyed, {}), { id: uuid })
     assert.deepEqual(await run(keyed, { id: 'AAAAAAAA-0000-7000-8000-000000000000' }), {
@@ -136,7 +136,7 @@ describe('create', () => {
     })
   })
 
-  test('calls a default each time', async () => {
+  test('calls a default function for each record', async () => {
     let count = 0
     const counted = pets({ ...bare, it: { type: 'string', defaultsTo: () => ++count } })
     assert.deepEqual(
@@ -145,7 +145,7 @@ describe('create', () => {
     )
   })
 
-  test('a default that is not what it should be is a mistake of the program', () => {
+  test('an invalid result of a default function is an internal error', () => {
     const wrong: readonly (readonly [AttributeDefinition, RegExp])[] = [
       [{ type: 'number', defaultsTo: () => 'x' }, /`defaultsTo` of pet.it must be a number/],
       [{ type: 'number', max: 1, defaultsTo: () => 2 }, /`defaultsTo` of pet.it must be at most 1/],
@@ -164,7 +164,7 @@ describe('create', () => {
     }
   })
 
-  test('refuses to be handed what is no attribute', () => {
+  test('asserts that all names are attributes', () => {
     assert.throws(() => validate(model, { name: 'Rex', nmae: 1 }, 'create', context), /Bug in keelson/)
     assert.throws(() => validate(model, new Map([['nmae', 1]]), 'update', context), /Bug in keelson/)
   })
@@ -187,16 +187,17 @@ describe('update', () => {
     test(title, async () => assert.deepEqual(await run(model, values, 'update'), assigned))
   }
 
-  test('of a model without times may come to nothing', async () => {
+  test('of a model without timestamps may assign nothing', async () => {
     assert.deepEqual(await run(pets({ ...bare, it: { type: 'string' } }), {}, 'update'), {})
   })
 })
 
-describe('what is refused', () => {
+describe('refused', () => {
   const text: AttributeDefinition = { type: 'string' }
   const required: AttributeDefinition = { type: 'string', required: true }
   const withDefault: AttributeDefinition = { type: 'string', defaultsTo: 'x' }
-  const unstorable = 'type: must not hold NUL or half of a surrogate pair'
+  const unstorable = 'type: must not contain NUL or an unpaired surrogate'
+  const unstorableJson = `${unstorable}, and must not be nested deeper than 1000 levels`
   const cases: readonly (readonly [AttributeDefinition, Purpose, JsonObject, readonly string[]])[] = [
     [required, 'create', {}, ['required: is required']],
     [required, 'create', { it: null }, ['required: must not be empty']],
@@ -220,17 +221,18 @@ describe('what is refused', () => {
     [withDefault, 'create', { it: '' }, []],
     [{ ...withDefault, allowNull: true }, 'create', { it: null }, []],
     [{ autoUpdatedAt: true }, 'update', { it: null }, ['allowNull: must not be null']],
-    [text, 'create', { it: {} }, ['type: must be a text']],
+    [text, 'create', { it: {} }, ['type: must be a string']],
     [text, 'create', { it: 'a\0' }, [unstorable]],
     [text, 'create', { it: '\ud83e' }, [unstorable]],
-    [{ type: 'json' }, 'create', { it: ['a\0'] }, [unstorable]],
+    [{ type: 'json' }, 'create', { it: ['a\0'] }, [unstorableJson]],
+    [{ type: 'json' }, 'create', { it: JSON.parse('['.repeat(1001) + ']'.repeat(1001)) }, [unstorableJson]],
     [{ type: 'number' }, 'create', { it: '' }, ['type: must be a number']],
     [{ type: 'number' }, 'update', { it: 'abc' }, ['type: must be a number']],
-    [{ type: 'number', isInteger: true }, 'create', { it: 1.5 }, ['type: must be a whole number']],
+    [{ type: 'number', isInteger: true }, 'create', { it: 1.5 }, ['type: must be an integer']],
     [{ type: 'boolean' }, 'create', { it: 'yes' }, ['type: must be true or false']],
     [{ type: 'datetime' }, 'create', { it: '2026-02-30' }, ['type: must be a date and time in ISO 8601']],
     [{ type: 'string', isUUID: true }, 'create', { it: 'x' }, ['type: must be a UUID']],
-    [{ model: 'owner' }, 'update', { it: { id: 1 } }, ['type: must be a whole number']],
+    [{ model: 'owner' }, 'update', { it: { id: 1 } }, ['type: must be an integer']],
     [{ type: 'number', max: 1 }, 'create', { it: 'abc' }, ['type: must be a number']],
     [{ type: 'number', max: 1 }, 'create', { it: '2' }, ['max: must be at most 1']],
     [{ type: 'number', max: 1 }, 'create', { it: null }, []],
@@ -262,13 +264,13 @@ describe('what is refused', () => {
       assert.deepEqual(await complaints(definition, values, purpose), expected))
   }
 
-  test('an empty key, which no address could hold, and a key that is null', async () => {
+  test('an empty key and a null key', async () => {
     const keyed = pets({ ...bare, id: { type: 'string', defaultsTo: () => 'x' } })
     await assert.rejects(run(keyed, { id: '' }), /id must not be empty/)
     await assert.rejects(run(pets(bare), { id: null }), /id must not be null/)
   })
 
-  test('one error names everything', () => {
+  test('one error contains all violations', () => {
     const model = pets({
       name: { type: 'string', required: true, maxLength: 3 },
       kind: { type: 'string', isIn: ['cat'], minLength: 9 },
@@ -312,14 +314,14 @@ describe('a schema', () => {
   for (const [library, schema] of Object.entries(schemas)) {
     const definition: AttributeDefinition = { type: 'json', schema: schema as StandardSchema }
 
-    test(`of ${library} has a say, and may complete the value`, async () => {
+    test(`of ${library} validates and may transform the value`, async () => {
       assert.deepEqual(await run(pets({ ...bare, it: definition }), { it: { size: 1 } }), { it: { size: 1, tags: [] } })
       const [complaint] = (await complaints(definition, { it: { size: 1, tags: [1] } })) ?? []
       assert.match(complaint ?? '', /^schema: is not valid at tags\.0: /)
     })
   }
 
-  /** Answers in a later turn. */
+  /** An asynchronous schema. */
   const later = (answer: (value: unknown) => object): StandardSchema =>
     ({
       '~standard': { version: 1, vendor: 'test', validate: async (value: unknown) => answer(value) },
@@ -327,7 +329,7 @@ describe('a schema', () => {
   const refusing = later(() => ({ issues: [{ message: 'too small', path: ['a', { key: 0 }] }] }))
   const doubling = later((value) => ({ value: [value, value] }))
 
-  test('may answer later: the value keeps its place', async () => {
+  test('may be asynchronous: assignments keep their order', async () => {
     const model = pets({ ...bare, a: { type: 'json', schema: doubling }, b: { type: 'string' } })
     const pending = validate(model, { a: 1, b: 'x' }, 'create', context)
     assert.ok(pending instanceof Promise)
@@ -340,34 +342,38 @@ describe('a schema', () => {
     )
   })
 
-  test('is named together with what was wrong before it answered', async () => {
+  test('is reported together with earlier violations', async () => {
     const model = pets({ ...bare, a: { type: 'json', schema: refusing }, b: { type: 'number' } })
     await assert.rejects(run(model, { a: 1, b: 'x' }), {
       message: 'b must be a number; a is not valid at a.0: too small',
     })
   })
 
-  test('is not asked about null, nor about what nobody gave', async () => {
+  test('is not called for null and omitted values', async () => {
     const model = pets({ ...bare, it: { type: 'json', schema: refusing } })
     assert.deepEqual(await run(model, { it: null }), { it: null })
     assert.deepEqual(await run(model, {}), { it: null })
     assert.deepEqual(await run(model, {}, 'update'), {})
   })
 
-  test('may make null where there may be null', async () => {
+  test('may transform to null if null is allowed', async () => {
     const model = pets({ ...bare, it: { type: 'json', schema: later(() => ({ value: null })) } })
     assert.deepEqual(await run(model, { it: 1 }), { it: null })
   })
 
-  test('complains so many times and no more', async () => {
+  test('reports a limited number of issues', async () => {
     const many = later(() => ({ issues: Array.from({ length: 1000 }, () => ({ message: 'no' })) }))
     assert.equal((await complaints({ type: 'json', schema: many }, { it: 1 }))?.length, 20)
   })
 
   const broken: readonly (readonly [title: string, schema: StandardSchema, message: RegExp])[] = [
-    ['makes what is not JSON', later(() => ({ value: new Date() })), /made something that is not JSON/],
-    ['makes nothing', later(() => ({ value: undefined })), /made something that is not JSON/],
-    ['makes null where there is none', later(() => ({ value: null })), /The `schema` of pet.it made null/],
+    ['returns a value that is not JSON', later(() => ({ value: new Date() })), /output of `schema` is not JSON/],
+    ['returns undefined', later(() => ({ value: undefined })), /output of `schema` is not JSON/],
+    [
+      'returns null where null is not allowed',
+      later(() => ({ value: null })),
+      /The output of the `schema` of pet.it is null/,
+    ],
     [
       'fails',
       later(() => {
@@ -377,7 +383,7 @@ describe('a schema', () => {
     ],
   ]
   for (const [title, schema, message] of broken) {
-    test(`that ${title} is a mistake of the program`, async () => {
+    test(`that ${title} is an internal error`, async () => {
       const model = pets({ ...bare, it: { type: 'json', required: true, schema } })
       await assert.rejects(run(model, { it: 1 }), (error: Error) => {
         assert.ok(!(error instanceof ServiceError))
@@ -387,9 +393,9 @@ describe('a schema', () => {
     })
   }
 
-  test('that fails when something else has failed before does not end the process', async () => {
-    const unheard: unknown[] = []
-    const listener = (reason: unknown): number => unheard.push(reason)
+  test('that rejects after another failure causes no unhandled rejection', async () => {
+    const unhandled: unknown[] = []
+    const listener = (reason: unknown): number => unhandled.push(reason)
     process.on('unhandledRejection', listener)
     const failing = later(() => {
       throw new Error('oops')
@@ -402,6 +408,6 @@ describe('a schema', () => {
     assert.throws(() => validate(model, { a: 1 }, 'create', context), /`defaultsTo` of pet.b/)
     await new Promise((resolve) => setImmediate(resolve))
     process.off('unhandledRejection', listener)
-    assert.deepEqual(unheard, [])
+    assert.deepEqual(unhandled, [])
   })
 })

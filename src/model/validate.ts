@@ -1,186 +1,172 @@
 import { ServiceError, type Violation } from '../protocol/errors.ts'
 import type { Json, JsonObject } from '../protocol/json.ts'
-import { assert } from '../support/assert.ts'
 import type { Clock } from '../support/clock.ts'
-import { isPromise, type Maybe } from '../support/maybe.ts'
-import { askSchema, type Verdict } from './ask-schema.ts'
+import { isPromise, type MaybePromise } from '../support/maybe-promise.ts'
 import type { Assignment } from './assignment.ts'
 import type { AttributeType } from './attribute-type.ts'
-import type { Attribute, Model } from './model.ts'
-import { stampOf } from './stamp.ts'
+import { type Attribute, type Model, originalOf } from './model.ts'
 import type { StandardSchema } from './standard-schema.ts'
-import { accept, missing, Refused, type Step, stepsOf } from './step.ts'
+import { maxJsonDepth } from './storable.ts'
+import { timestampFor } from './timestamp.ts'
+import { type SchemaResult, validateBySchema } from './validate-by-schema.ts'
+import { isLarger } from './value-size.ts'
 
 export type Purpose = 'create' | 'update'
 
-/** Values by the names of attributes: only of such as the model has and as may be given, which the caller has seen to. */
+/** Values by attribute name. The caller guarantees that all names are attributes of the model. */
 export type Values = ReadonlyMap<string, Json> | JsonObject
 
-/** What is not in the values and not in the model. */
+/** The inputs of a validation besides values and model. */
 export interface ValidationContext {
   readonly clock: Clock
-  /** A new UUID, for a key that nobody gave. */
+  /** A new UUID, for an omitted key. */
   readonly uuid: () => string
   readonly maxValueBytes: number
 }
 
 /**
- * The assignments that the values come to, in the order of the model, or one E_INVALID_ATTRIBUTES that names every
- * violation. Creating, each attribute gets one: what was given, its default, a time, a key, or else null; only a key
- * that the database counts up gets none. Updating, only what was given gets one, and the time of the update.
+ * Validates values and returns assignments in the order of the model. Throws one E_INVALID_ATTRIBUTES with all violations.
+ * For `create`, each attribute is assigned: the value, its default, a timestamp, a key, or null; only a key that the database
+ * generates is not. For `update`, the given attributes and the time of the update are assigned. Attributes in `except` are
+ * not assigned: their values are known later.
  */
 export function validate(
   model: Model,
   values: Values,
   purpose: Purpose,
   context: ValidationContext,
-): Maybe<Assignment[]> {
-  const work: Work = {
+  except?: ReadonlySet<Attribute>,
+): MaybePromise<Assignment[]> {
+  const given =
+    values instanceof Map ? values : new Map(Object.entries(values).filter(([, value]) => value !== undefined))
+  const validation: Validation = {
     model,
     context,
     assignments: [],
     invalid: undefined,
     pending: undefined,
     atMs: undefined,
-    stampType: undefined,
-    stamp: null,
+    timestampType: undefined,
+    timestamp: null,
   }
-  let taken = 0
+  const { assignments } = validation
+  let accepted = 0
   for (const step of stepsOf(model)) {
-    const raw = given(values, step.name)
+    const { attribute } = step
+    if (except?.has(attribute)) continue
+    const raw = given.get(step.name)
     if (raw === undefined) {
-      if (purpose === 'create') complete(work, step)
-      else if (step.attribute.autoUpdatedAt) assign(work, step.attribute, stamp(work, step.attribute))
-    } else {
-      taken++
-      take(work, step, raw)
+      if (purpose === 'create') assignOmitted(validation, step)
+      else if (attribute.autoUpdatedAt) assignments.push({ attribute, value: timestamp(validation, attribute) })
+      continue
     }
+    accepted++
+    const value = accept(step, raw, context.maxValueBytes)
+    if (value instanceof ValidationFailure) refuse(validation, attribute, value.violations)
+    else if (attribute.schema === undefined || value === null) assignments.push({ attribute, value })
+    else applySchema(validation, attribute, value, (violations) => refuse(validation, attribute, violations))
   }
-  assert(taken === countOf(values), `values for ${model.name} name something that is no attribute`)
-  return work.pending === undefined ? finish(work) : Promise.all(work.pending).then(() => finish(work))
+  if (accepted !== given.size) throw new Error(`Bug in keelson: values for ${model.name} contain unknown attributes`)
+  if (validation.pending) return Promise.all(validation.pending).then(() => finish(validation))
+  return validation.invalid === undefined ? assignments : finish(validation)
 }
 
-/** One validation under way. */
-interface Work {
+/** The state of one validation. */
+interface Validation {
   readonly model: Model
   readonly context: ValidationContext
   readonly assignments: Assignment[]
   invalid: { [attribute: string]: readonly Violation[] } | undefined
-  /** Schemas that answer later. */
+  /** Asynchronous schemas. */
   pending: Promise<void>[] | undefined
   atMs: number | undefined
-  /** The last stamp, and the type it is for: most records have two of one type. */
-  stampType: AttributeType | undefined
-  stamp: Json
+  /** The last timestamp and its type: most records have two of one type. */
+  timestampType: AttributeType | undefined
+  timestamp: Json
 }
 
-/** Only the object's own: some attribute may be called `toString`. */
-function given(values: Values, name: string): Json | undefined {
-  if (values instanceof Map) return values.get(name)
-  const value = (values as JsonObject)[name]
-  return value === undefined || Object.hasOwn(values, name) ? value : undefined
-}
-
-function countOf(values: Values): number {
-  if (values instanceof Map) return values.size
-  let count = 0
-  for (const name of Object.keys(values)) if ((values as JsonObject)[name] !== undefined) count++
-  return count
-}
-
-/** What a new record has in an attribute that nobody gave. */
-function complete(work: Work, step: Step): void {
+/** Assigns the value of an omitted attribute of a new record. */
+function assignOmitted(validation: Validation, step: ValidationStep): void {
   const { attribute } = step
-  switch (step.whenAbsent) {
-    case 'counted':
+  switch (step.whenOmitted) {
+    case 'generated':
       break
-    case 'stamp':
-      assign(work, attribute, stamp(work, attribute))
+    case 'timestamp':
+      validation.assignments.push({ attribute, value: timestamp(validation, attribute) })
       break
     case 'uuid':
-      assign(work, attribute, work.context.uuid())
+      validation.assignments.push({ attribute, value: validation.context.uuid() })
       break
     case 'call':
-      takeDefault(work, step, attribute.defaultsTo as () => Json)
+      assignDefault(validation, step, attribute.defaultsTo as () => Json)
       break
     case 'constant':
-      work.assignments.push(step.constant)
+      validation.assignments.push(step.constant)
       break
     case 'refused':
-      refuse(work, attribute, missing.violations)
+      refuse(validation, attribute, missing.violations)
       break
   }
 }
 
-/** All times of one record are the same. */
-function stamp(work: Work, attribute: Attribute): Json {
-  work.atMs ??= work.context.clock.now()
-  if (work.stampType !== attribute.type) {
-    work.stampType = attribute.type
-    work.stamp = stampOf(attribute, work.atMs)
+/** All timestamps of one write are equal. */
+function timestamp(validation: Validation, attribute: Attribute): Json {
+  validation.atMs ??= validation.context.clock.now()
+  if (validation.timestampType !== attribute.type) {
+    validation.timestampType = attribute.type
+    validation.timestamp = timestampFor(attribute, validation.atMs)
   }
-  return work.stamp
+  return validation.timestamp
 }
 
-function take(work: Work, step: Step, raw: Json): void {
-  const value = accept(step, raw, work.context.maxValueBytes)
-  if (value instanceof Refused) refuse(work, step.attribute, value.violations)
-  else if (step.attribute.schema === undefined || value === null) assign(work, step.attribute, value)
-  else ask(work, step.attribute, value, (violations) => refuse(work, step.attribute, violations))
-}
-
-/** A default that is wrong is a mistake of the declaration, and nobody who asks can help it. */
-function takeDefault(work: Work, step: Step, makeDefault: () => Json): void {
+/** An invalid default is an error of the declaration, not of the request. */
+function assignDefault(validation: Validation, step: ValidationStep, makeDefault: () => Json): void {
   const { attribute } = step
-  const blame = ([violation]: readonly Violation[]): never => {
-    throw new Error(`\`defaultsTo\` of ${work.model.name}.${attribute.name} ${violation?.message}`)
+  const fail = ([violation]: readonly Violation[]): never => {
+    throw new Error(`\`defaultsTo\` of ${validation.model.name}.${attribute.name} ${violation?.message}`)
   }
-  const value = accept(step, makeDefault(), work.context.maxValueBytes)
-  if (value instanceof Refused) blame(value.violations)
-  else if (attribute.schema === undefined || value === null) assign(work, attribute, value)
-  else ask(work, attribute, value, blame)
+  const value = accept(step, makeDefault(), validation.context.maxValueBytes)
+  if (value instanceof ValidationFailure) fail(value.violations)
+  else if (attribute.schema === undefined || value === null) validation.assignments.push({ attribute, value: value })
+  else applySchema(validation, attribute, value, fail)
 }
 
-/** The schema's say. What it makes of the value takes the value's place, now or when it answers. */
-function ask(
-  work: Work,
+/** Applies the schema. Its output replaces the value, also when the schema is asynchronous. */
+function applySchema(
+  validation: Validation,
   attribute: Attribute,
   value: Json,
-  onRefused: (violations: readonly Violation[]) => void,
+  onFailure: (violations: readonly Violation[]) => void,
 ): void {
-  const place = work.assignments.push({ attribute, value }) - 1
-  const settle = (verdict: Verdict): void => {
-    if ('violations' in verdict) {
-      onRefused(verdict.violations)
+  const index = validation.assignments.push({ attribute, value }) - 1
+  const settle = (result: SchemaResult): void => {
+    if ('violations' in result) {
+      onFailure(result.violations)
       return
     }
-    if (verdict.value === null && !attribute.nullable) {
-      throw new Error(`The \`schema\` of ${work.model.name}.${attribute.name} made null`)
+    if (result.value === null && !attribute.nullable) {
+      throw new Error(`The output of the \`schema\` of ${validation.model.name}.${attribute.name} is null`)
     }
-    work.assignments[place] = { attribute, value: verdict.value }
+    validation.assignments[index] = { attribute, value: result.value }
   }
-  const verdict = askSchema(attribute.schema as StandardSchema, attribute.type, value)
-  if (!isPromise(verdict)) {
-    settle(verdict)
+  const result = validateBySchema(attribute.schema as StandardSchema, attribute.type, value)
+  if (!isPromise(result)) {
+    settle(result)
     return
   }
-  const settled = verdict.then(settle)
-  // Whoever waits hears of a failure. If nobody does, because something else failed before, it must not end the process.
+  const settled = result.then(settle)
+  // `Promise.all` reports a failure. If another one failed first, this one must not be an unhandled rejection.
   settled.catch(() => undefined)
-  work.pending ??= []
-  work.pending.push(settled)
+  validation.pending ??= []
+  validation.pending.push(settled)
 }
 
-function assign(work: Work, attribute: Attribute, value: Json): void {
-  work.assignments.push({ attribute, value })
+function refuse(validation: Validation, attribute: Attribute, violations: readonly Violation[]): void {
+  validation.invalid ??= {}
+  validation.invalid[attribute.name] = violations
 }
 
-function refuse(work: Work, attribute: Attribute, violations: readonly Violation[]): void {
-  work.invalid ??= {}
-  work.invalid[attribute.name] = violations
-}
-
-function finish({ model, assignments, invalid }: Work): Assignment[] {
+function finish({ model, assignments, invalid }: Validation): Assignment[] {
   if (invalid === undefined) return assignments
   const sentences = Object.entries(invalid).flatMap(([name, violations]) =>
     violations.map(({ message }) => `${name} ${message}`),
@@ -189,4 +175,92 @@ function finish({ model, assignments, invalid }: Work): Assignment[] {
     model: model.name,
     invalidAttributes: invalid,
   })
+}
+
+/** The part of a validation that depends only on the attribute. */
+interface ValidationStep {
+  readonly name: string
+  readonly attribute: Attribute
+  readonly isSized: boolean
+  readonly refusesEmpty: boolean
+  readonly ofWrongType: ValidationFailure
+  readonly isText: boolean
+  readonly whenOmitted: 'generated' | 'timestamp' | 'uuid' | 'call' | 'constant' | 'refused'
+  readonly constant: Assignment
+}
+
+/** The violations of a refused value. */
+export class ValidationFailure {
+  readonly violations: readonly Violation[]
+
+  constructor(violations: readonly Violation[]) {
+    this.violations = violations
+  }
+}
+
+const missing = new ValidationFailure([{ rule: 'required', message: 'is required' }])
+const empty = new ValidationFailure([{ rule: 'required', message: 'must not be empty' }])
+const unstorable = 'must not contain NUL or an unpaired surrogate'
+const unstorableJson = `${unstorable}, and must not be nested deeper than ${maxJsonDepth} levels`
+const unstorableText = new ValidationFailure([{ rule: 'type', message: unstorable }])
+const notNull = new ValidationFailure([{ rule: 'allowNull', message: 'must not be null' }])
+
+/** Models are immutable, so that derived values are cached for their lifetime. */
+const cachedSteps = new WeakMap<Model, readonly ValidationStep[]>()
+
+/** The steps of a view are those of its model: what a requester may not read gets a value as well. */
+export function stepsOf(model: Model): readonly ValidationStep[] {
+  let steps = cachedSteps.get(model)
+  if (steps === undefined) {
+    steps = [...originalOf(model).attributes.values()].map(stepFor)
+    cachedSteps.set(model, steps)
+  }
+  return steps
+}
+
+function stepFor(attribute: Attribute): ValidationStep {
+  const { name, type, defaultsTo } = attribute
+  const { storedAs, noun } = type
+  const constant = typeof defaultsTo === 'function' ? undefined : defaultsTo
+  return {
+    name,
+    attribute,
+    isSized: storedAs === 'text' || storedAs === 'json' || storedAs === 'binary',
+    // An empty key could not be part of a path.
+    refusesEmpty: attribute.required || attribute.isPrimaryKey,
+    ofWrongType: new ValidationFailure([
+      { rule: 'type', message: storedAs === 'json' ? unstorableJson : `must be ${noun}` },
+    ]),
+    isText: storedAs === 'text',
+    whenOmitted: whenOmitted(attribute),
+    constant: { attribute, value: constant ?? null },
+  }
+}
+
+function whenOmitted(attribute: Attribute): ValidationStep['whenOmitted'] {
+  if (attribute.autoIncrement) return 'generated'
+  if (attribute.autoCreatedAt || attribute.autoUpdatedAt) return 'timestamp'
+  if (attribute.generated) return 'uuid'
+  if (typeof attribute.defaultsTo === 'function') return 'call'
+  return attribute.required ? 'refused' : 'constant'
+}
+
+/** The value in canonical form, or the violations of type and rules. */
+export function accept(step: ValidationStep, raw: Json, maxBytes: number): Json | ValidationFailure {
+  const { attribute } = step
+  if (raw === null) return attribute.nullable ? null : attribute.required ? empty : notNull
+  if (raw === '' && step.refusesEmpty) return empty
+  const value = attribute.type.parse(raw)
+  if (value === undefined) return step.isText && typeof raw === 'string' ? unstorableText : step.ofWrongType
+  if (step.isSized && isLarger(value, maxBytes)) {
+    return new ValidationFailure([{ rule: 'maxValueBytes', message: `must have at most ${maxBytes} bytes` }])
+  }
+  let violations: Violation[] | undefined
+  for (const rule of attribute.rules) {
+    const message = rule.check(value)
+    if (message === undefined) continue
+    violations ??= []
+    violations.push({ rule: rule.name, message })
+  }
+  return violations === undefined ? value : new ValidationFailure(violations)
 }

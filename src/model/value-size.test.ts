@@ -24,7 +24,7 @@ for (const [value, bytes] of cases) {
   })
 }
 
-test('the estimate is never below the truth', () => {
+test('the estimate is an upper bound', () => {
   fc.assert(
     fc.property(fc.jsonValue() as fc.Arbitrary<Json>, fc.nat(60), (value, limit) => {
       if (typeof value !== 'object' || value === null) return

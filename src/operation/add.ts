@@ -1,19 +1,41 @@
-import { validate } from '../model/validate.ts'
+import type { RecordId } from '../protocol/change.ts'
 import { noSuchRecord, ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
-import { chain, type Maybe } from '../support/maybe.ts'
-import { insertWith } from './insert-with.ts'
-import { changeMembers, type MembersInput, readMembersInput } from './members.ts'
-import { join } from './membership.ts'
-import { parameter, type WriteOperation } from './operation.ts'
-import { parseKey } from './record-key.ts'
+import type { ScopedReads, ScopedTransaction } from '../storage/scoped-store.ts'
+import { assertDefined } from '../support/assert.ts'
+import type { MaybePromise } from '../support/maybe-promise.ts'
+import type { HookCaller } from './hooks/before.ts'
+import type { PreparedChanges } from './hooks/linked-changes.ts'
+import { insertRecord, keyOf } from './insert-record.ts'
+import { NewMember } from './member-changes.ts'
+import {
+  changeMembers,
+  type MembersChange,
+  type MembersInput,
+  type PreparedChange,
+  prepareChange,
+  readMembersInput,
+} from './members.ts'
+import { linkRecord } from './membership.ts'
+import type { Invocation, OperationServices, RecordResult, WriteOperation } from './operation.ts'
+import { omit, parameterValue, populate } from './parameters.ts'
+import { isCurrent } from './prepare-members.ts'
+import { type PreparedRecord, prepareRecord } from './prepare-record.ts'
+import { existingKey, parseKey } from './record-key.ts'
 import { type RecordValues, readValues } from './record-values.ts'
+import { writtenSubscriptions } from './subscriptions.ts'
 
-type AddInput = MembersInput &
-  ({ readonly child: Json; readonly inPath: boolean } | { readonly child: undefined; readonly record: RecordValues })
+type AddExistingInput = MembersInput & { readonly child: Exclude<Json, undefined>; readonly inPath: boolean }
+type AddNewInput = MembersInput & { readonly child: undefined; readonly record: RecordValues }
+type AddInput = AddExistingInput | AddNewInput
 
-/** A record becomes a member of an association: one that is there, or a new one made of the body. */
-export const add: WriteOperation<AddInput> = {
+export interface PreparedAdd extends PreparedChange {
+  /** A new member. */
+  readonly record: PreparedRecord | undefined
+}
+
+/** A record becomes a member of an association: an existing one, or a new one made from the body. */
+export const add: WriteOperation<AddInput, RecordResult, PreparedAdd> = {
   name: 'add',
   effect: 'writes',
   routes: [
@@ -23,54 +45,97 @@ export const add: WriteOperation<AddInput> = {
     { method: 'GET', path: '/:model/:record/:association/add/:child', style: 'shortcut' },
     { method: 'GET', path: '/:model/:record/:association/add', style: 'shortcut' },
   ],
+  parameters: [populate, omit],
 
-  parse(parameters, target, context) {
-    const input = readMembersInput(parameters, target, context)
+  parse(parameters, target, services) {
+    const input = readMembersInput(parameters, target, services)
     const { target: model } = input.association
-    const id = parameters.child ?? parameter(parameters, 'id')
-    if (id !== undefined) return { ...input, child: parseKey(id, model), inPath: parameters.child !== undefined }
+    if (parameters.child !== undefined) return { ...input, child: existingKey(parameters.child, model), inPath: true }
+    const id = parameterValue(parameters, { name: 'id' })
+    if (id !== undefined) return { ...input, child: parseKey(id, model), inPath: false }
     if (parameters.style === 'shortcut')
-      throw new ServiceError('E_BAD_REQUEST', `Say which ${model.name}: its id goes in the path`)
-    return { ...input, child: undefined, record: readValues(parameters, model, context, { withKey: true }) }
+      throw new ServiceError('E_BAD_REQUEST', `Missing ${model.name} id: give it in the path`)
+    return { ...input, child: undefined, record: readValues(parameters, model, services, { withKey: true }) }
   },
 
-  run(input, { model }, store, context, asking) {
-    const { association, parent } = input
-    return changeMembers(input, model, store, asking, (transaction): Maybe<Json> => {
-      if (input.child !== undefined) {
-        const { child, inPath } = input
-        return chain(
-          orMissing(inPath, association.target.name, () => join(association, parent, child, transaction, context)),
-          () => child,
-        )
-      }
-      const { values, members } = input.record
-      const complete = association.kind === 'hasMany' ? new Map([...values, [association.via.name, parent]]) : values
-      return chain(validate(association.target, complete, 'create', context), (assignments) =>
-        chain(insertWith(assignments, members, association.target, transaction, context), (created) => {
-          const [child] = created.values(association.target.primaryKey) as [Json]
-          return chain(
-            association.kind === 'hasMany' ? undefined : join(association, parent, child, transaction, context),
-            () => child,
-          )
-        }),
-      )
-    })
+  prepare,
+
+  run: (invocation, prepared, store, services) =>
+    changeMembers(
+      invocation,
+      joining(invocation.input),
+      prepared,
+      () => prepare(invocation, store, services),
+      store,
+      services,
+      async (transaction, { record, changes }) => {
+        const { input } = invocation
+        if (input.child !== undefined) return { member: await addExisting(input, transaction, services, changes) }
+        const added = assertDefined(record, 'a new member that is not prepared')
+        if (!(await isCurrent(added, transaction, services))) return undefined
+        return { member: await addNew(input, added, transaction, services, changes) }
+      },
+    ),
+
+  /** The member as well, also when it was one before. */
+  subscriptions(result, { input: { association } }) {
+    const parent = writtenSubscriptions(result)
+    const member = { model: association.target.name, ids: [result.member as RecordId] }
+    return { ...parent, records: [...parent.records, member] }
   },
 }
 
-/** Who stands in the path and is not there is not found; who is named in a body is a value that is wrong. */
-function orMissing(inPath: boolean, model: string, work: () => Maybe<unknown>): Maybe<unknown> {
-  if (!inPath) return work()
-  const refuse = (error: unknown): never => {
-    const isMissing =
-      error instanceof ServiceError && Object.values(error.details.invalidAttributes ?? {})[0]?.[0]?.rule === 'exists'
-    throw isMissing ? noSuchRecord(model) : error
-  }
+async function prepare(
+  invocation: Invocation<AddInput>,
+  reads: ScopedReads,
+  services: OperationServices,
+): Promise<PreparedAdd> {
+  const { input, requester } = invocation
+  const record = input.child === undefined ? await prepareNew(input, { requester, reads, services }) : undefined
+  return { record, ...(await prepareChange(invocation, joining(input), reads, services)) }
+}
+
+function prepareNew({ association, record }: AddNewInput, caller: HookCaller): MaybePromise<PreparedRecord> {
+  const reference = association.kind === 'hasMany' ? association.via : undefined
+  return prepareRecord(association.target, record, 'create', caller, { reference })
+}
+
+const joining = ({ child }: AddInput): MembersChange => ({
+  add: child === undefined ? [] : [child],
+  remove: [],
+  created: child === undefined ? 1 : 0,
+})
+
+async function addExisting(
+  { association, parent, child, inPath }: AddExistingInput,
+  transaction: ScopedTransaction,
+  services: OperationServices,
+  changes: PreparedChanges,
+): Promise<Json> {
   try {
-    const result = work()
-    return result instanceof Promise ? result.catch(refuse) : result
+    await linkRecord(association, parent, child, transaction, services, changes)
   } catch (error) {
-    return refuse(error)
+    throw inPath && isMissingTarget(error) ? noSuchRecord(association.target.name) : error
   }
+  return child
 }
+
+async function addNew(
+  { association, parent }: AddInput,
+  record: PreparedRecord,
+  transaction: ScopedTransaction,
+  services: OperationServices,
+  changes: PreparedChanges,
+): Promise<Json> {
+  if (association.kind === 'hasMany') {
+    const stored = await insertRecord(record, transaction, services, new Map([[association.via, parent]]))
+    return keyOf(stored, record.model)
+  }
+  const child = keyOf(await insertRecord(record, transaction, services), record.model)
+  await linkRecord(association, parent, child, transaction, services, changes, new NewMember(0))
+  return child
+}
+
+/** A record that is named in the path is not found; one that is named in the body is an invalid value. */
+const isMissingTarget = (error: unknown): boolean =>
+  error instanceof ServiceError && Object.values(error.details.invalidAttributes ?? {})[0]?.[0]?.rule === 'exists'

@@ -1,36 +1,56 @@
-import type { Populate } from '../criteria/criteria.ts'
-import type { Assignment } from '../model/assignment.ts'
-import { validate } from '../model/validate.ts'
+import type { ScopedStore, ScopedTransaction } from '../storage/scoped-store.ts'
 import type { Records } from '../storage/store.ts'
-import { chain, type Maybe } from '../support/maybe.ts'
-import { unchecked } from './check-targets.ts'
-import { embed } from './embed.ts'
-import { readPopulate } from './find-input.ts'
-import { insertWith } from './insert-with.ts'
-import type { WriteOperation } from './operation.ts'
-import { type RecordValues, readValues } from './record-values.ts'
+import { writeCurrent } from './hooks/linked-changes.ts'
+import { insertRecord } from './insert-record.ts'
+import type { EmptyResult, Invocation, OperationServices, RecordResult, WriteOperation } from './operation.ts'
+import { omit, populate } from './parameters.ts'
+import { hasChanges, isCurrent } from './prepare-members.ts'
+import { isOneStatement, type PreparedRecord, prepareRecord } from './prepare-record.ts'
+import { type RecordInput, readRecordInput } from './record-values.ts'
+import { writtenSubscriptions } from './subscriptions.ts'
+import { writtenResult } from './written-result.ts'
 
-/** A new record, and its members where some are given. */
-export const create: WriteOperation<RecordValues & { readonly populate: readonly Populate[] }> = {
+/** A new record, with its members and with the new records that it refers to. */
+export const create: WriteOperation<RecordInput, RecordResult | EmptyResult, PreparedRecord> = {
   name: 'create',
   effect: 'writes',
+  action: 'create',
   routes: [
     { method: 'POST', path: '/:model', style: 'rest' },
     { method: 'GET', path: '/:model/create', style: 'shortcut' },
   ],
+  parameters: [populate, omit],
 
-  parse: (parameters, { model }, context) => ({
-    ...readValues(parameters, model, context, { withKey: true }),
-    populate: readPopulate({ ...parameters, body: {} }, model, context.limits, 1),
-  }),
+  parse: (parameters, { model }, services) => readRecordInput(parameters, model, services, { withKey: true }),
 
-  run({ values, members, populate }, { model }, store, context, asking) {
-    const write = (assignments: readonly Assignment[]): Maybe<Records> =>
-      members.length === 0 && unchecked(assignments, context).length === 0
-        ? store.insert(model, assignments, asking)
-        : store.transaction((transaction) => insertWith(assignments, members, model, transaction, context), asking)
-    return chain(chain(validate(model, values, 'create', context), write), (stored) =>
-      chain(embed(stored, populate, store), (records) => ({ kind: 'created', model, records, populate, stored })),
-    )
+  prepare: ({ input, target: { model }, requester }, reads, services) =>
+    prepareRecord(model, input, 'create', { requester, reads, services }),
+
+  async run(invocation, prepared, store, services) {
+    const { input, target, origin } = invocation
+    const { model } = target
+    const { populate } = input
+    const stored = isOneStatement(prepared, services)
+      ? await store.insert(model, prepared.assignments, { origin })
+      : await insertCurrent(invocation, prepared, store, services)
+    if (store.reveal || populate.length > 0) return writtenResult(model, stored, populate, store, true)
+    return { kind: 'record', created: true, model, records: stored, populate, stored }
   },
+
+  subscriptions: writtenSubscriptions,
+}
+
+/** Several statements in a transaction. */
+function insertCurrent(
+  { input, target: { model }, origin, requester }: Invocation<RecordInput>,
+  prepared: PreparedRecord,
+  store: ScopedStore,
+  services: OperationServices,
+): Promise<Records> {
+  const prepareAgain = () => prepareRecord(model, input, 'create', { requester, reads: store, services })
+  const insert = (record: PreparedRecord) => async (transaction: ScopedTransaction) =>
+    (await isCurrent(record, transaction, services)) ? insertRecord(record, transaction, services) : undefined
+  return writeCurrent(model, prepared, prepareAgain, (record) =>
+    store.transaction(insert(record), { origin, isSerializable: hasChanges(record) }),
+  )
 }

@@ -1,81 +1,99 @@
-import { allHold, hasKey, holds, oneByKey, type Populate } from '../criteria/criteria.ts'
-import type { Model } from '../model/model.ts'
-import { noSuchRecord, ServiceError } from '../protocol/errors.ts'
+import { findByPrimaryKey, type Populate, primaryKeyEquals } from '../criteria/criteria.ts'
+import { type Model, originalOf } from '../model/model.ts'
+import { noSuchRecord } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
-import type { Records, Transaction } from '../storage/store.ts'
-import { chain, each, type Maybe } from '../support/maybe.ts'
+import type { ScopedReads, ScopedTransaction } from '../storage/scoped-store.ts'
+import type { Records } from '../storage/store.ts'
+import { isDestroyCurrent, prepareDestroy, reachesHooks } from './destroy-changes.ts'
+import { destroyRecords } from './destroy-records.ts'
 import { embed } from './embed.ts'
-import { readPopulate } from './find-input.ts'
-import { stamps } from './membership.ts'
-import type { Context, Pointer, WriteOperation } from './operation.ts'
-import { requiredKey } from './record-key.ts'
+import { readAnswerPopulate } from './find-input.ts'
+import { beforeDestroy, hasHookBefore, previousRecord, requireWritable } from './hooks/before.ts'
+import { noChanges, type PreparedChanges, writeCurrent } from './hooks/linked-changes.ts'
+import type { Invocation, OperationServices, RecordResult, WriteOperation } from './operation.ts'
+import { omit, populate } from './parameters.ts'
+import { missingId, requiredKey } from './record-key.ts'
 import { requireVersion } from './version.ts'
 
-/** A record goes, and with it what pointed to it; the answer is the record as it was. */
-export const destroy: WriteOperation<{ readonly id: Json; readonly populate: readonly Populate[] }> = {
+export interface DestroyInput {
+  readonly id: Json
+  readonly populate: readonly Populate[]
+}
+
+/** Deletes a record, with what `onDestroy` of the associations that lead to it asks for; answers the record as it was. */
+export const destroy: WriteOperation<DestroyInput, RecordResult, PreparedChanges> = {
   name: 'destroy',
   effect: 'writes',
+  action: 'destroy',
   routes: [
     { method: 'DELETE', path: '/:model/:record', style: 'rest' },
     { method: 'DELETE', path: '/:model', style: 'rest' },
     { method: 'GET', path: '/:model/destroy/:record', style: 'shortcut' },
     { method: 'GET', path: '/:model/destroy', style: 'shortcut' },
   ],
+  parameters: [populate, omit],
 
-  parse: (parameters, { model }, { limits }) => ({
-    id: requiredKey(parameters, model),
-    populate: readPopulate({ ...parameters, body: {} }, model, limits, 1),
-  }),
+  parse(parameters, { model }, services) {
+    // An address that destroys names the record in its path.
+    if (parameters.style === 'shortcut' && parameters.record === undefined) throw missingId(model, 'in the path')
+    return { id: requiredKey(parameters, model), populate: readAnswerPopulate(parameters, model, services) }
+  },
 
-  run({ id, populate }, { model }, store, context, asking) {
-    const pointers = context.pointingTo.get(model) ?? []
-    const isPlain = pointers.length === 0 && populate.length === 0 && asking.versions === undefined
-    const removed = isPlain
-      ? store.delete(model, hasKey(model, id), asking)
-      : store.transaction(
-          (transaction) =>
-            chain(requireVersion(model, id, asking, transaction), () =>
-              remove(id, populate, pointers, model, transaction, context),
+  prepare,
+
+  async run(invocation, prepared, store, services) {
+    const { input, target, precondition, origin } = invocation
+    const { model } = target
+    const { id, populate } = input
+    const references = services.referencedBy.get(originalOf(model)) ?? []
+    const isOneStatement =
+      references.length === 0 && populate.length === 0 && precondition === undefined && store.reveal === undefined
+    const records = isOneStatement
+      ? await store.delete(model, primaryKeyEquals(model, id), { origin })
+      : await writeCurrent(
+          model,
+          prepared,
+          () => prepare(invocation, store, services),
+          (changes) =>
+            store.transaction(
+              async (transaction) => {
+                await requireVersion(model, id, precondition, transaction)
+                if (!(await isDestroyCurrent(model, [id], changes, transaction, services))) return undefined
+                return destroyReferenced(input, model, transaction, services, changes)
+              },
+              { origin, isSerializable: changes.size > 0 },
             ),
-          asking,
         )
-    return chain(removed, (records) => {
-      if (records.length === 0) throw noSuchRecord(model.name)
-      return { kind: 'record', model, records, populate }
-    })
+    if (records.length === 0) throw noSuchRecord(model.name)
+    return { kind: 'record', model, records, populate }
   },
 }
 
-/** What the answer embeds is read before it is let go. */
-function remove(
-  id: Json,
-  populate: readonly Populate[],
-  pointers: readonly Pointer[],
-  model: Model,
-  transaction: Transaction,
-  context: Context,
-): Maybe<Records> {
-  return chain(transaction.find(model, oneByKey(model, id)), (found) =>
-    chain(embed(found, populate, transaction), (answer) =>
-      chain(
-        each(pointers, (pointer) => letGo(pointer, id, transaction, context)),
-        () => chain(transaction.delete(model, hasKey(model, id)), () => answer),
-      ),
-    ),
-  )
+/** No hook runs for a record that the requester may not destroy. */
+async function prepare(
+  { input: { id }, target: { model }, requester }: Invocation<DestroyInput>,
+  reads: ScopedReads,
+  services: OperationServices,
+): Promise<PreparedChanges> {
+  const isHooked = hasHookBefore('destroy', model)
+  if (!isHooked && !reachesHooks(originalOf(model), services)) return noChanges
+  const caller = { requester, reads, services }
+  if (isHooked) await beforeDestroy(model, await previousRecord('destroy', model, id, reads), caller)
+  else await requireWritable('destroy', model, id, reads)
+  return prepareDestroy(model, [id], caller)
 }
 
-/** A pair goes, a foreign key becomes null; one that must have a value keeps the record where it is. */
-function letGo({ model, attribute }: Pointer, id: Json, transaction: Transaction, context: Context): Maybe<unknown> {
-  const pointing = holds(attribute, id)
-  if (model.isJunction) return transaction.delete(model, pointing)
-  if (attribute.nullable)
-    return transaction.update(model, pointing, [{ attribute, value: null }, ...stamps(model, context)])
-  const others =
-    attribute.references === model ? allHold(pointing, { kind: 'not', condition: hasKey(model, id) }) : pointing
-  return chain(transaction.count(model, others), (count) => {
-    if (count === 0) return
-    const message = `${count} ${model.name} record${count === 1 ? '' : 's'} must have this "${attribute.name}"`
-    throw new ServiceError('E_CONFLICT', message, { model: model.name, attribute: attribute.name })
-  })
+/** What the answer embeds is read before the references to it are cleared. */
+async function destroyReferenced(
+  { id, populate }: DestroyInput,
+  model: Model,
+  transaction: ScopedTransaction,
+  services: OperationServices,
+  changes: PreparedChanges,
+): Promise<Records> {
+  const found = await transaction.find(model, findByPrimaryKey(model, id))
+  if (found.length === 0) return found
+  const answer = await embed(found, populate, transaction)
+  await destroyRecords(originalOf(model), [id], transaction, services, changes)
+  return answer
 }

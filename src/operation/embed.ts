@@ -1,35 +1,93 @@
-import type { Populate } from '../criteria/criteria.ts'
-import type { Attribute } from '../model/model.ts'
+import type { Criteria, Populate } from '../criteria/criteria.ts'
+import type { Association, Attribute } from '../model/model.ts'
+import { ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
-import { type Embedded, encodeList, type Grouped, type Reads, type Records } from '../storage/store.ts'
-import { entry } from '../support/entry.ts'
-import { chain, each, type Maybe } from '../support/maybe.ts'
+import { JoinedRecords } from '../storage/joined-records.ts'
+import type { ReadOptions } from '../storage/store.ts'
+import { type Embedded, encodeList, type Grouped, listPieces, type Reads, type Records } from '../storage/store.ts'
+import { chunksOf } from '../support/chunks-of.ts'
+import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
+import { andThen, forEachSequential, type MaybePromise } from '../support/maybe-promise.ts'
 
-/** The records with their associations in them: one statement for each association and level, however many records. */
-export function embed(records: Records, populate: readonly Populate[], reads: Reads): Maybe<Records> {
+/** The records with their associations in them: few statements for each association and level, however many records. */
+export function embed(
+  records: Records,
+  populate: readonly Populate[],
+  reads: Reads,
+  client?: ReadOptions,
+): MaybePromise<Records> {
   if (populate.length === 0 || records.length === 0) return records
   const members: Embedded[] = []
-  return chain(
-    each(populate, (item) => chain(memberOf(records, item, reads), (member) => members.push(member))),
+  return andThen(
+    forEachSequential(populate, (item) =>
+      andThen(memberOf(records, item, reads, client), (member) => members.push(member)),
+    ),
     () => records.embed(members),
   )
 }
 
-function memberOf(records: Records, { association, criteria, populate }: Populate, reads: Reads): Maybe<Embedded> {
+function memberOf(
+  records: Records,
+  { association, criteria, populate }: Populate,
+  reads: Reads,
+  client: ReadOptions | undefined,
+): MaybePromise<Embedded> {
   const values = records.values(keyOf(association))
   // Many records may point to the same one, and some to none.
   const keys: Json[] = [...new Set(values)].filter((value) => value !== null)
   const groups = new Map(keys.map((key, index) => [key, index]))
-  return chain(reads.related(association, keys, criteria), ({ records: others, ends }) =>
-    chain(embed(others, populate, reads), (complete) => {
+  return andThen(related(keys, association, criteria, reads, client), ({ records: others, ends }) => {
+    return andThen(embed(others, populate, reads, client), (complete) => {
       const groupOf = (index: number) => groups.get(values[index] as Json) ?? -1
       const grouped = { records: complete, ends }
       return association.kind === 'belongsTo'
         ? one(association.name, grouped, groupOf)
         : many(association.name, grouped, groupOf)
-    }),
+    })
+  })
+}
+
+/** Rows that one statement may return: they are read, or taken over from another process, in one turn of the event loop. */
+const rowsAtOnce = 5_000
+
+/** In slices of the keys, as far as there may be many rows. */
+function related(
+  keys: readonly Json[],
+  association: Association,
+  criteria: Criteria,
+  reads: Reads,
+  client: ReadOptions | undefined,
+): MaybePromise<Grouped> {
+  const { maxRows = Number.POSITIVE_INFINITY, limit } = criteria
+  const counted = (grouped: Grouped): Grouped => {
+    if (grouped.records.length >= maxRows) throw tooMany(association.name, maxRows - 1)
+    return grouped
+  }
+  const size = Math.max(1, Math.floor(rowsAtOnce / limit))
+  if (keys.length <= size) return andThen(reads.related(association, keys, criteria, client), counted)
+  const parts: Records[] = []
+  const ends: number[] = []
+  let length = 0
+  const add = (grouped: Grouped): void => {
+    parts.push(grouped.records)
+    for (const end of grouped.ends) ends.push(length + end)
+    length += grouped.records.length
+    if (length >= maxRows) throw tooMany(association.name, maxRows - 1)
+  }
+  return andThen(
+    forEachSequential([...chunksOf(keys, size)], (some) =>
+      andThen(reads.related(association, some, criteria, client), add),
+    ),
+    () => ({ records: new JoinedRecords(parts), ends }),
   )
 }
+
+const tooMany = (association: string, most: number): ServiceError =>
+  new ServiceError(
+    'E_BAD_CRITERIA',
+    `The response would embed more than ${most} records of the association "${association}" (maxPopulated): use a smaller "limit"`,
+    { limit: 'maxPopulated' },
+  )
 
 function one(name: string, { records, ends }: Grouped, groupOf: (index: number) => number): Embedded {
   const texts = new Map<number, string>()
@@ -41,15 +99,16 @@ function one(name: string, { records, ends }: Grouped, groupOf: (index: number) 
   }
   return {
     name,
-    encode(index) {
+    encode(index, maxBytes) {
       const place = at(index)
-      return place < 0 ? 'null' : entry(texts, place, () => records.encodeAt(place))
+      return place < 0 ? 'null' : getOrInsertComputed(texts, place, () => records.encodeAt(place, maxBytes))
     },
     decode(index) {
       const place = at(index)
       decoded ??= records.decode()
       return place < 0 ? null : (decoded[place] as Json)
     },
+    size: records.size,
   }
 }
 
@@ -57,10 +116,15 @@ function many(name: string, { records, ends }: Grouped, groupOf: (index: number)
   let decoded: readonly Json[] | undefined
   return {
     name,
-    encode(index) {
+    encode(index, maxBytes) {
       const group = groupOf(index)
-      return encodeList(records, ends[group - 1] ?? 0, ends[group] ?? 0)
+      return encodeList(records, maxBytes, ends[group - 1] ?? 0, ends[group] ?? 0)
     },
+    pieces(index, maxBytes) {
+      const group = groupOf(index)
+      return listPieces(records, maxBytes, ends[group - 1] ?? 0, ends[group] ?? 0)
+    },
+    size: records.size,
     decode(index) {
       const group = groupOf(index)
       decoded ??= records.decode()

@@ -1,4 +1,5 @@
-import { type Criteria, everything, type Populate } from '../criteria/criteria.ts'
+import { CostBudget } from '../criteria/cost-budget.ts'
+import { type Condition, type Criteria, matchAll, type Populate } from '../criteria/criteria.ts'
 import { parsePage } from '../criteria/parse-page.ts'
 import { pageOf, parsePopulate, populateAll, withKeys } from '../criteria/parse-populate.ts'
 import { omittedAssociations, parseSelect } from '../criteria/parse-select.ts'
@@ -7,11 +8,24 @@ import { parseWhere } from '../criteria/parse-where.ts'
 import type { Model } from '../model/model.ts'
 import { ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
-import { entry } from '../support/entry.ts'
+import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
 import type { Limits } from '../support/limits.ts'
-import { openCursor } from './cursor.ts'
-import { type Context, type Parameters, parameter } from './operation.ts'
-import { reserved } from './reserved.ts'
+import { decodeCursor } from './cursor.ts'
+import type { OperationServices, ParameterValues } from './operation.ts'
+import {
+  count,
+  cursor,
+  limit,
+  noParameters,
+  omit,
+  parameterValue,
+  populate,
+  reserved,
+  select,
+  skip,
+  sort,
+  where,
+} from './parameters.ts'
 
 /** A list, as it was asked for. */
 export interface FindInput {
@@ -20,47 +34,72 @@ export interface FindInput {
   readonly count: boolean
 }
 
-export function readFind(parameters: Parameters, model: Model, { limits, secret }: Context): FindInput {
-  const get = (name: string) => parameter(parameters, name)
-  const sort = parseSort(get('sort'), model, limits)
-  const page = parsePage(get('limit'), get('skip'), limits)
-  const cursor = get('cursor')
-  if (cursor !== undefined && page.skip > 0)
+export function readFind(parameters: ParameterValues, model: Model, services: OperationServices): FindInput {
+  const parse = (operands?: Json[]) => parseFind(parameters, model, services, operands)
+  return services.shapes ? services.shapes.read(parameters, model, services.limits, parse) : parse()
+}
+
+function parseFind(
+  parameters: ParameterValues,
+  model: Model,
+  { limits, secret }: OperationServices,
+  operands: Json[] | undefined,
+): FindInput {
+  const budget = new CostBudget(limits)
+  const order = parseSort(parameterValue(parameters, sort), model, limits, budget)
+  const page = parsePage(parameterValue(parameters, limit), parameterValue(parameters, skip), limits)
+  const place = parameterValue(parameters, cursor)
+  if (place !== undefined && page.skip > 0)
     throw new ServiceError('E_BAD_CRITERIA', '"cursor" and "skip" cannot be given together')
-  const populate = readPopulate(parameters, model, limits, page.limit)
+  const embedded = readPopulate(parameters, model, limits, undefined, budget)
   return {
     criteria: {
-      where: readWhere(parameters, model, limits),
-      sort,
+      where: readWhere(parameters, model, limits, budget, operands),
+      sort: order,
       ...page,
-      select: withKeys(parseSelect(get('select'), get('omit'), model), model, populate),
-      after: cursor === undefined ? undefined : openCursor(cursor, model, sort, secret),
+      select: withKeys(
+        parseSelect(parameterValue(parameters, select), parameterValue(parameters, omit), model),
+        model,
+        embedded,
+      ),
+      after: place === undefined ? undefined : decodeCursor(place, model, order, secret),
     },
-    populate,
-    count: readCount(get('count')),
+    populate: embedded,
+    count: readCount(parameterValue(parameters, count)),
   }
 }
 
-/** What is to be embedded. The whole of every association is the ordinary case, and is made once for each model. */
+/** What is to be embedded. Every association is the ordinary case, which is made once for each model. */
 export function readPopulate(
-  parameters: Parameters,
+  parameters: ParameterValues,
   model: Model,
   limits: Limits,
-  within: number,
+  within: number | undefined,
+  budget?: CostBudget,
 ): readonly Populate[] {
-  const populate = parameter(parameters, 'populate')
-  if (populate !== undefined && populate !== '') return parsePopulate(populate, model, limits, within)
+  const given = parameterValue(parameters, populate)
+  if (given !== undefined && given !== '') return parsePopulate(given, model, limits, within, budget)
   if (!parameters.populates) return none
   const every = everyAssociation(model, limits)
-  const omitted = omittedAssociations(parameter(parameters, 'omit'), model)
+  const omitted = omittedAssociations(parameterValue(parameters, omit), model)
   return omitted.size === 0 ? every : every.filter(({ association }) => !omitted.has(association))
 }
 
+/** What the answer of a write embeds: its body holds values, so only the query string is read. */
+export const readAnswerPopulate = (
+  parameters: ParameterValues,
+  model: Model,
+  { limits }: OperationServices,
+): readonly Populate[] => {
+  if (parameters.query !== noParameters) return readPopulate({ ...parameters, body: noParameters }, model, limits, 1)
+  return parameters.populates ? everyAssociation(model, limits) : none
+}
+
 const none: readonly Populate[] = []
-const everyone = new WeakMap<Model, readonly Populate[]>()
+const populateOfModel = new WeakMap<Model, readonly Populate[]>()
 
 function everyAssociation(model: Model, limits: Limits): readonly Populate[] {
-  return entry(everyone, model, () => populateAll(model, limits))
+  return getOrInsertComputed(populateOfModel, model, () => populateAll(model, limits))
 }
 
 /** Every association but this one, which is embedded as far as an answer goes. */
@@ -76,19 +115,26 @@ export const populateWhole = (
   return [...populate.filter((item) => item.association !== association), whole]
 }
 
-/** `where`, used instead of the attributes; or else every name that says nothing about the answer is an attribute. */
-function readWhere(parameters: Parameters, model: Model, limits: Limits) {
-  const where = parameter(parameters, 'where')
-  if (where !== undefined) return parseWhere(typeof where === 'string' ? parseJson(where) : where, model, limits)
+/** `where`, used instead of filters by attribute; without it, every name that is no parameter is an attribute. */
+export function readWhere(
+  parameters: ParameterValues,
+  model: Model,
+  limits: Limits,
+  budget?: CostBudget,
+  operands?: Json[],
+): Condition {
+  const given = parameterValue(parameters, where)
+  if (given !== undefined)
+    return parseWhere(typeof given === 'string' ? parseJson(given) : given, model, limits, budget, operands)
   const { query, body } = parameters
   const filter: Record<string, Json> = Object.create(null)
   for (const source of [query, body]) {
     for (const name of Object.keys(source)) if (!reserved.has(name)) filter[name] = source[name] as Json
   }
-  return Object.keys(filter).length === 0 ? everything : parseWhere(filter, model, limits)
+  return Object.keys(filter).length === 0 ? matchAll : parseWhere(filter, model, limits, budget, operands)
 }
 
-function readCount(raw: Json | undefined): boolean {
+export function readCount(raw: Json | undefined): boolean {
   if (raw === undefined || raw === 'false' || raw === false) return false
   if (raw === 'true' || raw === true) return true
   throw new ServiceError('E_BAD_CRITERIA', '"count" is true or false')

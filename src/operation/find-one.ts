@@ -1,19 +1,23 @@
-import type { Json } from '../protocol/json.ts'
-import type { ReadOperation } from './operation.ts'
-import { parseKey } from './record-key.ts'
-import { readShowing, type Showing, show } from './show.ts'
+import { primaryKeyEquals } from '../criteria/criteria.ts'
+import { fetchOne, parseRecordInput, type RecordInput } from './fetch-one.ts'
+import type { ReadOperation, RecordResult } from './operation.ts'
+import { projectionParameters } from './parameters.ts'
+import { recordSubscriptions } from './subscriptions.ts'
 
-/** One record by its key. Parameters that narrow a list mean nothing here and are passed over, as clients expect. */
-export const findOne: ReadOperation<Showing & { readonly id: Json }> = {
+/** One record by its key. Parameters of a list have no meaning here and are ignored, as clients expect. */
+export const findOne: ReadOperation<RecordInput, RecordResult> = {
   name: 'findOne',
   effect: 'reads',
+  action: 'read',
   routes: [
     { method: 'GET', path: '/:model/:record', style: 'rest' },
     { method: 'GET', path: '/:model/find/:record', style: 'shortcut' },
+    { method: 'GET', path: '/:model/findOne/:record', style: 'shortcut' },
   ],
-  parse: (parameters, { model }, { limits }) => ({
-    id: parseKey(parameters.record, model),
-    ...readShowing(parameters, model, limits),
-  }),
-  run: ({ id, ...showing }, { model }, reads) => show(id, showing, model, reads),
+  parameters: projectionParameters,
+  streams: 'record',
+  parse: parseRecordInput,
+  conditionOf: ({ input, target }) => primaryKeyEquals(target.model, input.id),
+  run: fetchOne,
+  subscriptions: (result, { target }) => recordSubscriptions(result, target.model),
 }

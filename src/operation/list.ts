@@ -1,30 +1,25 @@
 import type { Model } from '../model/model.ts'
-import type { Reads } from '../storage/store.ts'
-import { chain, type Maybe } from '../support/maybe.ts'
-import { sealCursor } from './cursor.ts'
+import type { ScopedReads } from '../storage/scoped-store.ts'
+import type { ReadOptions } from '../storage/store.ts'
+import { andThen, type MaybePromise } from '../support/maybe-promise.ts'
+import { encodeCursor } from './cursor.ts'
 import { embed } from './embed.ts'
 import type { FindInput } from './find-input.ts'
-import type { Context, Outcome } from './operation.ts'
+import type { OperationServices, RecordsResult } from './operation.ts'
 
-/** Reads a list, with what is embedded in it, how many there are, and where the next page begins. */
+/** Reads a page, with what is embedded in it, the number of records on all pages if asked for, and the next cursor. */
 export function list(
   { criteria, populate, count }: FindInput,
   model: Model,
-  reads: Reads,
-  context: Context,
-): Maybe<Outcome> {
-  return chain(reads.find(model, criteria), (found) =>
-    chain(embed(found, populate, reads), (records) => {
-      const next = found.next && sealCursor(found.next, model, criteria.sort, context.secret)
-      if (!count) return { kind: 'list', model, records, populate, next }
-      return chain(reads.count(model, criteria.where), (total) => ({
-        kind: 'list',
-        model,
-        records,
-        populate,
-        next,
-        total,
-      }))
+  reads: ScopedReads,
+  { secret }: OperationServices,
+  client?: ReadOptions,
+): MaybePromise<RecordsResult> {
+  return andThen(reads.find(model, criteria, client), (found) =>
+    andThen(embed(found, populate, reads, client), (records) => {
+      const next = found.next && encodeCursor(found.next, model, criteria.sort, secret)
+      const result: RecordsResult = { kind: 'records', model, records, populate, next }
+      return count ? andThen(reads.count(model, criteria.where, client), (total) => ({ ...result, total })) : result
     }),
   )
 }

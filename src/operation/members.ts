@@ -1,86 +1,113 @@
-import { lockedByKey, oneByKey, type Populate } from '../criteria/criteria.ts'
-import type { HasMany, ManyToMany, Model } from '../model/model.ts'
+import { findByPrimaryKey, lockByPrimaryKey, type Populate } from '../criteria/criteria.ts'
+import type { HasMany, ManyToMany } from '../model/model.ts'
 import { noSuchRecord, ServiceError } from '../protocol/errors.ts'
 import type { Json, JsonObject } from '../protocol/json.ts'
-import type { Records, Store, Transaction } from '../storage/store.ts'
-import { must } from '../support/assert.ts'
-import { chain, type Maybe } from '../support/maybe.ts'
+import type { ScopedReads, ScopedStore, ScopedTransaction } from '../storage/scoped-store.ts'
+import type { Records } from '../storage/store.ts'
+import { assertDefined } from '../support/assert.ts'
+import type { MaybePromise } from '../support/maybe-promise.ts'
 import { embed } from './embed.ts'
-import { populateWhole, readPopulate } from './find-input.ts'
-import type { Asking, Context, Outcome, Parameters, Target } from './operation.ts'
-import { parseKey } from './record-key.ts'
+import { populateWhole, readAnswerPopulate } from './find-input.ts'
+import { areAllPrepared, noChanges, type PreparedChanges, writeCurrent } from './hooks/linked-changes.ts'
+import { type MemberWrite, memberChanges } from './member-changes.ts'
+import type { Invocation, OperationServices, ParameterValues, RecordResult, Target } from './operation.ts'
+import { prepareMembers } from './prepare-members.ts'
+import { existingKey } from './record-key.ts'
 import { requireVersion } from './version.ts'
 
-/** What every change of an association is about. */
+/** What every change of an association needs. */
 export interface MembersInput {
   readonly parent: Json
   readonly association: HasMany | ManyToMany
   readonly populate: readonly Populate[]
 }
 
-/** Throws E_NO_SUCH_ROUTE for an association that leads to one record: there is nothing to add to. */
-export function readMembersInput(parameters: Parameters, target: Target, { limits }: Context): MembersInput {
-  const association = must(target.association, 'a route without its association')
+/** Throws E_NO_SUCH_ROUTE for an association that leads to one record: it has no members. */
+export function readMembersInput(
+  parameters: ParameterValues,
+  target: Target,
+  services: OperationServices,
+): MembersInput {
+  const association = assertDefined(target.association, 'a route without its association')
   if (association.kind === 'belongsTo') {
     throw new ServiceError(
       'E_NO_SUCH_ROUTE',
       `"${association.name}" of ${target.model.name} leads to one record and has no members`,
     )
   }
-  const others = readPopulate({ ...parameters, body: {} }, target.model, limits, 1)
+  const others = readAnswerPopulate(parameters, target.model, services)
   return {
-    parent: parseKey(parameters.record, target.model),
+    parent: existingKey(parameters.record, target.model),
     association,
-    populate: populateWhole(others, association.name, target.model, limits),
+    populate: populateWhole(others, association.name, target.model, services.limits),
   }
 }
 
-/** Changes the members in one transaction, and answers the parent with them. `change` may name one that must be among them. */
-export function changeMembers(
-  { parent, association, populate }: MembersInput,
-  model: Model,
-  store: Store,
-  asking: Asking,
-  change: (transaction: Transaction) => Maybe<Json | undefined>,
-): Maybe<Outcome> {
-  const changed = store.transaction(
-    (transaction) =>
-      chain(transaction.find(model, lockedByKey(model, parent)), (found) => {
-        if (found.length === 0) throw noSuchRecord(model.name)
-        return chain(requireVersion(model, parent, asking, transaction), () => change(transaction))
-      }),
-    asking,
-  )
-  return chain(changed, (child) =>
-    chain(store.find(model, oneByKey(model, parent)), (stored) => {
-      if (stored.length === 0) throw noSuchRecord(model.name)
-      return chain(embed(stored, populate, store), (records) =>
-        chain(withMember(records, child, association, store), (records) => ({
-          kind: 'record',
-          model,
-          records,
-          populate,
-          stored,
-          member: child,
-        })),
-      )
-    }),
-  )
+/** The records that join and leave, and how many of the new members are created. */
+export interface MembersChange extends Pick<MemberWrite, 'add' | 'remove'> {
+  readonly created?: number
 }
 
-/** The largest page of an association may not reach as far as the member that was just added; then it comes last. */
-function withMember(
+export interface PreparedChange {
+  readonly changes: PreparedChanges
+}
+
+/** Runs the hooks of the records that join and leave. None runs for a record whose members the requester may not change. */
+export async function prepareChange(
+  { input: { parent, association }, target: { model }, requester }: Invocation<MembersInput>,
+  { created = 0, ...change }: MembersChange,
+  reads: ScopedReads,
+  services: OperationServices,
+): Promise<PreparedChange> {
+  if (!services.hooks) return { changes: noChanges }
+  const found = await reads.find(model, findByPrimaryKey(model, parent))
+  if (found.length === 0) throw noSuchRecord(model.name)
+  return { changes: await prepareMembers({ association, parent, ...change }, created, { requester, reads, services }) }
+}
+
+/**
+ * Changes the members in one transaction and answers the parent with them. `write` may return the key of a member
+ * that must be in the answer; it returns undefined, and has written nothing, when it must be prepared again.
+ */
+export async function changeMembers<Prepared extends PreparedChange>(
+  invocation: Invocation<MembersInput>,
+  change: MembersChange,
+  prepared: Prepared,
+  prepareAgain: () => MaybePromise<Prepared>,
+  store: ScopedStore,
+  services: OperationServices,
+  write: (transaction: ScopedTransaction, prepared: Prepared) => Promise<{ readonly member?: Json } | undefined>,
+): Promise<RecordResult> {
+  const { input, target, precondition, origin } = invocation
+  const { model } = target
+  const { parent, association, populate } = input
+  const writeAll = (prepared: Prepared) => async (transaction: ScopedTransaction) => {
+    const found = await transaction.find(model, lockByPrimaryKey(model, parent))
+    if (found.length === 0) throw noSuchRecord(model.name)
+    await requireVersion(model, parent, precondition, transaction)
+    const current = await memberChanges({ association, parent, ...change }, transaction, services)
+    return areAllPrepared(current, prepared.changes) ? write(transaction, prepared) : undefined
+  }
+  const { member } = await writeCurrent(model, prepared, prepareAgain, (prepared) =>
+    store.transaction(writeAll(prepared), { origin, isSerializable: prepared.changes.size > 0 }),
+  )
+  const stored = await store.find(model, findByPrimaryKey(model, parent))
+  if (stored.length === 0) throw noSuchRecord(model.name)
+  const embedded = await embed(stored, populate, store)
+  const records = member === undefined ? embedded : await withMember(embedded, member, association, store)
+  return { kind: 'record', model, records, populate, stored, member }
+}
+
+/** The largest page of an association may end before the member that was just added; it is then appended. */
+async function withMember(
   records: Records,
-  child: Json | undefined,
-  association: HasMany | ManyToMany,
-  store: Store,
-): Maybe<Records> {
-  const { name, target } = association
-  if (child === undefined) return records
+  member: Json,
+  { name, target }: HasMany | ManyToMany,
+  store: ScopedStore,
+): Promise<Records> {
   const members = records.decode()[0]?.[name] as readonly JsonObject[]
-  if (members.some((member) => member[target.primaryKey.name] === child)) return records
-  return chain(store.find(target, oneByKey(target, child)), (found) => {
-    const longer = [...members, ...found.decode()]
-    return records.embed([{ name, decode: () => longer, encode: () => JSON.stringify(longer) }])
-  })
+  if (members.some((record) => record[target.primaryKey.name] === member)) return records
+  const found = await store.find(target, findByPrimaryKey(target, member))
+  const longer = [...members, ...found.decode()]
+  return records.embed([{ name, decode: () => longer, encode: () => JSON.stringify(longer) }])
 }

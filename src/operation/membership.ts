@@ -1,163 +1,250 @@
-import { allHold, type Condition, everything, hasKey, holds, oneByKey } from '../criteria/criteria.ts'
-import { notIn } from '../criteria/modifiers/in.ts'
+import { and, type Condition, eq, findByPrimaryKey, matchAll, primaryKeyEquals } from '../criteria/criteria.ts'
+import { isIn, notIn } from '../criteria/operators/in.ts'
 import type { Assignment } from '../model/assignment.ts'
-import type { Attribute, HasMany, ManyToMany, Model } from '../model/model.ts'
-import { stampOf } from '../model/stamp.ts'
+import { type Attribute, type HasMany, type ManyToMany, type Model, originalOf } from '../model/model.ts'
+import { timestampFor } from '../model/timestamp.ts'
 import { validate } from '../model/validate.ts'
 import { invalid, ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
+import type { ScopedTransaction } from '../storage/scoped-store.ts'
 import type { Transaction } from '../storage/store.ts'
-import { chain, each, type Maybe } from '../support/maybe.ts'
-import type { Context } from './operation.ts'
-import type { Members } from './record-values.ts'
+import { eventLoopTurn } from '../support/event-loop-turn.ts'
+import { checkTargets, unchecked } from './check-targets.ts'
+import { type PreparedChanges, preparedAssignments } from './hooks/linked-changes.ts'
+import { foreignKeyChange, type NewMember, pairChange } from './member-changes.ts'
+import type { Members } from './member-values.ts'
+import type { OperationServices } from './operation.ts'
 
-/** Makes a record a member. One that is a member already changes nothing; one of another parent leaves it. */
-export function join(
-  association: HasMany | ManyToMany,
+type ToMany = HasMany | ManyToMany
+
+/** Makes a record a member. A member stays as it is; a member of another parent leaves that one. */
+export async function linkRecord(
+  association: ToMany,
   parent: Json,
   child: Json,
-  transaction: Transaction,
-  context: Context,
-): Maybe<unknown> {
+  transaction: ScopedTransaction,
+  services: OperationServices,
+  changes: PreparedChanges,
+  isNew?: NewMember,
+): Promise<void> {
   const { target } = association
-  if (association.kind === 'hasMany') {
-    const outside = allHold(hasKey(target, child), { kind: 'not', condition: holds(association.via, parent) })
-    return chain(
-      transaction.update(target, outside, [{ attribute: association.via, value: parent }, ...stamps(target, context)]),
-      (moved) => (moved.length > 0 ? undefined : requireChild(association, child, transaction)),
-    )
+  await assertMayChange('add', association, parent, child, transaction)
+  if (association.kind === 'manyToMany') {
+    await requireChild(association, child, transaction)
+    const prepared = preparedAssignments(pairChange(association, parent, isNew ?? child), changes)
+    await insertJunctionRow(association, parent, child, transaction, services, prepared)
+    return
   }
-  return chain(requireChild(association, child, transaction), () =>
-    pair(association, parent, child, transaction, context),
-  )
+  const { via } = association
+  const isElsewhere = and(primaryKeyEquals(target, child), { kind: 'not', condition: eq(via, parent) })
+  const others = preparedAssignments(foreignKeyChange(association, child, parent), changes)
+  if (others) await checkTargets(unchecked(others, services), target, transaction)
+  const assignments = [{ attribute: via, value: parent }, ...(others ?? timestampAssignments(target, services))]
+  const moved = await transaction.update(target, isElsewhere, assignments)
+  if (moved.length === 0) await requireChild(association, child, transaction)
 }
 
-/** Ends a membership; one that never was changes nothing. */
-export function leave(
-  association: HasMany | ManyToMany,
+/** Ends a membership; without one, nothing changes. */
+export async function unlinkRecord(
+  association: ToMany,
   parent: Json,
   child: Json,
-  transaction: Transaction,
-  context: Context,
-): Maybe<unknown> {
+  transaction: ScopedTransaction,
+  services: OperationServices,
+  changes: PreparedChanges,
+): Promise<void> {
+  await assertMayChange('remove', association, parent, child, transaction)
   if (association.kind === 'manyToMany') {
     const { junction, near, far } = association
-    return transaction.delete(junction, allHold(holds(near, parent), holds(far, child)))
+    const isMember = and(eq(near, parent), eq(far, child))
+    // What the requester may not read is no member for it.
+    if (
+      transaction.assertMayChangeMembers &&
+      (await transaction.count(junction, knownRows(association, isMember))) === 0
+    )
+      return
+    await transaction.delete(junction, isMember)
+    return
   }
-  return release(
-    association,
-    allHold(hasKey(association.target, child), holds(association.via, parent)),
-    transaction,
-    context,
-  )
+  const isMember = and(primaryKeyEquals(association.target, child), eq(association.via, parent))
+  await clearForeignKey(association, isMember, transaction, services, changes)
 }
 
-/** Makes these the members and no others. */
-export function replaceMembers(
+/** Makes these records the members, and no others. */
+export async function replaceMembers(
   { association, ids, wereRecords }: Members,
   parent: Json,
-  transaction: Transaction,
-  context: Context,
-): Maybe<void> {
-  return chain(wereRecords ? refuseCut(association, parent, ids.length, transaction, context) : undefined, () =>
-    chain(keepOnly(association, parent, ids, transaction, context), () =>
-      each(ids, (id) => join(association, parent, id, transaction, context)),
-    ),
-  )
+  transaction: ScopedTransaction,
+  services: OperationServices,
+  changes: PreparedChanges,
+): Promise<void> {
+  if (wereRecords) await refuseTruncatedList(association, parent, ids.length, transaction, services)
+  await unlinkOthers(association, parent, ids, transaction, services, changes)
+  for (const id of ids) {
+    if (eventLoopTurn.isUsed) await eventLoopTurn.next()
+    await linkRecord(association, parent, id, transaction, services, changes)
+  }
 }
 
-function keepOnly(
-  association: HasMany | ManyToMany,
+async function unlinkOthers(
+  association: ToMany,
   parent: Json,
   ids: readonly Json[],
-  transaction: Transaction,
-  context: Context,
-): Maybe<unknown> {
+  transaction: ScopedTransaction,
+  services: OperationServices,
+  changes: PreparedChanges,
+): Promise<void> {
+  await transaction.assertMayChangeMembers?.('remove', association, [parent])
   if (association.kind === 'manyToMany') {
     const { junction, near, far } = association
-    return transaction.delete(junction, allHold(holds(near, parent), outsideOf(far, ids)))
+    const rows = and(eq(near, parent), isNoneOf(far, ids))
+    if (transaction.assertMayChangeMembers) await unlinkKnown(association, rows, transaction)
+    else await transaction.delete(junction, rows)
+    return
   }
   const { via, target } = association
-  return release(association, allHold(holds(via, parent), outsideOf(target.primaryKey, ids)), transaction, context)
+  const isOther = and(eq(via, parent), isNoneOf(target.primaryKey, ids))
+  await clearForeignKey(association, isOther, transaction, services, changes)
 }
 
-const outsideOf = (attribute: Attribute, ids: readonly Json[]): Condition =>
-  ids.length === 0 ? everything : { kind: 'compare', attribute, modifier: notIn, operand: ids }
+/** Members that the requester may not read stay, as they do where the member has a foreign key. */
+async function unlinkKnown(association: ManyToMany, rows: Condition, transaction: ScopedTransaction): Promise<void> {
+  const { junction, far } = association
+  const where = knownRows(association, rows)
+  const page = { where, sort: [], limit: unlinkedAtOnce, skip: 0, select: [far] }
+  for (let found = unlinkedAtOnce; found === unlinkedAtOnce; ) {
+    const members = (await transaction.find(junction, { ...page })).values(far)
+    found = members.length
+    if (found === 0) return
+    for (const inverse of inversesOf(association))
+      await transaction.assertMayChangeMembers?.('remove', inverse, members)
+    await transaction.delete(junction, and(rows, { kind: 'compare', attribute: far, operator: isIn, operand: members }))
+  }
+}
+
+const unlinkedAtOnce = 500
+
+/** Of these junction rows, those of members that are known: rules narrow what is related to what the requester may read. */
+function knownRows({ far, target }: ManyToMany, rows: Condition): Condition {
+  const association = { kind: 'belongsTo', name: far.name, target: originalOf(target), foreignKey: far } as const
+  return and(rows, { kind: 'related', association, condition: matchAll })
+}
+
+/** Throws E_FORBIDDEN unless the requester may change the association of the parent, and of the member where it has the inverse. */
+async function assertMayChange(
+  action: 'add' | 'remove',
+  association: ToMany,
+  parent: Json,
+  child: Json,
+  transaction: ScopedTransaction,
+): Promise<void> {
+  if (!transaction.assertMayChangeMembers) return
+  await transaction.assertMayChangeMembers(action, association, [parent])
+  if (association.kind === 'hasMany') return
+  for (const inverse of inversesOf(association)) await transaction.assertMayChangeMembers(action, inverse, [child])
+}
+
+/** The same association as the members declare it. */
+const inversesOf = ({ target, junction, near, far }: ManyToMany): readonly ManyToMany[] =>
+  [...originalOf(target).associations.values()]
+    .filter((inverse) => inverse.kind === 'manyToMany')
+    .filter((inverse) => inverse.junction === junction && inverse.near === far && inverse.far === near)
+
+const isNoneOf = (attribute: Attribute, ids: readonly Json[]): Condition =>
+  ids.length === 0 ? matchAll : { kind: 'compare', attribute, operator: notIn, operand: ids }
 
 /**
- * An answer holds only so many members. Whole records that are sent back may be such a part, and taking it for all of
- * them would quietly let the others go.
+ * An answer embeds a limited number of members. Records that are sent back may be such a part of the list; taking them
+ * for all would remove the others silently.
  */
-function refuseCut(
-  association: HasMany | ManyToMany,
+async function refuseTruncatedList(
+  association: ToMany,
   parent: Json,
   given: number,
-  transaction: Transaction,
-  { limits }: Context,
-): Maybe<void> {
-  const [model, attribute] =
-    association.kind === 'hasMany' ? [association.target, association.via] : [association.junction, association.near]
-  return chain(transaction.count(model, holds(attribute, parent)), (count) => {
-    if (count <= limits.defaultLimit || count <= given) return
-    const message = `"${association.name}" has ${count} members, more than an answer embeds: give a list of ids to replace them`
-    throw new ServiceError('E_CONFLICT', message, { attribute: association.name })
-  })
+  transaction: ScopedTransaction,
+  { limits }: OperationServices,
+): Promise<void> {
+  const count =
+    association.kind === 'hasMany'
+      ? await transaction.count(association.target, eq(association.via, parent))
+      : await transaction.count(association.junction, knownRows(association, eq(association.near, parent)))
+  if (count <= limits.defaultLimit || count <= given) return
+  const message = `"${association.name}" has ${count} members, more than an answer embeds: give a list of ids to replace them`
+  throw new ServiceError('E_CONFLICT', message, { attribute: association.name })
 }
 
-function release(
+async function clearForeignKey(
   { target, via, name }: HasMany,
   members: Condition,
-  transaction: Transaction,
-  context: Context,
-): Maybe<unknown> {
-  if (via.nullable)
-    return transaction.update(target, members, [{ attribute: via, value: null }, ...stamps(target, context)])
-  return chain(transaction.count(target, members), (count) => {
-    if (count === 0) return
-    throw new ServiceError(
-      'E_CONFLICT',
-      `Each ${target.name} must have its "${via.name}": it cannot be taken out of "${name}"`,
-      {
-        model: target.name,
-        attribute: via.name,
-      },
-    )
-  })
+  transaction: ScopedTransaction,
+  services: OperationServices,
+  changes: PreparedChanges,
+): Promise<void> {
+  if (via.nullable) {
+    await clearReferences(target, via, members, transaction, services, changes)
+    return
+  }
+  const count = await transaction.count(target, members)
+  if (count === 0) return
+  const message = `Each ${target.name} requires its "${via.name}": it cannot be removed from "${name}"`
+  throw new ServiceError('E_CONFLICT', message, { model: target.name, attribute: via.name })
 }
 
-function pair(
+/** Sets the references of the records that match to null, with what the hooks made of each. */
+export async function clearReferences(
+  model: Model,
+  attribute: Attribute,
+  where: Condition,
+  transaction: Transaction,
+  services: OperationServices,
+  changes: PreparedChanges,
+): Promise<void> {
+  const cleared = { attribute, value: null }
+  for (const { change, assignments } of changes.values()) {
+    if (change.references.get(attribute) !== null) continue
+    await checkTargets(unchecked(assignments, services), model, transaction)
+    await transaction.update(model, and(primaryKeyEquals(model, change.key), where), [cleared, ...assignments])
+  }
+  await transaction.update(model, where, [cleared, ...timestampAssignments(model, services)])
+}
+
+async function insertJunctionRow(
   { junction, near, far }: ManyToMany,
   parent: Json,
   child: Json,
-  transaction: Transaction,
-  context: Context,
-): Maybe<unknown> {
+  transaction: ScopedTransaction,
+  services: OperationServices,
+  prepared: readonly Assignment[] | undefined,
+): Promise<void> {
+  const pair = [
+    { attribute: near, value: parent },
+    { attribute: far, value: child },
+  ]
   if (junction.isJunction) {
-    return transaction.insertMissing(junction, [
-      { attribute: near, value: parent },
-      { attribute: far, value: child },
-    ])
+    await transaction.insertMissing(junction, pair)
+    return
   }
-  return chain(transaction.count(junction, allHold(holds(near, parent), holds(far, child))), (count) => {
-    if (count > 0) return
-    const values = new Map([
-      [near.name, parent],
-      [far.name, child],
-    ])
-    return chain(validate(junction, values, 'create', context), (assignments) =>
-      transaction.insert(junction, assignments),
-    )
-  })
+  const count = await transaction.count(junction, and(eq(near, parent), eq(far, child)))
+  if (count > 0) return
+  if (prepared) {
+    await checkTargets(unchecked(prepared, services), junction, transaction)
+    await transaction.insert(junction, [...prepared, ...pair])
+    return
+  }
+  const values = new Map([
+    [near.name, parent],
+    [far.name, child],
+  ])
+  await transaction.insert(junction, await validate(junction, values, 'create', services))
 }
 
-function requireChild({ name, target }: HasMany | ManyToMany, child: Json, transaction: Transaction): Maybe<void> {
-  return chain(transaction.find(target, oneByKey(target, child)), (found) => {
-    if (found.length === 0) throw invalid(name, 'exists', `"${name}" names a ${target.name} that does not exist`)
-  })
+async function requireChild({ name, target }: ToMany, child: Json, transaction: ScopedTransaction): Promise<void> {
+  const found = await transaction.find(target, findByPrimaryKey(target, child))
+  if (found.length === 0) throw invalid(name, 'exists', `"${name}" names a ${target.name} that does not exist`)
 }
 
-/** What changes with every change of a record. */
-export const stamps = (model: Model, { clock }: Context): readonly Assignment[] =>
-  [...model.attributes.values()]
+/** `updatedAt`, which changes with every change of a record. */
+export const timestampAssignments = (model: Model, { clock }: OperationServices): readonly Assignment[] =>
+  [...originalOf(model).attributes.values()]
     .filter((attribute) => attribute.autoUpdatedAt)
-    .map((attribute) => ({ attribute, value: stampOf(attribute, clock.now()) }))
+    .map((attribute) => ({ attribute, value: timestampFor(attribute, clock.now()) }))

@@ -1,10 +1,18 @@
-import type { Populate } from '../criteria/criteria.ts'
+import type { Condition, Populate } from '../criteria/criteria.ts'
+import type { Action } from '../model/access-rules.ts'
 import type { Association, Attribute, Model, Models } from '../model/model.ts'
 import type { ValidationContext } from '../model/validate.ts'
-import type { Json, JsonObject } from '../protocol/json.ts'
-import type { Reads, Records, Store } from '../storage/store.ts'
+import type { EncodedJson, Json, JsonObject } from '../protocol/json.ts'
+import type { Requester } from '../protocol/requester.ts'
+import type { SubscriptionRequest } from '../realtime/socket/subscription-request.ts'
+import type { ScopedReads, ScopedStore } from '../storage/scoped-store.ts'
+import type { ReadOptions, Records } from '../storage/store.ts'
+import type { WriteOrigin } from '../storage/write-origin.ts'
 import type { Limits } from '../support/limits.ts'
-import type { Maybe } from '../support/maybe.ts'
+import type { MaybePromise } from '../support/maybe-promise.ts'
+import type { FindShapes } from './find-shapes.ts'
+import type { HookServices } from './hooks/hook-services.ts'
+import type { Parameter } from './parameters.ts'
 
 /** Whether a route is one of the REST routes, or a GET that carries everything in its address. */
 export const styles = ['rest', 'shortcut'] as const
@@ -15,7 +23,12 @@ export interface Route {
   /** Segments that begin with a colon stand for `:model`, `:record`, `:association`, `:child`. */
   readonly path: string
   readonly style: Style
+  /** Serves the requests at this address that send this; all others are served by the route without it. */
+  readonly when?: RouteCondition
 }
+
+/** A list as the body, or a parameter of the query string. */
+export type RouteCondition = 'list' | 'where' | 'upsert'
 
 /** What a request is about. */
 export interface Target {
@@ -24,81 +37,172 @@ export interface Target {
   readonly association?: Association | undefined
 }
 
-/** Who asks, and on what condition. */
-export interface Asking {
-  /** For the log of changes. */
-  readonly origin?: string | undefined
-  /** A write happens only if the record is in one of these versions; '*': if it is there at all. */
-  readonly versions?: readonly string[] | '*' | undefined
+/** The versions one of which the record must be in; `'*'`: any version, but the record must exist. */
+export type Precondition = readonly string[] | '*'
+
+/**
+ * One call of one operation by one requester. HTTP, sockets, streams and code in the same process all build this, and
+ * nothing else reaches an operation.
+ */
+export interface Invocation<Input = unknown> {
+  readonly operation: Operation<Input>
+  readonly target: Target
+  /** Parsed: every name is resolved. */
+  readonly input: Input
+  readonly requester: Requester
+  readonly precondition?: Precondition | undefined
+  /** What caused a write, for the change log. */
+  readonly origin?: WriteOrigin | undefined
+  /** Long reads end when it disconnects. */
+  readonly client?: ReadOptions | undefined
+  /** Whether the client can be sent a body in pieces: a socket cannot. */
+  readonly acceptsStream?: boolean
+  /** Of the request, for actions of the application. */
+  readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>> | undefined
 }
 
-/** What somebody gave, by where they gave it: in the path, in the query string, in the body. */
-export interface Parameters {
+/** The parameters of a request by the place they were sent in. */
+export interface ParameterValues {
   readonly style: Style
   readonly record?: string | number | undefined
   readonly child?: string | number | undefined
   readonly query: JsonObject
   readonly body: JsonObject
+  /** The body came in a format whose values are all text: a form or XML. Values of the query string always are text. */
+  readonly hasTextBody?: boolean
   /** The body, when it was a list. */
   readonly list?: readonly Json[] | undefined
-  /** Whether associations are embedded when nothing is said of them. */
+  /** Whether associations are embedded when the request does not say. */
   readonly populates: boolean
+  /** Whether the requester may give a value for an attribute. Undefined: for every one. */
+  readonly mayWrite?: ((attribute: Attribute) => boolean) | undefined
+  /** Recognises a value that is known only when the record is written. Undefined: there are none. */
+  readonly laterValue?: ((raw: JsonObject) => LaterValue | undefined) | undefined
 }
 
-/** What operations know besides the request. Made once. */
-export interface Context extends ValidationContext {
+/** A value that is known only when the record is written, such as the key of a record of the same transaction. */
+export type LaterValue = () => Json
+
+/** What operations need besides the invocation. Made once per service. */
+export interface OperationServices extends ValidationContext {
   readonly models: Models
   readonly limits: Limits
-  /** What becomes of names in a body that the model does not know. */
+  /** What happens to names in a body that the model does not have. */
   readonly unknownAttributes: 'refuse' | 'ignore'
-  /** The attributes, of all models, that hold the key of this one. */
-  readonly pointingTo: ReadonlyMap<Model, readonly Pointer[]>
-  /** To-one attributes that the database does not check itself. */
+  /** By model, the attributes of all models that hold its key. */
+  readonly referencedBy: ReadonlyMap<Model, readonly ForeignKeyReference[]>
+  /** To-one attributes without a foreign key in the database. */
   readonly unenforced: ReadonlySet<Attribute>
-  /** What cursors are sealed with. */
+  /** Signs cursors. */
   readonly secret: string
+  /** Lists by shape. Undefined: every request is parsed and compiled. */
+  readonly shapes?: FindShapes | undefined
+  /** Undefined: no model declares a hook. */
+  readonly hooks: HookServices | undefined
 }
 
-export interface Pointer {
+export interface ForeignKeyReference {
   readonly model: Model
   readonly attribute: Attribute
 }
 
-/** What was done. What there is to tell of it is in the log of changes, written in the same transaction. */
-export interface Outcome {
-  readonly kind: 'list' | 'record' | 'created'
-  /** Whose records they are. */
+/** What was read or done. Its events are in the change log, written in the same transaction. */
+export type OperationResult = RecordsResult | RecordResult | JsonResult | EmptyResult | ActionResult
+
+/** A page of a list. */
+export interface RecordsResult {
+  readonly kind: 'records'
   readonly model: Model
   readonly records: Records
   /** What is embedded in them. */
   readonly populate: readonly Populate[]
-  /** The record as it is stored, whole and with nothing embedded: what its version is taken from. */
-  readonly stored?: Records | undefined
-  /** The one that was added to an association, even if it was a member before. */
-  readonly member?: Json | undefined
-  /** How many there are on all pages. */
+  /** How many there are on all pages, when it was asked for. */
   readonly total?: number | undefined
-  /** Where the next page begins. */
+  /** The cursor of the next page. */
   readonly next?: string | undefined
+  /** They are new. */
+  readonly created?: boolean
 }
 
-interface Asked<Input> {
+export interface RecordResult {
+  readonly kind: 'record'
+  readonly model: Model
+  /** Holds one. */
+  readonly records: Records
+  readonly populate: readonly Populate[]
+  readonly created?: boolean
+  /** The record as it is stored, with all attributes and nothing embedded: its version is the hash of this. */
+  readonly stored?: Records | undefined
+  /** The key of the record that was added to an association, also when it was a member before. */
+  readonly member?: Json | undefined
+}
+
+export interface JsonResult {
+  readonly kind: 'json'
+  readonly value: Json
+  readonly created?: boolean
+}
+
+export interface EmptyResult {
+  readonly kind: 'empty'
+}
+
+/** Of an action of the application. */
+export interface ActionResult {
+  readonly kind: 'action'
+  /** As the action returned it, for code in the same process. */
+  readonly value: unknown
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: EncodedJson
+  /** Instead of a body. */
+  readonly stream?: AsyncIterable<string | Uint8Array>
+}
+
+interface Description<Input, Result> {
   readonly name: string
   readonly routes: readonly Route[]
-  /** Resolves every name, or throws, before anything happens. */
-  parse(parameters: Parameters, target: Target, context: Context): Input
+  /** Names that have a meaning of their own here; every other name is an attribute. */
+  readonly parameters: readonly Parameter[]
+  /** The body may be a list. */
+  readonly acceptsList?: boolean
+  /** No name in the body has a meaning for the transport. */
+  readonly takesWholeBody?: boolean
+  /** The parsed input of a GET depends on its address alone, and is worth keeping: lists are asked for again and again. */
+  readonly cachesPlan?: boolean
+  /** The rule that may refuse it for every record. Those of associations are applied where members change. */
+  readonly action?: Action
+  /** What `Accept: text/event-stream` at the same address listens to. */
+  readonly streams?: 'model' | 'record'
+  /** Resolves every name, or throws a ServiceError, before anything happens. */
+  parse(parameters: ParameterValues, target: Target, services: OperationServices): Input
+  /** What the socket that asked is subscribed to. */
+  subscriptions?(result: Result, invocation: Invocation<Input>): SubscriptionRequest
 }
-export interface ReadOperation<Input = unknown> extends Asked<Input> {
+
+export interface ReadOperation<Input = unknown, Result extends OperationResult = OperationResult>
+  extends Description<Input, Result> {
   readonly effect: 'reads'
-  run(input: Input, target: Target, reads: Reads, context: Context): Maybe<Outcome>
+  /** The condition on records of the model itself, so that a sample of answers can be checked against it. */
+  conditionOf?(invocation: Invocation<Input>): Condition
+  /** Answers without a promise where the database does. */
+  run(invocation: Invocation<Input>, reads: ScopedReads, services: OperationServices): MaybePromise<Result>
 }
-export interface WriteOperation<Input = unknown> extends Asked<Input> {
+/**
+ * A write has two stages. `prepare` runs functions of the application on the input: hooks and schemas. It precedes the
+ * transaction, so it may wait, and several writes of one transaction are all prepared before it begins. `run` writes.
+ */
+export interface WriteOperation<Input = unknown, Result extends OperationResult = OperationResult, Prepared = unknown>
+  extends Description<Input, Result> {
   readonly effect: 'writes'
-  run(input: Input, target: Target, store: Store, context: Context, asking: Asking): Maybe<Outcome>
+  prepare(invocation: Invocation<Input>, reads: ScopedReads, services: OperationServices): MaybePromise<Prepared>
+  run(
+    invocation: Invocation<Input>,
+    prepared: Prepared,
+    store: ScopedStore,
+    services: OperationServices,
+  ): Promise<Result>
 }
 
-/** One thing that can be asked of a model. To add one: a file here and a line in `operations.ts`. */
+/** One thing that can be done with a model. To add one: a file here and a line in `operations.ts`. */
 export type Operation<Input = unknown> = ReadOperation<Input> | WriteOperation<Input>
-
-export const parameter = ({ query, body }: Parameters, name: string): Json | undefined =>
-  Object.hasOwn(body, name) ? body[name] : Object.hasOwn(query, name) ? query[name] : undefined

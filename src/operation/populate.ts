@@ -1,94 +1,101 @@
-import { allHold, type Condition, hasKey, holds, oneByKey } from '../criteria/criteria.ts'
+import { and, type Condition, eq, findByPrimaryKey, primaryKeyEquals } from '../criteria/criteria.ts'
 import type { Association, HasMany, ManyToMany, Model } from '../model/model.ts'
 import { noSuchRecord, ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
-import type { Reads } from '../storage/store.ts'
-import { must } from '../support/assert.ts'
-import { chain, type Maybe } from '../support/maybe.ts'
+import type { ScopedReads } from '../storage/scoped-store.ts'
+import { assertDefined } from '../support/assert.ts'
+import { andThen, type MaybePromise } from '../support/maybe-promise.ts'
+import { fetchOne, type RecordProjection, readProjection } from './fetch-one.ts'
 import { type FindInput, readFind } from './find-input.ts'
 import { list } from './list.ts'
-import type { Outcome, Parameters, ReadOperation } from './operation.ts'
-import { parseKey } from './record-key.ts'
-import { reserved } from './reserved.ts'
-import { readShowing, type Showing, show } from './show.ts'
+import type { ParameterValues, ReadOperation, RecordResult, RecordsResult } from './operation.ts'
+import { listParameters, namesOf, projectionParameters, reserved, transportParameters } from './parameters.ts'
+import { existingKey } from './record-key.ts'
+import { memberSubscriptions } from './subscriptions.ts'
 
 type PopulateInput = { readonly id: Json } & (
   | { readonly kind: 'many'; readonly find: FindInput; readonly association: HasMany | ManyToMany }
-  | { readonly kind: 'one'; readonly showing: Showing; readonly child?: Json }
+  | { readonly kind: 'one'; readonly projection: RecordProjection; readonly child?: Json }
 )
 
-/** What an association of one record leads to: a list with all that a find can ask, one of its members, or the parent. */
-export const populate: ReadOperation<PopulateInput> = {
+/** The other side of an association of one record: a list with all that a find takes, one of its members, or the one record a to-one leads to. */
+export const populate: ReadOperation<PopulateInput, RecordResult | RecordsResult> = {
   name: 'populate',
   effect: 'reads',
+  action: 'read',
   routes: [
     { method: 'GET', path: '/:model/:record/:association', style: 'rest' },
     { method: 'GET', path: '/:model/:record/:association/:child', style: 'rest' },
   ],
+  parameters: listParameters,
 
-  parse(given, target, context) {
+  parse(given, target, services) {
     const { model } = target
-    const association = must(target.association, 'a route without its association')
-    const parameters = { ...given, populates: false } // what is asked for is what is embedded elsewhere
-    const id = parseKey(parameters.record, model)
-    if (association.kind === 'belongsTo' || parameters.child !== undefined) {
-      if (association.kind === 'belongsTo') refuseCriteria(parameters, association)
-      const showing = readShowing(parameters, association.target, context.limits)
-      const child = parameters.child === undefined ? undefined : parseKey(parameters.child, association.target)
-      return { id, kind: 'one', showing, ...(child !== undefined && { child }) }
-    }
-    return { id, kind: 'many', association, find: readFind(parameters, association.target, context) }
+    const association = assertDefined(target.association, 'a route without its association')
+    // The records here are those that are embedded elsewhere: nothing is embedded in them unless asked for.
+    const parameters = { ...given, populates: false }
+    const id = existingKey(parameters.record, model)
+    if (association.kind !== 'belongsTo' && parameters.child === undefined)
+      return { id, kind: 'many', association, find: readFind(parameters, association.target, services) }
+    if (association.kind === 'belongsTo') refuseCriteria(parameters, association)
+    const projection = readProjection(parameters, association.target, services.limits)
+    const child = parameters.child === undefined ? undefined : existingKey(parameters.child, association.target)
+    return { id, kind: 'one', projection, ...(child !== undefined && { child }) }
   },
 
-  run(input, target, reads, context) {
-    const association = must(target.association, 'a route without its association')
-    if (input.kind === 'one') return one(input.id, input.child, input.showing, target.model, association, reads)
+  run({ input, target: { model, association: named }, client }, reads, services) {
+    const association = assertDefined(named, 'a route without its association')
+    if (input.kind === 'one') return one(input.id, input.child, input.projection, model, association, reads)
     const { find } = input
-    const where = allHold(memberOf(input.association, target.model, input.id), find.criteria.where)
-    return chain(reads.find(target.model, oneByKey(target.model, input.id)), (parents) => {
-      if (parents.length === 0) throw noSuchRecord(target.model.name)
-      return list({ ...find, criteria: { ...find.criteria, where } }, association.target, reads, context)
+    const where = and(memberOf(input.association, model, input.id), find.criteria.where)
+    return andThen(reads.find(model, findByPrimaryKey(model, input.id)), (parents) => {
+      if (parents.length === 0) throw noSuchRecord(model.name)
+      return list({ ...find, criteria: { ...find.criteria, where } }, association.target, reads, services, client)
     })
   },
+
+  subscriptions: (result, { input, target }) => memberSubscriptions(result, target.model, input.id),
 }
 
 function one(
   id: Json,
   child: Json | undefined,
-  showing: Showing,
+  projection: RecordProjection,
   model: Model,
   association: Association,
-  reads: Reads,
-): Maybe<Outcome> {
+  reads: ScopedReads,
+): MaybePromise<RecordResult> {
   const { target } = association
   if (association.kind !== 'belongsTo') {
-    const where = allHold(hasKey(target, child as Json), memberOf(association, model, id))
-    return chain(reads.count(target, where), (count) => {
+    const where = and(primaryKeyEquals(target, child as Json), memberOf(association, model, id))
+    return andThen(reads.count(target, where), (count) => {
       if (count === 0) throw noSuchRecord(target.name)
-      return show(child as Json, showing, target, reads)
+      return fetchOne({ input: { id: child as Json, ...projection }, target: { model: target } }, reads)
     })
   }
-  return chain(reads.find(model, oneByKey(model, id)), (records) => {
+  return andThen(reads.find(model, findByPrimaryKey(model, id)), (records) => {
     if (records.length === 0) throw noSuchRecord(model.name)
     const [key] = records.values(association.foreignKey)
     if (key === null || key === undefined || (child !== undefined && child !== key)) throw noSuchRecord(target.name)
-    return show(key, showing, target, reads)
+    return fetchOne({ input: { id: key, ...projection }, target: { model: target } }, reads)
   })
 }
 
-/** What is true of the members of an association of one record. */
+/** The condition that holds for the members of an association of one record. */
 export function memberOf(association: HasMany | ManyToMany, model: Model, id: Json): Condition {
-  if (association.kind === 'hasMany') return holds(association.via, id)
-  // The same pairs, seen from the other side.
+  if (association.kind === 'hasMany') return eq(association.via, id)
+  // The same junction rows, from the other side.
   const { junction, near, far, name } = association
   const inverse: ManyToMany = { kind: 'manyToMany', name, target: model, junction, near: far, far: near }
-  return { kind: 'related', association: inverse, condition: hasKey(model, id) }
+  return { kind: 'related', association: inverse, condition: primaryKeyEquals(model, id) }
 }
 
-function refuseCriteria({ query, body }: Parameters, { name }: Association): void {
+const allowedForOne = namesOf([...projectionParameters, ...transportParameters])
+
+function refuseCriteria({ query, body }: ParameterValues, { name }: Association): void {
   for (const parameter of [...Object.keys(query), ...Object.keys(body)]) {
-    if (['select', 'omit', 'populate', 'callback', '_'].includes(parameter)) continue
+    if (allowedForOne.has(parameter)) continue
     const what = reserved.has(parameter) ? `"${parameter}"` : 'a filter'
-    throw new ServiceError('E_BAD_CRITERIA', `"${name}" leads to one record: ${what} means nothing here`)
+    throw new ServiceError('E_BAD_CRITERIA', `"${name}" leads to one record: ${what} has no meaning here`)
   }
 }

@@ -1,10 +1,10 @@
 import type { Model } from '../model/model.ts'
-import { ServiceError } from '../protocol/errors.ts'
+import { noSuchRecord, ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
-import type { Parameters } from './operation.ts'
-import { parameter } from './operation.ts'
+import type { ParameterValues } from './operation.ts'
+import { parameterValue } from './parameters.ts'
 
-/** A key as somebody gave it, in the form of the model's. Throws E_BAD_REQUEST when it cannot be one. */
+/** A key in the form of the model's. Throws E_BAD_REQUEST when it cannot be one. */
 export function parseKey(raw: Json | undefined, model: Model): Json {
   const { type } = model.primaryKey
   const key = raw === undefined || raw === null || typeof raw === 'object' ? undefined : type.parse(raw)
@@ -13,13 +13,23 @@ export function parseKey(raw: Json | undefined, model: Model): Json {
   return key
 }
 
-/** The record a write is about: in the path, or else the parameter `id`, whatever the key is called. */
-export function requiredKey(parameters: Parameters, model: Model): Json {
-  if (parameters.record !== undefined) return parseKey(parameters.record, model)
-  const id = parameters.style === 'rest' ? parameter(parameters, 'id') : undefined
-  if (id === undefined) {
-    const place = parameters.style === 'rest' ? 'in the path, or as "id" in the body' : 'in the path'
-    throw new ServiceError('E_BAD_REQUEST', `Say which ${model.name}: its id goes ${place}`, { model: model.name })
-  }
-  return parseKey(id, model)
+/**
+ * The key of a record that a request refers to. Throws E_NO_SUCH_RECORD for text or a number that no record of the
+ * model can have as its key, and E_BAD_REQUEST for other values.
+ */
+export function existingKey(raw: Json | undefined, model: Model): Json {
+  if (typeof raw !== 'string' && typeof raw !== 'number') return parseKey(raw, model)
+  const key = model.primaryKey.type.parse(raw)
+  if (key === undefined) throw noSuchRecord(model.name)
+  return key
 }
+
+/** The key of the record that a write concerns: in the path, or the parameter `id`, whatever the key is called. */
+export function requiredKey(parameters: ParameterValues, model: Model): Json {
+  const id = parameters.record ?? parameterValue(parameters, { name: 'id' })
+  if (id === undefined) throw missingId(model, 'in the path or as "id"')
+  return existingKey(id, model)
+}
+
+export const missingId = (model: Model, place: string): ServiceError =>
+  new ServiceError('E_BAD_REQUEST', `Missing ${model.name} id: give it ${place}`, { model: model.name })

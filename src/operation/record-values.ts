@@ -1,96 +1,256 @@
-import type { Association, HasMany, ManyToMany, Model } from '../model/model.ts'
+import type { Populate } from '../criteria/criteria.ts'
+import { type Attribute, type HasMany, type ManyToMany, type Model, originalOf } from '../model/model.ts'
+import { requireShallow } from '../protocol/body-depth.ts'
 import { type InvalidAttributes, ServiceError, type Violation } from '../protocol/errors.ts'
-import { isJsonObject, type Json } from '../protocol/json.ts'
-import type { Context, Parameters } from './operation.ts'
-import { reserved } from './reserved.ts'
+import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts'
+import type { Limits } from '../support/limits.ts'
+import { nearest } from '../support/nearest.ts'
+import { readAnswerPopulate } from './find-input.ts'
+import { type Members, readMembers, splitMembers } from './member-values.ts'
+import type { LaterValue, OperationServices, ParameterValues } from './operation.ts'
+import { noParameters, reserved } from './parameters.ts'
 
-/** What somebody gave for a record: values of attributes, and the members of associations. */
+/** The values given for a record: values of attributes, members of associations, and records to create with it. */
 export interface RecordValues {
   readonly values: ReadonlyMap<string, Json>
-  readonly members: readonly Members[]
+  /** New records that to-one associations will refer to. */
+  readonly parents: readonly NewParent[]
+  readonly members: readonly MemberValues[]
+  /** Values that are known only when the record is written. Undefined: none. */
+  readonly later?: ReadonlyMap<Attribute, LaterValue> | undefined
 }
 
-export interface Members {
-  readonly association: HasMany | ManyToMany
-  readonly ids: readonly Json[]
-  /** They came as whole records, so what was left out may have been left out of the answer they are from. */
-  readonly wereRecords: boolean
+export interface NewParent {
+  readonly attribute: Attribute
+  readonly model: Model
+  readonly record: RecordValues
+}
+
+/** Existing and new members of an association. */
+export interface MemberValues extends Members {
+  readonly created: readonly RecordValues[]
+}
+
+const none: readonly never[] = []
+
+/** What a write of one record is given: its values, and what the answer embeds. */
+export type RecordInput = RecordValues & { readonly populate: readonly Populate[] }
+
+export function readRecordInput(
+  parameters: ParameterValues,
+  model: Model,
+  services: OperationServices,
+  options: ReadValuesOptions,
+): RecordInput {
+  const { values, parents, members, later } = readValues(parameters, model, services, options)
+  const embeds = parameters.populates || parameters.query !== noParameters
+  return { values, parents, members, later, populate: embeds ? readAnswerPopulate(parameters, model, services) : none }
+}
+
+interface ReadValuesOptions {
+  /** Whether the record's own key is read or ignored. */
+  readonly withKey: boolean
 }
 
 /**
- * The values somebody gave for a record, the body's before the query string's. What a find returned may be sent back:
- * the times we keep are passed over, and an embedded record counts as its id; `withKey` says whether the record's own
- * key is taken or passed over too. Throws E_INVALID_ATTRIBUTES naming every name that is unknown.
+ * Reads the values given for a record, the body's before the query string's. A record as a find returned it is accepted:
+ * timestamps of the service are ignored, and an embedded record counts as its id. An embedded object without a key is a
+ * new record, which is created with this one. Throws E_INVALID_ATTRIBUTES naming every unknown name.
  */
 export function readValues(
-  { query, body }: Parameters,
+  { query, body, mayWrite, laterValue, hasTextBody = false }: ParameterValues,
   model: Model,
-  { unknownAttributes, limits }: Context,
-  { withKey }: { readonly withKey: boolean },
+  services: OperationServices,
+  { withKey }: ReadValuesOptions,
 ): RecordValues {
+  if (query === noParameters && !mayWrite && !laterValue && !hasTextBody) {
+    const values = plainValues(body, model, withKey)
+    if (values) return { values, parents: none, members: none }
+  }
+  const reader = new ValueReader(services, mayWrite, laterValue)
+  const reading = newReading(model, withKey, '')
+  for (const name of Object.keys(query)) if (!reserved.has(name)) reader.take(name, query[name] as Json, true, reading)
+  reader.takeAll(body, hasTextBody, reading)
+  reader.throwIfInvalid(model)
+  return valuesOf(reading)
+}
+
+/** The values of a body that names attributes alone, and no new records; undefined for any other body. */
+function plainValues(body: JsonObject, model: Model, withKey: boolean): ReadonlyMap<string, Json> | undefined {
   const values = new Map<string, Json>()
-  const members = new Map<string, Members>()
-  const invalid: Record<string, readonly Violation[]> = Object.create(null)
-  const take = (name: string, raw: Json) => {
+  for (const name of Object.keys(body)) {
     const attribute = model.attributes.get(name)
+    const raw = body[name] as Json
+    if (!attribute || (attribute.references && isJsonObject(raw))) return undefined
+    if (attribute.autoCreatedAt || attribute.autoUpdatedAt || (attribute.isPrimaryKey && !withKey)) continue
+    values.set(name, raw)
+  }
+  return values
+}
+
+/** A record while it is read. */
+interface Reading {
+  readonly model: Model
+  readonly withKey: boolean
+  /** The place in the body, such as `pets.0.`, for messages. */
+  readonly path: string
+  readonly values: Map<string, Json>
+  readonly parents: Map<string, NewParent>
+  readonly members: Map<string, MemberValues>
+  later: Map<Attribute, LaterValue> | undefined
+}
+
+const newReading = (model: Model, withKey: boolean, path: string): Reading => ({
+  model,
+  withKey,
+  path,
+  values: new Map(),
+  parents: new Map(),
+  members: new Map(),
+  later: undefined,
+})
+
+const valuesOf = ({ values, parents, members, later }: Reading): RecordValues => ({
+  values,
+  parents: [...parents.values()],
+  members: [...members.values()],
+  later,
+})
+
+/** Reads one record and the new records in it. */
+class ValueReader {
+  readonly #services: OperationServices
+  readonly #mayWrite: ParameterValues['mayWrite']
+  readonly #laterValue: ParameterValues['laterValue']
+  readonly #invalid: Record<string, readonly Violation[]> = Object.create(null)
+  #unknown = 0
+  #created = 0
+
+  constructor(
+    services: OperationServices,
+    mayWrite: ParameterValues['mayWrite'],
+    laterValue: ParameterValues['laterValue'],
+  ) {
+    this.#services = services
+    this.#mayWrite = mayWrite
+    this.#laterValue = laterValue
+  }
+
+  takeAll(record: JsonObject, isText: boolean, reading: Reading): void {
+    for (const name of Object.keys(record)) this.take(name, record[name] as Json, isText, reading)
+  }
+
+  /** Reads one value. `isText` tells that the format has texts only. */
+  take(name: string, given: Json, isText: boolean, reading: Reading): void {
+    const { model, withKey, path, values, parents, members } = reading
+    const attribute = attributeToWrite(name, model, this.#mayWrite)
+    const association = model.associations.get(name)
     if (attribute) {
       if (attribute.autoCreatedAt || attribute.autoUpdatedAt || (attribute.isPrimaryKey && !withKey)) return
-      values.set(
-        name,
-        attribute.references && isJsonObject(raw) ? (raw[attribute.references.primaryKey.name] ?? raw) : raw,
-      )
-      return
-    }
-    const association = model.associations.get(name)
-    if (association && association.kind !== 'belongsTo') {
-      const read = readMembers(raw, association, limits.maxAssociated)
-      if (typeof read === 'string') invalid[name] = [{ rule: 'type', message: read }]
-      else members.set(name, read)
-    } else if (name !== 'id' && unknownAttributes === 'refuse') {
-      invalid[name] = [{ rule: 'unknown', message: `is not an attribute of ${model.name}` }]
-    }
+      const raw = isText && attribute.type.storedAs === 'json' ? jsonFromText(given, this.#services.limits) : given
+      const later = this.#laterValue && isJsonObject(raw) ? this.#laterValue(raw) : undefined
+      // An association that the requester may not read takes a key: its records have names that may be unknown to it.
+      const target = association?.target ?? (model.original ? undefined : attribute.references)
+      if (later) {
+        reading.later ??= new Map()
+        reading.later.set(attribute, later)
+        values.delete(name)
+        parents.delete(name)
+      } else if (!target || !isJsonObject(raw)) {
+        values.set(name, raw)
+        parents.delete(name)
+      } else if (isNewRecord(raw, target)) {
+        const record = this.#new(raw, target, isText, `${path}${name}.`)
+        if (record) parents.set(name, { attribute, model: target, record })
+        values.delete(name)
+      } else {
+        values.set(name, raw[target.primaryKey.name] as Json)
+        parents.delete(name)
+      }
+    } else if (association && association.kind !== 'belongsTo') {
+      const read = this.#members(given, association, isText, `${path}${name}`)
+      if (read) members.set(name, read)
+    } else if (name !== 'id' && this.#services.unknownAttributes === 'refuse') this.#refuseUnknown(name, model, path)
   }
-  for (const name of Object.keys(query)) if (!reserved.has(name)) take(name, query[name] as Json)
-  for (const name of Object.keys(body)) take(name, body[name] as Json)
-  if (Object.keys(invalid).length > 0) throw refusal(model, invalid)
-  return { values, members: [...members.values()] }
-}
 
-/** Keys of records, or the records themselves; one alone is a list of one. Says what is wrong instead. */
-export function readMembers(
-  raw: Json,
-  association: Exclude<Association, { kind: 'belongsTo' }>,
-  most: number,
-): Members | string {
-  const { primaryKey } = association.target
-  const items = listOf(raw)
-  if (!items) return `takes a list of ids of ${association.target.name}`
-  if (items.length > most) return `takes at most ${most} ids`
-  const ids = new Set<Json>()
-  let wereRecords = false
-  for (const item of items) {
-    wereRecords ||= isJsonObject(item)
-    const key = isJsonObject(item) ? item[primaryKey.name] : item
-    const id = key === undefined || key === null || typeof key === 'object' ? undefined : primaryKey.type.parse(key)
-    if (id === undefined) return `takes ids of ${association.target.name}, and each is ${primaryKey.type.noun}`
-    ids.add(id)
+  throwIfInvalid(model: Model): void {
+    if (Object.keys(this.#invalid).length > 0) throw invalidRecord(model, this.#invalid)
   }
-  return { association, ids: [...ids], wereRecords }
-}
 
-/** In a query string a list may be JSON: `?pets=[1,2]`. */
-function listOf(raw: Json): readonly Json[] | undefined {
-  if (Array.isArray(raw)) return raw
-  if (raw === null || isJsonObject(raw)) return undefined
-  if (typeof raw !== 'string' || !raw.startsWith('[')) return [raw as Json]
-  try {
-    return JSON.parse(raw)
-  } catch {
+  #members(raw: Json, association: HasMany | ManyToMany, isText: boolean, path: string): MemberValues | undefined {
+    const { target } = association
+    const { existing, added } = splitMembers(raw, (item): item is JsonObject => isNewRecord(item, target))
+    const created = added.map((item, index) => this.#new(item, target, isText, `${path}.${index}.`))
+    const read = readMembers(existing, association, this.#services.limits.maxAssociated)
+    if (typeof read !== 'string') return { ...read, created: created.filter((record) => record !== undefined) }
+    this.#invalid[path] = [{ rule: 'type', message: read }]
     return undefined
   }
+
+  /** Undefined when the request would create too many records. */
+  #new(raw: JsonObject, model: Model, isText: boolean, path: string): RecordValues | undefined {
+    const { maxAssociated } = this.#services.limits
+    if (++this.#created <= maxAssociated) {
+      const reading = newReading(model, true, path)
+      this.takeAll(raw, isText, reading)
+      return valuesOf(reading)
+    }
+    this.#invalid[path.slice(0, path.indexOf('.'))] = [
+      { rule: 'maxAssociated', message: `creates more than ${maxAssociated} records` },
+    ]
+    return undefined
+  }
+
+  #refuseUnknown(name: string, model: Model, path: string): void {
+    if (++this.#unknown > maxReportedNames) return
+    if (model.computed.has(name)) {
+      this.#invalid[path + name] = [{ rule: 'readOnly', message: 'is computed and cannot be written' }]
+      return
+    }
+    const near = nearest(name.slice(0, maxReportedLength), writableNames(model))
+    const hint = near === undefined ? '' : `; did you mean "${near}"?`
+    this.#invalid[path + name.slice(0, maxReportedLength)] = [
+      { rule: 'unknown', message: `is not an attribute of ${model.name}${hint}` },
+    ]
+  }
 }
 
-function refusal(model: Model, invalidAttributes: InvalidAttributes): ServiceError {
+/** The attribute of this name if the requester may write it. Throws E_FORBIDDEN for one that it may only read. */
+function attributeToWrite(name: string, model: Model, mayWrite: ParameterValues['mayWrite']): Attribute | undefined {
+  const attribute = originalOf(model).attributes.get(name)
+  if (!attribute || !mayWrite || mayWrite(attribute)) return attribute
+  if (attribute.hidden || !model.attributes.has(name)) return undefined
+  throw new ServiceError('E_FORBIDDEN', `You may not write "${name}" of ${model.name}`, { attribute: name })
+}
+
+/** An object without a key is a new record. */
+const isNewRecord = (raw: Json, target: Model): raw is JsonObject =>
+  isJsonObject(raw) && (raw[target.primaryKey.name] ?? null) === null
+
+const writableNames = (model: Model): readonly string[] => [
+  ...[...model.attributes.values()].filter(({ hidden }) => !hidden).map(({ name }) => name),
+  ...model.associations.keys(),
+]
+
+/** The value of a json attribute from a format whose values are text: the value that the text is JSON of, or the text. */
+function jsonFromText(given: Json, limits: Limits): Json {
+  if (typeof given !== 'string') return given
+  let value: Json
+  try {
+    value = JSON.parse(given)
+  } catch {
+    return given
+  }
+  requireShallow(value, limits)
+  return value
+}
+
+/** A body of many or long unknown names gets a short answer. */
+const maxReportedNames = 50
+const maxReportedLength = 100
+
+/** E_INVALID_ATTRIBUTES with a message about the first attributes. */
+export function invalidRecord(model: Model, invalidAttributes: InvalidAttributes): ServiceError {
   const names = Object.keys(invalidAttributes).slice(0, 5)
   const message = names.map((name) => `"${name.slice(0, 60)}" ${invalidAttributes[name]?.[0]?.message}`).join('; ')
   return new ServiceError('E_INVALID_ATTRIBUTES', message, { model: model.name, invalidAttributes })

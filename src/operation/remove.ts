@@ -1,13 +1,23 @@
 import { ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
-import { chain } from '../support/maybe.ts'
-import { changeMembers, type MembersInput, readMembersInput } from './members.ts'
-import { leave } from './membership.ts'
-import { parameter, type WriteOperation } from './operation.ts'
+import type { ScopedReads } from '../storage/scoped-store.ts'
+import {
+  changeMembers,
+  type MembersChange,
+  type MembersInput,
+  type PreparedChange,
+  prepareChange,
+  readMembersInput,
+} from './members.ts'
+import { unlinkRecord } from './membership.ts'
+import type { Invocation, OperationServices, RecordResult, WriteOperation } from './operation.ts'
+import { omit, parameterValue, populate } from './parameters.ts'
 import { parseKey } from './record-key.ts'
 
-/** A record is no longer a member of an association. It stays what it is otherwise. */
-export const remove: WriteOperation<MembersInput & { readonly child: Json }> = {
+type RemoveInput = MembersInput & { readonly child: Json }
+
+/** A record is no longer a member of an association. It is not changed otherwise. */
+export const remove: WriteOperation<RemoveInput, RecordResult, PreparedChange> = {
   name: 'remove',
   effect: 'writes',
   routes: [
@@ -16,23 +26,37 @@ export const remove: WriteOperation<MembersInput & { readonly child: Json }> = {
     { method: 'GET', path: '/:model/:record/:association/remove/:child', style: 'shortcut' },
     { method: 'GET', path: '/:model/:record/:association/remove', style: 'shortcut' },
   ],
+  parameters: [populate, omit],
 
-  parse(parameters, target, context) {
-    const input = readMembersInput(parameters, target, context)
-    const id = parameters.child ?? parameter(parameters, 'id')
-    if (id === undefined) {
-      throw new ServiceError(
-        'E_BAD_REQUEST',
-        `Say which ${input.association.target.name}: its id goes in the path, or as "id" in the body`,
-      )
-    }
-    return { ...input, child: parseKey(id, input.association.target) }
+  parse(parameters, target, services) {
+    const input = readMembersInput(parameters, target, services)
+    const { target: model } = input.association
+    const id = parameters.child ?? parameterValue(parameters, { name: 'id' })
+    if (id === undefined)
+      throw new ServiceError('E_BAD_REQUEST', `Missing ${model.name} id: give it in the path or as "id" in the body`)
+    return { ...input, child: parseKey(id, model) }
   },
 
-  run(input, { model }, store, context, asking) {
-    const { association, parent, child } = input
-    return changeMembers(input, model, store, asking, (transaction) =>
-      chain(leave(association, parent, child, transaction, context), () => undefined),
-    )
-  },
+  prepare,
+
+  run: (invocation, prepared, store, services) =>
+    changeMembers(
+      invocation,
+      leaving(invocation.input),
+      prepared,
+      () => prepare(invocation, store, services),
+      store,
+      services,
+      async (transaction, { changes }) => {
+        const { association, parent, child } = invocation.input
+        await unlinkRecord(association, parent, child, transaction, services, changes)
+        return {}
+      },
+    ),
+}
+
+const leaving = ({ child }: RemoveInput): MembersChange => ({ add: [], remove: [child] })
+
+function prepare(invocation: Invocation<RemoveInput>, reads: ScopedReads, services: OperationServices) {
+  return prepareChange(invocation, leaving(invocation.input), reads, services)
 }

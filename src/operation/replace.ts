@@ -1,24 +1,41 @@
+import type { RecordId } from '../protocol/change.ts'
 import { ServiceError } from '../protocol/errors.ts'
-import { chain } from '../support/maybe.ts'
-import { changeMembers, type MembersInput, readMembersInput } from './members.ts'
+import type { ScopedReads } from '../storage/scoped-store.ts'
+import { type Members, readMembers } from './member-values.ts'
+import {
+  changeMembers,
+  type MembersChange,
+  type MembersInput,
+  type PreparedChange,
+  prepareChange,
+  readMembersInput,
+} from './members.ts'
 import { replaceMembers } from './membership.ts'
-import { parameter, type WriteOperation } from './operation.ts'
-import { type Members, readMembers } from './record-values.ts'
+import type { Invocation, OperationServices, RecordResult, WriteOperation } from './operation.ts'
+import { omit, type Parameter, parameterValue, populate } from './parameters.ts'
+import { writtenSubscriptions } from './subscriptions.ts'
 
-/** These become the members of an association, and no others are. */
-export const replace: WriteOperation<MembersInput & { readonly members: Members }> = {
+/** The name of the list in Sails 1.x, where the association's own name is not used. */
+const fks: Parameter = { name: 'fks', doc: 'the ids of the members, as an alternative to the name of the association' }
+
+type ReplaceInput = MembersInput & { readonly members: Members }
+
+/** These records become the members of an association, and no others. */
+export const replace: WriteOperation<ReplaceInput, RecordResult, PreparedChange> = {
   name: 'replace',
   effect: 'writes',
   routes: [
     { method: 'PUT', path: '/:model/:record/:association', style: 'rest' },
     { method: 'GET', path: '/:model/:record/:association/replace', style: 'shortcut' },
   ],
+  parameters: [fks, populate, omit],
+  acceptsList: true,
 
-  parse(parameters, target, context) {
-    const input = readMembersInput(parameters, target, context)
+  parse(parameters, target, services) {
+    const input = readMembersInput(parameters, target, services)
     const { association } = input
-    const given = parameters.list ?? parameter(parameters, association.name)
-    const members = given === undefined ? undefined : readMembers(given, association, context.limits.maxAssociated)
+    const given = parameters.list ?? parameterValue(parameters, association) ?? parameterValue(parameters, fks)
+    const members = given === undefined ? undefined : readMembers(given, association, services.limits.maxAssociated)
     if (members === undefined || typeof members === 'string') {
       const message = `"${association.name}" ${members ?? `takes a list of ids of ${association.target.name}`}`
       throw new ServiceError('E_BAD_REQUEST', message, { attribute: association.name })
@@ -26,9 +43,33 @@ export const replace: WriteOperation<MembersInput & { readonly members: Members 
     return { ...input, members: { ...members, wereRecords: false } }
   },
 
-  run(input, { model }, store, context, asking) {
-    return changeMembers(input, model, store, asking, (transaction) =>
-      chain(replaceMembers(input.members, input.parent, transaction, context), () => undefined),
-    )
+  prepare,
+
+  run: (invocation, prepared, store, services) =>
+    changeMembers(
+      invocation,
+      replacing(invocation.input),
+      prepared,
+      () => prepare(invocation, store, services),
+      store,
+      services,
+      async (transaction, { changes }) => {
+        const { members, parent } = invocation.input
+        await replaceMembers(members, parent, transaction, services, changes)
+        return {}
+      },
+    ),
+
+  /** Of the members, those that the change log reports as added. */
+  subscriptions(result, { input: { association, parent }, target: { model } }) {
+    const { name, target } = association
+    const added = { model: model.name, id: parent as RecordId, attribute: name, target: target.name }
+    return { ...writtenSubscriptions(result), added }
   },
+}
+
+const replacing = ({ members }: ReplaceInput): MembersChange => ({ add: members.ids, remove: 'others' })
+
+function prepare(invocation: Invocation<ReplaceInput>, reads: ScopedReads, services: OperationServices) {
+  return prepareChange(invocation, replacing(invocation.input), reads, services)
 }

@@ -1,29 +1,29 @@
-import { hasKey, oneByKey, type Populate } from '../criteria/criteria.ts'
-import type { Assignment } from '../model/assignment.ts'
+import { findByPrimaryKey, primaryKeyEquals } from '../criteria/criteria.ts'
 import type { Model } from '../model/model.ts'
-import { validate } from '../model/validate.ts'
 import { noSuchRecord } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
-import type { Reads, Records, Transaction } from '../storage/store.ts'
-import { chain, each, type Maybe } from '../support/maybe.ts'
-import { checkTargets, unchecked } from './check-targets.ts'
-import { embed } from './embed.ts'
-import { readPopulate } from './find-input.ts'
-import { replaceMembers } from './membership.ts'
-import type { Asking, Context, WriteOperation } from './operation.ts'
+import type { ScopedReads, ScopedStore } from '../storage/scoped-store.ts'
+import type { Records } from '../storage/store.ts'
+import type { MaybePromise } from '../support/maybe-promise.ts'
+import { type HookCaller, hasHookBefore, previousRecord, requireWritable } from './hooks/before.ts'
+import { writeCurrent } from './hooks/linked-changes.ts'
+import type { EmptyResult, Invocation, OperationServices, RecordResult, WriteOperation } from './operation.ts'
+import { omit, populate } from './parameters.ts'
+import { hasChanges } from './prepare-members.ts'
+import { isOneStatement, type PreparedRecord, prepareRecord } from './prepare-record.ts'
 import { requiredKey } from './record-key.ts'
-import { type RecordValues, readValues } from './record-values.ts'
-import { requireVersion } from './version.ts'
+import { type RecordInput, readRecordInput } from './record-values.ts'
+import { writtenSubscriptions } from './subscriptions.ts'
+import { updateRecord } from './update-record.ts'
+import { writtenResult } from './written-result.ts'
 
-export interface UpdateInput extends RecordValues {
-  readonly id: Json
-  readonly populate: readonly Populate[]
-}
+export type UpdateInput = RecordInput & { readonly id: Json }
 
-/** Some attributes of one record. The others stay, whether it was asked by PUT or by PATCH. */
-export const update: WriteOperation<UpdateInput> = {
+/** Some attributes of one record. The others keep their values, with PUT as with PATCH. */
+export const update: WriteOperation<UpdateInput, RecordResult | EmptyResult, PreparedRecord> = {
   name: 'update',
   effect: 'writes',
+  action: 'update',
   routes: [
     { method: 'PATCH', path: '/:model/:record', style: 'rest' },
     { method: 'PUT', path: '/:model/:record', style: 'rest' },
@@ -33,70 +33,85 @@ export const update: WriteOperation<UpdateInput> = {
     { method: 'GET', path: '/:model/update/:record', style: 'shortcut' },
     { method: 'GET', path: '/:model/update', style: 'shortcut' },
   ],
+  parameters: [populate, omit],
 
-  parse: (parameters, { model }, context) => ({
-    id: requiredKey(parameters, model),
-    ...readValues(parameters, model, context, { withKey: false }),
-    populate: readPopulate({ ...parameters, body: {} }, model, context.limits, 1),
-  }),
-
-  run(input, { model }, store, context, asking) {
-    const write = (assignments: readonly Assignment[]): Maybe<Records> =>
-      asking.versions === undefined && input.members.length === 0 && unchecked(assignments, context).length === 0
-        ? store.update(model, hasKey(model, input.id), assignments, asking)
-        : store.transaction(
-            (transaction) => updateWith(input, assignments, model, transaction, context, asking),
-            asking,
-          )
-    return chain(chain(validOrMissing(input, model, store, context), write), (stored) => {
-      if (stored.length === 0) throw noSuchRecord(model.name)
-      return chain(embed(stored, input.populate, store), (records) => ({
-        kind: 'record',
-        model,
-        records,
-        populate: input.populate,
-        stored,
-      }))
-    })
+  parse(parameters, { model }, services) {
+    const { record } = parameters
+    const id = record === undefined ? undefined : model.primaryKey.type.parse(record)
+    const input = { id: id ?? requiredKey(parameters, model) }
+    return { ...input, ...readRecordInput(parameters, model, services, { withKey: false }) }
   },
+
+  prepare: prepareUpdate,
+
+  async run(invocation, prepared, store, services) {
+    const { input, target, precondition, origin } = invocation
+    const { model } = target
+    const { id, populate } = input
+    const context = { origin }
+    const stored =
+      precondition !== undefined || !isOneStatement(prepared, services)
+        ? await updateCurrent(invocation, prepared, store, services)
+        : store.updateByKey
+          ? await store.updateByKey(model, id, prepared.assignments, context)
+          : await store.update(model, primaryKeyEquals(model, id), prepared.assignments, context)
+    if (stored.length === 0) throw noSuchRecord(model.name)
+    if (store.reveal || populate.length > 0) return writtenResult(model, stored, populate, store, false)
+    return { kind: 'record', model, records: stored, populate, stored }
+  },
+
+  subscriptions: writtenSubscriptions,
 }
 
-function updateWith(
-  { id, members }: UpdateInput,
-  assignments: readonly Assignment[],
-  model: Model,
-  transaction: Transaction,
-  context: Context,
-  asking: Asking,
-): Maybe<Records> {
-  return chain(requireVersion(model, id, asking, transaction), () =>
-    chain(checkTargets(unchecked(assignments, context), model, transaction), () =>
-      chain(transaction.update(model, hasKey(model, id), assignments), (stored) => {
-        if (stored.length === 0) return stored
-        return chain(
-          each(members, (item) => replaceMembers(item, id, transaction, context)),
-          () => stored,
-        )
-      }),
-    ),
+function prepareUpdate(
+  { input, target: { model }, requester }: Invocation<UpdateInput>,
+  reads: ScopedReads,
+  services: OperationServices,
+): MaybePromise<PreparedRecord> {
+  const caller = { requester, reads, services }
+  const { members } = input
+  if (services.hooks && (members.length > 0 || hasHookBefore('update', model)))
+    return prepareWithPrevious(input, model, caller)
+  try {
+    const prepared = prepareRecord(model, input, 'update', caller)
+    return prepared instanceof Promise ? prepared.catch((error) => missingOr(error, input, model, reads)) : prepared
+  } catch (error) {
+    return missingOr(error, input, model, reads)
+  }
+}
+
+/** Several statements in a transaction. */
+function updateCurrent(
+  invocation: Invocation<UpdateInput>,
+  prepared: PreparedRecord,
+  store: ScopedStore,
+  services: OperationServices,
+): Promise<Records> {
+  const { input, target, precondition, origin } = invocation
+  const prepareAgain = () => prepareUpdate(invocation, store, services)
+  return writeCurrent(target.model, prepared, prepareAgain, (record) =>
+    store.transaction((transaction) => updateRecord(input.id, record, transaction, services, precondition), {
+      origin,
+      isSerializable: hasChanges(record),
+    }),
   )
 }
 
-/** That there is no such record is said before what is wrong with the values. */
-function validOrMissing(
-  { id, values }: UpdateInput,
-  model: Model,
-  reads: Reads,
-  context: Context,
-): Maybe<readonly Assignment[]> {
-  const refuse = (error: unknown): Maybe<never> =>
-    chain(reads.find(model, oneByKey(model, id)), (found) => {
-      throw found.length === 0 ? noSuchRecord(model.name) : error
-    })
+/** The hooks are given the record as it is. */
+async function prepareWithPrevious(input: UpdateInput, model: Model, caller: HookCaller): Promise<PreparedRecord> {
+  const { reads } = caller
+  const isHooked = hasHookBefore('update', model)
+  const previous = isHooked ? await previousRecord('update', model, input.id, reads) : undefined
+  if (!isHooked) await requireWritable('update', model, input.id, reads)
   try {
-    const assignments = validate(model, values, 'update', context)
-    return assignments instanceof Promise ? assignments.catch(refuse) : assignments
+    return await prepareRecord(model, input, 'update', caller, { previous, key: input.id })
   } catch (error) {
-    return refuse(error)
+    return missingOr(error, input, model, reads)
   }
+}
+
+/** A missing record is reported before invalid values are. */
+async function missingOr(error: unknown, { id }: UpdateInput, model: Model, reads: ScopedReads): Promise<never> {
+  const found = await reads.find(model, findByPrimaryKey(model, id))
+  throw found.length === 0 ? noSuchRecord(model.name) : error
 }

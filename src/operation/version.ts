@@ -1,28 +1,59 @@
-import { hash } from 'node:crypto'
-import { lockedByKey } from '../criteria/criteria.ts'
+import { createHash, hash } from 'node:crypto'
+import { lockByPrimaryKey } from '../criteria/criteria.ts'
 import type { Model } from '../model/model.ts'
 import { ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
-import type { Records, Transaction } from '../storage/store.ts'
-import { chain, type Maybe } from '../support/maybe.ts'
-import type { Asking } from './operation.ts'
+import type { ScopedReads } from '../storage/scoped-store.ts'
+import type { Records } from '../storage/store.ts'
+import type { Precondition } from './operation.ts'
 
-/** What a text is told by. Not a secret: two different records must not look the same, and that is all. */
-export const fingerprint = (text: string): string => hash('sha1', text, 'base64url').slice(0, 22)
+/** Tells texts apart. Not a secret: two different records must not get the same, and that is all. */
+export const fingerprint = (text: string): string => hash('sha1', text, 'base64url').slice(0, fingerprintLength)
 
-/** A record's version: another one whenever anything that is stored of it is another. */
+const fingerprintLength = 22
+
+/** The fingerprint of a text that comes in parts. */
+export class Fingerprint {
+  readonly #hash = createHash('sha1')
+
+  add(part: Uint8Array): void {
+    this.#hash.update(part)
+  }
+
+  end(): string {
+    return this.#hash.digest('base64url').slice(0, fingerprintLength)
+  }
+}
+
+/**
+ * `"version-body"`: a hash of the stored record and one of an answer's body. `If-Match` compares the version,
+ * `If-None-Match` the whole tag; `whole` is the fingerprint of the body. Records of which only some attributes were read have no version.
+ */
+export function entityTag(whole: string, stored: Records | undefined, records: Records): string {
+  if (stored === undefined) return `"-${whole}"`
+  return stored === records ? `"${whole}-${whole}"` : `"${versionOf(stored)}-${whole}"`
+}
+
+/** A list has no version: it is no precondition of a write. */
+export const listTag = (whole: string): string => `"-${whole}"`
+
+/** The version of a record: it differs whenever any stored value differs. */
 export const versionOf = (stored: Records): string => fingerprint(stored.encodeAt(0))
 
 /**
- * Throws E_PRECONDITION_FAILED unless the record is in a version that was asked for. It stays in it until the
- * transaction ends. Whether there is such a record at all is for the write itself to say.
+ * Throws E_PRECONDITION_FAILED unless the record is in one of the versions; it is locked until the transaction ends. A
+ * record that does not exist is left to the write to report.
  */
-export function requireVersion(model: Model, id: Json, { versions }: Asking, transaction: Transaction): Maybe<void> {
+export async function requireVersion(
+  model: Model,
+  id: Json,
+  versions: Precondition | undefined,
+  transaction: ScopedReads,
+): Promise<void> {
   if (versions === undefined) return
-  return chain(transaction.find(model, lockedByKey(model, id)), (stored) => {
-    if (stored.length === 0 || versions === '*' || versions.includes(versionOf(stored))) return
-    throw new ServiceError('E_PRECONDITION_FAILED', `The ${model.name} was changed since it was read`, {
-      model: model.name,
-    })
+  const stored = await transaction.find(model, lockByPrimaryKey(model, id))
+  if (stored.length === 0 || versions === '*' || versions.includes(versionOf(stored))) return
+  throw new ServiceError('E_PRECONDITION_FAILED', `The ${model.name} was changed since it was read`, {
+    model: model.name,
   })
 }

@@ -2,13 +2,13 @@ import type { JsonObject } from './json.ts'
 
 export type RecordId = number | string
 
-/** A place in the log of changes. Opaque: only the log that gave it can read it. */
+/** A position in the change log. Opaque: only the log that issued it can read it. */
 export type Position = string
 
 export const verbs = ['created', 'updated', 'destroyed'] as const
 export type Verb = (typeof verbs)[number]
 
-/** One row that changed: who, what, before and after. Rows changed by one operation share its number. */
+/** One changed row, with its values before and after. Rows changed by one operation share `operation`. */
 export interface Change {
   readonly position: Position
   readonly operation: string
@@ -18,8 +18,10 @@ export interface Change {
   readonly id: RecordId | readonly RecordId[]
   readonly before?: JsonObject
   readonly after?: JsonObject
-  /** When it was written, ISO 8601. */
+  /** The time of the change, ISO 8601. */
   readonly at: string
-  /** Who caused it, as the request named its origin; absent for writes that named none. */
+  /** The origin that the request named; absent if it named none. */
   readonly origin?: string
+  /** The key of the requester that caused it; absent where the service does not tell requesters apart. */
+  readonly requester?: string
 }

@@ -1,20 +1,24 @@
-import type { Json } from './json.ts'
+import type { Json, JsonObject } from './json.ts'
 
-/** What can go wrong, for programs: a code never changes its meaning. */
+/** The status of each error code. Programs rely on the codes: a code never changes its meaning. */
 export const errorStatus = {
   E_BAD_REQUEST: 400,
   E_BAD_CRITERIA: 400,
   E_BAD_BODY: 400,
   E_INVALID_ATTRIBUTES: 400,
+  E_UNAUTHENTICATED: 401,
   E_FORBIDDEN: 403,
   E_NO_SUCH_ROUTE: 404,
   E_NO_SUCH_RECORD: 404,
+  E_NO_SUCH_STREAM: 404,
   E_METHOD_NOT_ALLOWED: 405,
   E_CONFLICT: 409,
   E_PRECONDITION_FAILED: 412,
   E_BODY_TOO_LARGE: 413,
   E_URL_TOO_LONG: 414,
   E_UNSUPPORTED_MEDIA_TYPE: 415,
+  E_IDEMPOTENCY_MISMATCH: 422,
+  E_NOT_EXECUTED: 424,
   E_TOO_MANY_REQUESTS: 429,
   E_INTERNAL: 500,
   E_UNAVAILABLE: 503,
@@ -22,51 +26,66 @@ export const errorStatus = {
 } as const
 export type ErrorCode = keyof typeof errorStatus
 
-/** What can go wrong, for people. */
+/** A short title of each error code, for people. */
 export const errorTitle: Readonly<Record<ErrorCode, string>> = {
-  E_BAD_REQUEST: 'The request cannot be understood',
-  E_BAD_CRITERIA: 'The criteria cannot be understood',
-  E_BAD_BODY: 'The body cannot be understood',
-  E_INVALID_ATTRIBUTES: 'Some attributes are invalid',
-  E_FORBIDDEN: 'This is not permitted',
-  E_NO_SUCH_ROUTE: 'There is nothing at this address',
-  E_NO_SUCH_RECORD: 'There is no such record',
-  E_METHOD_NOT_ALLOWED: 'This address does not answer to this method',
-  E_CONFLICT: 'The request is in conflict with what is stored',
-  E_PRECONDITION_FAILED: 'The record is not as it was',
-  E_BODY_TOO_LARGE: 'The body is too large',
-  E_URL_TOO_LONG: 'The address is too long',
-  E_UNSUPPORTED_MEDIA_TYPE: 'A body of this type is not understood',
+  E_BAD_REQUEST: 'Bad request',
+  E_BAD_CRITERIA: 'Invalid criteria',
+  E_BAD_BODY: 'Invalid request body',
+  E_INVALID_ATTRIBUTES: 'Invalid attributes',
+  E_UNAUTHENTICATED: 'Not authenticated',
+  E_FORBIDDEN: 'Forbidden',
+  E_NO_SUCH_ROUTE: 'Route not found',
+  E_NO_SUCH_RECORD: 'Record not found',
+  E_NO_SUCH_STREAM: 'Stream not found',
+  E_METHOD_NOT_ALLOWED: 'Method not allowed',
+  E_CONFLICT: 'Conflict with stored data',
+  E_PRECONDITION_FAILED: 'Precondition failed: the record was modified',
+  E_BODY_TOO_LARGE: 'Request body too large',
+  E_URL_TOO_LONG: 'URL too long',
+  E_UNSUPPORTED_MEDIA_TYPE: 'Unsupported media type',
+  E_IDEMPOTENCY_MISMATCH: 'Idempotency-Key was used for another request',
+  E_NOT_EXECUTED: 'Not executed, because another request failed',
   E_TOO_MANY_REQUESTS: 'Too many requests',
-  E_INTERNAL: 'Something went wrong on our side',
-  E_UNAVAILABLE: 'The service cannot answer just now',
-  E_TIMEOUT: 'The answer took too long',
+  E_INTERNAL: 'Internal server error',
+  E_UNAVAILABLE: 'Service unavailable',
+  E_TIMEOUT: 'Time limit exceeded',
 }
 
-/** One rule that one value broke. */
+/** A rule that a value violates. */
 export interface Violation {
   readonly rule: string
   readonly message: string
 }
 export type InvalidAttributes = { readonly [attribute: string]: readonly Violation[] }
 
-/** Further members of the problem document; `headers` go onto the answer instead. */
+/** The code of an error of the application, chosen by it. The codes of this service begin with `E_`. */
+export type ApplicationCode = string & Readonly<Record<never, never>>
+
+/** Further members of the problem document. `headers` become headers of the response instead. */
 export interface ErrorDetails {
+  /** Of an error with a code of the application, which `refuse` makes. */
+  readonly status?: number
+  /** What the application tells the client besides, as the member `details`. */
+  readonly details?: JsonObject
   readonly invalidAttributes?: InvalidAttributes
   readonly attribute?: string
   readonly limit?: string
   readonly model?: string
+  /** The id of the worker process that can serve the request; it is not sent. */
+  readonly worker?: string
+  /** The name of one of several queries that a request has. */
+  readonly query?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** What really happened, for the log and never for the wire. */
+  /** The underlying error, for the log; never sent to a client. */
   readonly cause?: unknown
 }
 
-/** An error that may be told to whoever asked: its message names what they sent, never how we work. */
+/** An error whose message may be sent to the client: it names what the request contained, never internals. */
 export class ServiceError extends Error {
-  readonly code: ErrorCode
+  readonly code: ErrorCode | ApplicationCode
   readonly details: ErrorDetails
 
-  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+  constructor(code: ErrorCode | ApplicationCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
     this.name = 'ServiceError'
     this.code = code
@@ -74,22 +93,39 @@ export class ServiceError extends Error {
   }
 
   get status(): number {
-    return errorStatus[this.code]
+    return this.details.status ?? errorStatus[this.code as ErrorCode]
   }
 }
 
-/** A problem document (RFC 9457), with the names that clients of the ancestor key on beside the standard ones. */
+const codeForm = /^[A-Za-z][\w-]{0,63}$/
+
+/**
+ * The error by which code of the application refuses a request: `throw refuse(409, 'OUT_OF_STOCK', 'Only 3 are left', { left: 3 })`.
+ * The client receives all four as a problem document, and nothing is written. Throws a TypeError unless the status is from
+ * 400 to 499 and the code is a word of the application.
+ */
+export function refuse(status: number, code: string, message: string, details?: JsonObject): ServiceError {
+  if (!Number.isInteger(status) || status < 400 || status > 499)
+    throw new TypeError(`refuse: the status must be from 400 to 499, not ${status}`)
+  if (typeof code !== 'string' || !codeForm.test(code) || code.startsWith('E_'))
+    throw new TypeError(`refuse: the code ${JSON.stringify(code)} must be a word that does not begin with E_`)
+  return new ServiceError(code, message, { status, ...(details && { details }) })
+}
+
+/** A problem document (RFC 9457). `code`, `invalidAttributes` and `attrNames` are the names that Sails clients read. */
 export function problem(error: ServiceError): { readonly [member: string]: Json } {
-  const { invalidAttributes, attribute, limit, model } = error.details
+  const { invalidAttributes, attribute, limit, model, query, details } = error.details
   return {
     type: 'about:blank',
-    title: errorTitle[error.code],
+    title: error.details.status === undefined ? errorTitle[error.code as ErrorCode] : 'Refused',
     status: error.status,
     code: error.code,
     detail: error.message,
     ...(model !== undefined && { model }),
+    ...(query !== undefined && { query }),
     ...(attribute !== undefined && { attribute }),
     ...(limit !== undefined && { limit }),
+    ...(details !== undefined && { details }),
     ...(invalidAttributes !== undefined && {
       invalidAttributes: invalidAttributes as unknown as Json,
       attrNames: Object.keys(invalidAttributes),
@@ -98,7 +134,7 @@ export function problem(error: ServiceError): { readonly [member: string]: Json 
 }
 
 export const noSuchRecord = (model: string): ServiceError =>
-  new ServiceError('E_NO_SUCH_RECORD', `There is no ${model} with this id`, { model })
+  new ServiceError('E_NO_SUCH_RECORD', `No ${model} with this id`, { model })
 
 export const invalid = (attribute: string, rule: string, message: string): ServiceError =>
   new ServiceError('E_INVALID_ATTRIBUTES', message, { invalidAttributes: { [attribute]: [{ rule, message }] } })

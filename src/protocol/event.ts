@@ -1,7 +1,8 @@
-import type { Position, RecordId } from './change.ts'
+import type { RecordId } from './change.ts'
 import type { JsonObject } from './json.ts'
+import type { Requester } from './requester.ts'
 
-/** What somebody who listens hears. Payloads are flat rows; an association is an id. */
+/** A change as subscribers receive it. Payloads are flat rows; an association is an id. */
 export type Event = Created | Updated | Destroyed | AddedTo | RemovedFrom
 export interface Created {
   readonly verb: 'created'
@@ -13,7 +14,7 @@ export interface Updated {
   readonly verb: 'updated'
   readonly model: string
   readonly id: RecordId
-  /** What changed, with the key and the time of the update. */
+  /** The changed attributes, the key and the time of the update. */
   readonly data: JsonObject
   readonly previous: JsonObject
 }
@@ -38,27 +39,44 @@ export interface RemovedFrom {
   readonly removedId: RecordId
 }
 
-/** The message as clients of the ancestor know it; the model's name is the name of the event. */
-export function payloadOf(event: Event): JsonObject {
+/** A record left the filter of a subscription, or may no longer be seen: its new values are not part of the event. */
+export interface Left {
+  readonly verb: 'destroyed'
+  readonly model: string
+  readonly id: RecordId
+}
+
+/** An event as a subscription receives it. Recipients of the same payload share one object, so that it is encoded once. */
+export type SubscriptionEvent = Event | Left
+
+/** The payload in the form of Sails; the model's name is the name of the event. */
+export function payloadOf(event: SubscriptionEvent): JsonObject {
   const { model: _, ...payload } = event
   return payload as unknown as JsonObject
 }
 
-/** An event on its way, shared by everybody who hears it, so that a transport can encode it once. */
-export interface Message {
-  readonly event: Event
-  /** Where a listener that has heard this may resume; absent in the middle of an operation. */
-  readonly position?: Position | undefined
-}
+/**
+ * Which events of its own changes a connection receives. `interface`: `updated` and `destroyed`, as the record interface
+ * says. `true`: all of them. `false`: none, as with Sails.
+ */
+export type Mirror = 'interface' | boolean
 
-/** Somebody who listens, as a transport knows them. */
+/** A connection that receives events. */
 export interface Peer {
-  /** Unique in this process; what the peer writes carries it as its origin. */
+  /** On whose behalf it asks and receives. Undefined: anonymous. */
+  readonly requester?: Requester | undefined
+  /** Unique in this process; the origin of the peer's writes. */
   readonly id: string
-  /** Hears its own changes too. */
-  readonly mirror: boolean
-  /** False: it cannot keep up, and was told to start afresh. It is never skipped silently. */
-  send(message: Message): boolean
-  /** What it was told may be incomplete: it must start from a fresh snapshot. */
+  readonly mirror: Mirror
+  /** Aborted when it disconnects. */
+  readonly signal?: AbortSignal | undefined
+  /** False: its queue is full and `reset` was sent. An event is never dropped silently. */
+  send(event: SubscriptionEvent): boolean
+  /**
+   * Sends a message of this name with one argument, given as JSON text. Undefined: it was sent; a promise resolves when
+   * further messages may be sent; false: the connection is closed. Absent where a peer cannot receive messages.
+   */
+  message?(name: string, argument: string): Promise<void> | undefined | false
+  /** Tells the client that events may be missing and that it must read its records again. */
   reset(): void
 }

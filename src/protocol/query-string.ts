@@ -7,8 +7,8 @@ export interface QueryStringLimits {
 }
 
 /**
- * What a query string or a form says: `a=1`, `a[b]=1`, `a[]=x`, `a[0]=x`; a name given several times is a list.
- * Every value is text. Names that mean something to JavaScript itself are refused, wherever they stand.
+ * Parses a query string or a form: `a=1`, `a[b]=1`, `a[]=x`, `a[0]=x`; a repeated name is a list. Every value is text.
+ * Throws E_BAD_REQUEST, also for names with a meaning in JavaScript itself (`__proto__`), at any level.
  */
 export function parseQueryString(text: string, limits: QueryStringLimits): JsonObject {
   const values: Record<string, Json> = {}
@@ -19,7 +19,7 @@ export function parseQueryString(text: string, limits: QueryStringLimits): JsonO
   for (let start = 0, end = 0; start <= text.length; start = end + 1) {
     end = text.indexOf('&', start)
     if (end === -1) end = text.length
-    if (++count > limits.maxParameters) throw tooMany(limits)
+    if (++count > limits.maxParameters) throw tooManyParameters(limits)
 
     const pair = text.slice(start, end)
     const equals = endOfName(pair)
@@ -32,7 +32,7 @@ export function parseQueryString(text: string, limits: QueryStringLimits): JsonO
     } else {
       refuseReserved(name)
       const before = Object.hasOwn(values, name) ? values[name] : undefined
-      values[name] = before === undefined ? value : together(before as Leaf, value)
+      values[name] = before === undefined ? value : appended(before as Leaf, value)
     }
   }
   for (const [name, branch] of branches ?? []) {
@@ -42,7 +42,7 @@ export function parseQueryString(text: string, limits: QueryStringLimits): JsonO
   return values
 }
 
-/** The first '=' that is not inside brackets: `age[>=]=3` has one that is. */
+/** The first '=' outside of brackets: `age[>=]=3` has one inside. */
 function endOfName(pair: string): number {
   let equals = pair.indexOf('=')
   while (equals !== -1 && pair.lastIndexOf('[', equals) > pair.lastIndexOf(']', equals)) {
@@ -60,37 +60,37 @@ function decode(text: string, escaped: boolean): string {
   try {
     return decodeURIComponent(spaced)
   } catch {
-    throw bad(`${shown(text)} is not valid percent-encoded UTF-8`)
+    throw bad(`${quoted(text)} is not valid percent-encoded UTF-8`)
   }
 }
 
-/** Text, or the texts of a name that was given several times. */
+/** A text, or the texts of a repeated name. */
 type Leaf = string | readonly string[]
-const together = (before: Leaf, value: string): Leaf =>
+const appended = (before: Leaf, value: string): Leaf =>
   typeof before === 'string' ? [before, value] : [...before, value]
 
-/** What the brackets after a name hold: named members, or a list in the order of its numbers or of appearance. */
+/** The content of the brackets after a name: named members, or a list in order of its indexes or of appearance. */
 interface Branch {
   readonly kind: 'named' | 'numbered' | 'appended'
   readonly members: Map<string, Leaf | Branch>
 }
 
-const place = /^(?:0|[1-9]\d*)$/
+const index = /^(?:0|[1-9]\d*)$/
 const hasBracket = (segment: string): boolean => segment.includes('[') || segment.includes(']')
 const kindOf = (segment: string): Branch['kind'] =>
-  segment === '' ? 'appended' : place.test(segment) ? 'numbered' : 'named'
+  segment === '' ? 'appended' : index.test(segment) ? 'numbered' : 'named'
 
 function addToBranch(branches: Map<string, Branch>, name: string, value: string, limits: QueryStringLimits): void {
   const open = name.indexOf('[')
   const base = name.slice(0, open)
-  // One more than may be is enough to see that there are too many.
+  // Splitting stops one segment past the limit.
   const segments = name.slice(open + 1, -1).split('][', limits.maxParameterDepth + 1)
   if (base === '' || base.includes(']') || !name.endsWith(']') || segments.some(hasBracket)) {
-    throw bad(`The brackets of the parameter ${shown(name)} do not match`)
+    throw bad(`Unbalanced brackets in the parameter ${quoted(name)}`)
   }
   refuseReserved(base)
   if (segments.length > limits.maxParameterDepth) {
-    throw bad(`${shown(name)} has more than ${limits.maxParameterDepth} levels of brackets`, 'maxParameterDepth')
+    throw bad(`${quoted(name)} has more than ${limits.maxParameterDepth} levels of brackets`, 'maxParameterDepth')
   }
 
   let members: Map<string, Leaf | Branch> = branches as Map<string, Leaf | Branch>
@@ -98,7 +98,7 @@ function addToBranch(branches: Map<string, Branch>, name: string, value: string,
   for (const segment of segments) {
     refuseReserved(segment)
     const kind = kindOf(segment)
-    if (kind === 'numbered' && Number(segment) >= limits.maxParameters) throw tooMany(limits)
+    if (kind === 'numbered' && Number(segment) >= limits.maxParameters) throw tooManyParameters(limits)
     const found = members.get(key)
     if (found !== undefined && (!isBranch(found) || found.kind !== kind)) throw conflict(name)
     const branch: Branch = found ?? { kind, members: new Map() }
@@ -108,12 +108,12 @@ function addToBranch(branches: Map<string, Branch>, name: string, value: string,
   }
   const before = members.get(key)
   if (before !== undefined && isBranch(before)) throw conflict(name)
-  members.set(key, before === undefined ? value : together(before, value))
+  members.set(key, before === undefined ? value : appended(before, value))
 }
 
 const isBranch = (node: Leaf | Branch): node is Branch => typeof node === 'object' && !Array.isArray(node)
 
-/** Places that nobody filled are left out: a list never has holes. */
+/** Missing indexes are skipped: a list never has holes. */
 function toJson(node: Leaf | Branch): Json {
   if (!isBranch(node)) return node
   const members = [...node.members]
@@ -124,18 +124,17 @@ function toJson(node: Leaf | Branch): Json {
 
 function refuseReserved(name: string): void {
   if (name === '__proto__' || name === 'constructor' || name === 'prototype') {
-    throw bad(`${name} cannot be the name of a parameter`)
+    throw bad(`${name} is not allowed as a parameter name`)
   }
 }
 
 const bad = (message: string, limit?: keyof QueryStringLimits): ServiceError =>
   new ServiceError('E_BAD_REQUEST', message, limit === undefined ? {} : { limit })
 
-const conflict = (name: string): ServiceError =>
-  bad(`The parameter ${shown(name)} is given in ways that exclude each other`)
+const conflict = (name: string): ServiceError => bad(`Conflicting values for the parameter ${quoted(name)}`)
 
-const tooMany = ({ maxParameters }: QueryStringLimits): ServiceError =>
-  bad(`There are more than ${maxParameters} parameters, or a place in a list beyond that`, 'maxParameters')
+export const tooManyParameters = ({ maxParameters }: Pick<QueryStringLimits, 'maxParameters'>): ServiceError =>
+  bad(`More than ${maxParameters} parameters, or a list index beyond that`, 'maxParameters')
 
-/** Enough of a client's text to find the mistake, never all of it. */
-const shown = (text: string): string => JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text)
+/** The beginning of a client's text: enough to find the mistake. */
+const quoted = (text: string): string => JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text)

@@ -1,16 +1,24 @@
 import type { Peer } from './event.ts'
 import type { EncodedJson, Json } from './json.ts'
+import type { Requester } from './requester.ts'
 
 export const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 export type Method = (typeof methods)[number]
 export const isMethod = (word: string): word is Method => (methods as readonly string[]).includes(word)
 
-/** What somebody asks for, whichever transport carried it. */
+export const sites = ['same-origin', 'same-site', 'cross-site', 'none'] as const
+/**
+ * The relation of the page that sent a request to the service, in the words of `Sec-Fetch-Site`. 'none': a program or the
+ * user sent it, not a page. 'cross-site' includes browsers that do not say.
+ */
+export type Site = (typeof sites)[number]
+
+/** A request, independent of the transport that carried it. */
 export interface ServiceRequest {
   readonly method: string
   /** As it was sent, percent-encoded, without the query string. */
   readonly path: string
-  /** What a server around us took off the front of the path; links that are answered begin with it. */
+  /** The prefix that an enclosing server removed from the path; links in responses begin with it. */
   readonly base?: string | undefined
   /** As it was sent, without the question mark; '' when there is none. */
   readonly query: string
@@ -18,32 +26,50 @@ export interface ServiceRequest {
   readonly body?: Json | undefined
   /** Names in lower case. A header sent several times is joined as Node joins it. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
-  /** Who asks and stays to listen: what it is answered, it also follows. */
+  /** Set by the transport. Pages of other origins cannot write, and cross-site pages cannot read by JSONP. */
+  readonly site: Site
+  /** Whether `cors` lists the origin of the page: such a page may write, except by shortcuts. */
+  readonly originAllowed?: boolean | undefined
+  /** Aborted when the client disconnects. Created when it is first asked for: most requests never need it. */
+  readonly signal?: AbortSignal | undefined
+  /** The connection that sent the request, if it can receive events: it is subscribed to the records of the response. */
   readonly peer?: Peer | undefined
+  /** What a framework around the service has left on the request as `user`. */
+  readonly frameworkUser?: unknown
 }
 
 export interface ServiceResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** Undefined: the answer has no body. */
+  /** Undefined: the response has no body. */
   readonly body?: Json | EncodedJson | undefined
-  /** In place of a body, what is sent piece by piece. Whoever gets it must take it to its end, or call `return`. */
+  /** The worker process that can serve the request. Where it can be given to that process, this response is not sent. */
+  readonly worker?: string | undefined
+  /** Sent in pieces, instead of a body. The consumer must read it to its end or call `return`. */
   readonly stream?: Streamed | undefined
 }
 
-/** An answer in pieces, taken as fast as whoever asked takes them. */
+/** A response body in pieces, read as fast as the client reads. */
 export interface Streamed extends AsyncIterable<string | Uint8Array> {
-  /** Given where there is no end in sight: says where to go on later, and ends. */
+  /** Present on streams without an end: sends the position at which to resume, and ends the stream. */
   stop?(): void
 }
 
-/** All that a transport knows of the service. It answers at once where it can, and never throws for what was asked. */
+/** The service as transports see it. `handle` returns synchronously where it can, and never throws for a bad request. */
 export interface Service {
   handle(request: ServiceRequest): ServiceResponse | Promise<ServiceResponse>
 }
 
-/** What a transport whose connections stay knows besides. */
+/** The service as transports with lasting connections see it. */
+/** What a requester is identified by: a request, or the one that opened a socket. */
+export interface Handshake extends Pick<ServiceRequest, 'method' | 'path' | 'query' | 'headers'> {
+  /** What a framework around the service has left on the request as `user`. */
+  readonly frameworkUser?: unknown
+}
+
 export interface LiveService extends Service {
-  /** From now on the peer may be named in requests, and hears what they make it follow; disposing of it ends that. */
+  /** The requester of a connection that is opened. Throws, or rejects with, a ServiceError that refuses it. */
+  identify?(handshake: Handshake): Requester | Promise<Requester>
+  /** Registers a peer: requests may name it, and it receives the events of its subscriptions. Disposing ends them. */
   connect(peer: Peer): Disposable
 }

@@ -1,116 +1,271 @@
+import { EventVisibility } from '../access/event-visibility.ts'
+import { policyOf } from '../access/policy.ts'
+import { ShadowCheck } from '../access/shadow-check.ts'
 import type { Model, Models } from '../model/model.ts'
 import { createUuids } from '../model/uuid-v7.ts'
-import type { Context, Pointer } from '../operation/operation.ts'
+import { FindShapes } from '../operation/find-shapes.ts'
+import { runsInTransactions } from '../operation/hooks/hooked-store.ts'
+import type { ForeignKeyReference, OperationServices } from '../operation/operation.ts'
+import type { ErrorListener } from '../protocol/error-response.ts'
 import type { Peer } from '../protocol/event.ts'
-import type { ServiceRequest, ServiceResponse } from '../protocol/request.ts'
-import { Audience } from '../realtime/audience.ts'
-import { Feed } from '../realtime/feed.ts'
-import { Hub } from '../realtime/hub.ts'
+import type { Handshake, ServiceRequest, ServiceResponse } from '../protocol/request.ts'
+import { anonymous, type Requester, system } from '../protocol/requester.ts'
+import { Broadcaster } from '../realtime/broadcaster.ts'
+import { ChangeFeed } from '../realtime/change-feed.ts'
+import { LiveQueries } from '../realtime/queries/live-queries.ts'
+import { SocketBroker } from '../realtime/socket/socket-broker.ts'
 import type { ChangeLog } from '../storage/change-log.ts'
-import type { Store } from '../storage/store.ts'
+import type { SchemaStep } from '../storage/schema-step.ts'
+import { systemStore } from '../storage/scoped-store.ts'
 import { openStore } from '../storage/stores.ts'
 import { systemClock } from '../support/clock.ts'
 import { defaultLimits, type Limits } from '../support/limits.ts'
 import { Lru } from '../support/lru.ts'
-import type { Maybe } from '../support/maybe.ts'
-import { modelsOf } from './check-config.ts'
-import type { AnyConfig } from './config.ts'
-import { handle, keptPlans, type Pipeline } from './handle.ts'
-import { Lives } from './lives.ts'
-import { openPublicFiles } from './public-files.ts'
-import { type LooseRecords, recordsOf } from './records.ts'
-import { buildRoutes, type RouteLine } from './routes.ts'
-import { type Progress, seedOnce } from './seed.ts'
-import { Streams } from './stream.ts'
-import { welcomePage } from './welcome.ts'
+import type { MaybePromise } from '../support/maybe-promise.ts'
+import type { Observe } from '../support/observation.ts'
+import { WaitingBytes } from '../support/waiting-bytes.ts'
+import { ActionOperations } from './actions/action-operations.ts'
+import { type LooseActions, serviceActionsOf } from './actions/in-process.ts'
+import { identifier } from './auth/identify.ts'
+import { definitionsOf } from './config/check-config.ts'
+import type { AnyConfig } from './config/config.ts'
+import { answerCacheOf } from './dispatch/answer-cache.ts'
+import { authorizationFor } from './dispatch/authorize.ts'
+import type { DispatchContext } from './dispatch/context.ts'
+import { requestHandler } from './dispatch/handle-request.ts'
+import { ReadPosition } from './dispatch/read-position.ts'
+import { batchPathOf, buildRoutes, type RouteLine } from './dispatch/routes.ts'
+import { ShapeEndpoint } from './electric/shape-endpoint.ts'
+import { IdempotentWrites } from './idempotency/idempotent-writes.ts'
+import { createHookServices } from './in-process/hook-services.ts'
+import type { LooseRecords } from './in-process/records.ts'
+import { recordsByModel } from './in-process/records-by-model.ts'
+import { type Progress, seedOnce } from './in-process/seed.ts'
+import { type LooseTransaction, runTransaction } from './in-process/transaction.ts'
+import { type JobControl, openJobs } from './jobs.ts'
+import { currentRecordsOf } from './live/current-records.ts'
+import { Streams } from './live/event-stream.ts'
+import { LiveStreams } from './live/live-streams.ts'
+import { OperationTokens } from './live/operation-tokens.ts'
+import { StreamSlots } from './live/stream-slots.ts'
+import { SubscriptionFactory } from './live/subscription-factory.ts'
+import { observersOf } from './observers.ts'
+import { createLandingPage } from './pages/landing-page.ts'
+import { openPublicFiles, pagesIn } from './pages/public-files.ts'
+import { trimRegularly } from './trim-regularly.ts'
+import { tryComputed } from './try-computed.ts'
+
+/** Records in one answer of the shape protocol: they are encoded in one turn of the event loop. */
+const shapePageSize = 200
 
 /** A service without its transports. */
 export interface OpenService extends AsyncDisposable {
-  handle(request: ServiceRequest): Maybe<ServiceResponse>
-  /** From now on the peer may be named in requests, and hears what they make it follow; disposing of it ends that. */
+  handle(request: ServiceRequest): MaybePromise<ServiceResponse>
+  /** The requester of a socket that is opened. */
+  identify(handshake: Handshake): MaybePromise<Requester>
+  /** Registers a peer: requests may name it, and it receives the events of its subscriptions. Disposing ends them. */
   connect(peer: Peer): Disposable
-  /** Everything that happens, for those who listen to more than a peer does. */
-  readonly feed: Feed
+  /** All changes, for consumers other than peers. */
+  readonly feed: ChangeFeed
   /** Records by model, on behalf of the system itself. */
   readonly records: ReadonlyMap<string, LooseRecords>
+  /** Records by model, on behalf of a requester. */
+  /** Answers the requests that wait for something to happen, before the transports stop. */
+  endWaiting(): void
+  recordsFor(requester: Requester): ReadonlyMap<string, LooseRecords>
+  /** The actions of the service, on behalf of a requester. */
+  actionsFor(requester: Requester): LooseActions
+  /** Runs code of the application in one transaction, on behalf of a requester. */
+  transaction<T>(requester: Requester, work: (records: LooseTransaction) => T | Promise<T>): Promise<T>
+  /** Whether access rules are declared. */
+  readonly hasRules: boolean
   readonly models: Models
+  /** What the configuration contains and the service does not use, as sentences for the log. */
+  readonly warnings: readonly string[]
   readonly routes: readonly RouteLine[]
   readonly changes: ChangeLog
   readonly limits: Limits
-  /** What the database is, and what was done to it at start, for people. */
-  readonly database: { readonly description: string; readonly steps: readonly string[] }
+  /** The bytes that wait for all clients, whatever the transport. */
+  readonly waiting: WaitingBytes
+  readonly onError: ErrorListener
+  readonly observe: Observe | undefined
+  /** Kind, version and location of the database, and the changes made to its schema at start. */
+  readonly database: { readonly description: string; readonly steps: readonly SchemaStep[] }
+  readonly jobs: JobControl
+  /** Runs the jobs in this process from now on, unless the configuration says otherwise. */
+  startJobs(): Promise<void>
+  /** To be called before serving, where several worker processes share a port. */
+  nameWorker(id: string): void
   /** Runs the configuration's seed if it is still owed; resolves with whether it ran. To be called before serving. */
   seed(progress?: Progress): Promise<boolean>
 }
 
-/** How often the log of changes is looked through for what may go. */
-const trimEveryMs = 60_000
-
 /** Throws a ConfigError with all that is wrong; rejects when the database cannot be opened. */
 export async function openService(config: AnyConfig): Promise<OpenService> {
-  const models = modelsOf(config)
+  const { models, actions: serviceActions, notes: warnings } = definitionsOf(config)
   const limits: Limits = { ...defaultLimits, ...config.limits }
-  const report = config.report ?? ((error: unknown) => console.error(error))
-  const routes = await buildRoutes(models, config)
+  const { onError, observe } = observersOf(config)
+  const clock = config.clock ?? systemClock
+  const keeps = config.cache !== false
+  const actions = new ActionOperations(models, serviceActions)
+  const routes = await buildRoutes(models, config, actions)
   const files = config.public === undefined ? undefined : await openPublicFiles(config.public)
-  const { store, steps, unenforced, notes } = await openStore({
+  const {
+    store,
+    steps,
+    unenforced,
+    notes,
+    jobs: jobStore,
+  } = await openStore({
     url: config.database ?? 'sqlite:data/app.db',
+    broker: config.broker,
     models,
     migrate: config.migrate ?? 'add',
     limits,
-    report,
+    onError,
+    observe,
+    now: () => clock.now(),
   })
-  const clock = config.clock ?? systemClock
-  const context: Context = {
+  try {
+    await tryComputed(models, store)
+  } catch (error) {
+    await store[Symbol.asyncDispose]()
+    throw error
+  }
+  const services: OperationServices = {
     models,
     limits,
     maxValueBytes: limits.maxValueBytes,
     clock,
     uuid: config.uuid ?? createUuids(clock),
     unknownAttributes: config.unknownAttributes ?? 'refuse',
-    pointingTo: pointersOf(models),
+    referencedBy: pointersOf(models),
     unenforced: new Set(unenforced),
     secret: store.secret,
+    shapes: keeps ? new FindShapes(limits.maxPlans) : undefined,
+    hooks: hasHooks(models) ? createHookServices(() => context, onError) : undefined,
   }
-  const feed = new Feed(store.changes, models, report)
-  const hub = new Hub({
+  const policy = policyOf(models, config.access, limits, serviceActions)
+  const share = config.accessShadow
+  const shadow = policy && observe && share ? new ShadowCheck(share, store, observe, onError) : undefined
+  const feed = new ChangeFeed(store.changes, onError)
+  const broadcaster = new Broadcaster({
     feed,
-    covers: (position, change) => store.changes.covers(position, change),
-    maxSubscriptions: limits.maxSubscriptions,
+    models,
+    order: store.changes,
+    currentRecords: currentRecordsOf(store, models),
+    maxRecentEvents: limits.maxRecentEvents,
+    ...(policy && { visibility: new EventVisibility(policy, store, models) }),
+    onError,
   })
-  const lives = new Lives(store, new Audience(feed))
-  const welcome = config.welcome === false ? undefined : welcomePage(routes)
-  const pipeline: Pipeline = {
+  const broker = new SocketBroker(broadcaster, limits.maxSubscriptions)
+  const subscriptions = new SubscriptionFactory(store, broadcaster)
+  const waiting = new WaitingBytes(limits.maxWaitingBytes)
+  const tokens = new OperationTokens(store.secret, config.auth !== undefined || policy !== undefined)
+  const slots = new StreamSlots(limits.maxStreams)
+  const queries = new LiveQueries({
+    feed,
+    order: store.changes,
+    maxRuns: limits.maxLiveRuns,
+    maxRows: limits.maxLiveRows,
+  })
+  const liveStreams = new LiveStreams({
+    queries,
+    log: store.changes,
+    models,
+    services,
+    tokens,
+    waiting,
+    slots,
+    onError,
+  })
+  const pages = config.public === undefined ? [] : pagesIn(config.public)
+  const landingPage = config.landingPage === false ? undefined : createLandingPage(routes, pages)
+  const context: DispatchContext = {
     routes,
+    idempotency: new IdempotentWrites(store.answers, () => clock.now()),
+    batchPath: batchPathOf(config, routes),
     store,
-    context,
-    hub,
-    lives,
-    streams: new Streams(lives, context),
-    welcome,
+    systemStore: systemStore(store),
+    unrestricted:
+      policy || hasStatementHooks(models)
+        ? undefined
+        : { requester: anonymous, access: undefined, store: systemStore(store) },
+    policy,
+    statementHooks: services.hooks && hasStatementHooks(models) ? { hooks: services.hooks, limits } : undefined,
+    identify: config.auth && identifier(config.auth, () => clock.now()),
+    services,
+    actions,
+    broker,
+    subscriptions,
+    streams: new Streams(subscriptions, services, waiting, slots),
+    liveStreams,
+    landingPage,
+    shapes: undefined,
     files,
-    jsonp: config.jsonp !== false,
+    jsonp: config.jsonp ?? true,
     populates: config.populate !== false,
-    trusts: (origin) =>
-      config.cors !== undefined && (config.cors.origins === '*' || config.cors.origins.includes(origin)),
-    report,
-    plans: new Lru(keptPlans),
+    shadow,
+    tokens,
+    position: new ReadPosition(store.changes, onError),
+    onError,
+    answers: keeps && !shadow ? answerCacheOf(store, models, limits) : undefined,
+    plans: keeps ? new Lru(limits.maxPlans) : undefined,
   }
-  const trimming = trimRegularly(store, limits, report)
+  actions.context = context
+  const trimming = trimRegularly(store, limits, clock, onError)
   const served = servedModels(models)
-  const records = new Map(served.map((model) => [model.name, recordsOf(pipeline, model)]))
+  const recordsFor = (requester: Requester) =>
+    recordsByModel(context, { authorization: () => authorizationFor(context, requester) })
+  const records = recordsFor(system)
+  const jobs = await openJobs(config, {
+    models,
+    log: store.changes,
+    store: jobStore,
+    clock,
+    limits,
+    system: { records: Object.fromEntries(records) },
+    observe,
+    onError,
+  })
+  if (config.runJobs) await jobs.start()
+  if (config.shapes !== undefined)
+    context.shapes = new ShapeEndpoint({
+      path: config.shapes,
+      models: new Map(served.map((model) => [model.name, model])),
+      recordsFor,
+      head: () => store.changes.head(),
+      pageSize: Math.min(limits.maxLimit, shapePageSize),
+      slots,
+      clock,
+    })
   return {
-    handle: (request) => handle(pipeline, request),
-    connect: (peer) => hub.connect(peer),
+    handle: requestHandler(context),
+    identify: (handshake) => context.identify?.(handshake) ?? anonymous,
+    connect: (peer) => broker.connect(peer, peer.requester),
     feed,
     records,
+    recordsFor,
+    endWaiting: () => context.shapes?.stop(),
+    actionsFor: (requester) => serviceActionsOf(context, requester),
+    transaction: (requester, work) => runTransaction(context, requester, work),
+    hasRules: policy !== undefined,
     models,
-    routes: routes.list,
+    warnings,
+    routes: [...routes.list, ...routes.actions.map(({ model: _, ...line }) => line)],
     changes: store.changes,
     limits,
+    waiting,
+    onError,
+    observe,
     database: { description: store.description, steps },
+    jobs: jobs.control,
+    startJobs: async () => (config.runJobs === false ? undefined : jobs.start()),
+    nameWorker(id) {
+      liveStreams.worker = id
+    },
     async seed(progress = () => {}) {
-      // Where nothing may be touched, there is nobody to remember whether it was done.
+      // With migrate 'safe' there is no table that records whether the seed was applied.
       if (!config.seed || config.migrate === 'safe') return false
       const seeding = { system: { records: Object.fromEntries(records) } } as never
       const run = async () => config.seed?.(seeding, progress)
@@ -118,25 +273,27 @@ export async function openService(config: AnyConfig): Promise<OpenService> {
     },
     async [Symbol.asyncDispose]() {
       clearInterval(trimming)
-      lives.stop()
+      await jobs.stop(limits.stopTimeoutMs)
+      subscriptions.stop()
+      liveStreams.stop()
       feed.close()
+      context.position.stop()
+      await shadow?.[Symbol.asyncDispose]()
       await store[Symbol.asyncDispose]()
     },
   }
 }
 
+const hasHooks = (models: Models): boolean => [...models.values()].some(({ hooks }) => hooks !== undefined)
+const hasStatementHooks = (models: Models): boolean => [...models.values()].some(runsInTransactions)
+
 const servedModels = (models: Models): readonly Model[] => [...models.values()].filter((model) => !model.isJunction)
 
-function pointersOf(models: Models): ReadonlyMap<Model, readonly Pointer[]> {
+function pointersOf(models: Models): ReadonlyMap<Model, readonly ForeignKeyReference[]> {
   const pointers = [...models.values()].flatMap((model) =>
     [...model.attributes.values()]
       .filter(({ references }) => references)
-      .map((attribute): Pointer => ({ model, attribute })),
+      .map((attribute): ForeignKeyReference => ({ model, attribute })),
   )
   return Map.groupBy(pointers, ({ attribute }) => attribute.references as Model)
-}
-
-function trimRegularly(store: Store, limits: Limits, report: (error: unknown) => void): NodeJS.Timeout {
-  const trim = () => store.changes.trim({ ageMs: limits.logKeepMs, rows: limits.logKeepRows }).catch(report)
-  return setInterval(trim, trimEveryMs).unref()
 }

@@ -1,68 +1,90 @@
+import type { StorageClass } from '../model/attribute-type.ts'
+import type { SqlDialect } from '../model/computed.ts'
 import type { Attribute, Model } from '../model/model.ts'
 import type { Json } from '../protocol/json.ts'
 import type { Sql } from './sql.ts'
 
+/** What a database can do, where statements or schema steps depend on it. */
+export interface Capabilities {
+  /** A row comparison seeks in an index by all of its columns. */
+  readonly seeksRows: boolean
+  /** Sorted selects joined by `union all` are merged and read only as far as the common limit needs. */
+  readonly mergesSelects: boolean
+  /** Foreign keys can be added to a table that exists; otherwise they are part of the column definition. */
+  readonly addsForeignKeys: boolean
+  /** Rows of one writing statement: further ones follow in the next turn of the event loop. Absent: all rows at once. */
+  readonly sliceRows?: number
+}
+
 export type Direction = 'asc' | 'desc'
 
-/** What one database must spell in its own way. Everything else is said once, in plain SQL. */
+/** The SQL that differs between databases. Everything else is plain SQL, written once. */
 export interface Dialect {
-  readonly name: string
+  readonly name: SqlDialect
+  readonly capabilities: Capabilities
   readonly placeholder: string | ((number: number) => string)
-  /** A quoted name; only ever called with names out of a model. */
+  /** A quoted identifier; called only with names from a model. */
   identifier(name: string): string
-  /** The type of a column that we create. */
+  /** The type of a column in a table that Keelson creates. */
   columnType(attribute: Attribute): string
-  /** A value of the attribute's type, as the driver takes it. Never called with null. */
+  /** The storage classes whose values are bound as they are: `encode` returns them unchanged. */
+  readonly boundAsIs: ReadonlySet<StorageClass>
+  /** A value of the attribute's type as the driver accepts it. Never called with null. */
   encode(attribute: Attribute, value: Json): unknown
-  /** What a row holds in this column, as the value that the API knows. Null stays null. */
+  /** A column value of a row as an API value. Null stays null. */
   decode(attribute: Attribute, value: unknown): Json
-  /** As `decode`, for a value out of an image that a trigger wrote. */
+  /** As `decode`, for a value from an image that a trigger wrote. */
   decodeImage(attribute: Attribute, value: unknown): Json
   /**
-   * Source text of a JavaScript expression that turns the driver's value, in the variable `v` and not null, into JSON
-   * text; undefined: decode it and stringify. It may call `quote(text)`. Encoders are compiled from these.
+   * Source of a JavaScript expression that turns the driver's value `v`, never null, into JSON text; undefined: the value
+   * is decoded and stringified. It may contain `quote(v)`, of a text, and `other(v)`, which decodes. Encoders are compiled from it.
    */
   encoderSource(attribute: Attribute): string | undefined
   /**
-   * The column in a select list, so that `decode` meets what it expects. `sound`: the database itself keeps anything
-   * out that is not of the attribute's form.
+   * The column in a select list, in the form that `decode` expects. `hasJsonCheck`: the database itself rejects values
+   * that are not JSON.
    */
-  selected(attribute: Attribute, column: string, sound: boolean): string
-  /** The column as it is compared with operands and sorted. */
+  selected(attribute: Attribute, column: string, hasJsonCheck: boolean): string
+  /** An expression of the application as a value of the attribute's type, compared like a column of it. */
+  expression(attribute: Attribute, text: string): string
+  /** The column in comparisons and sorting. */
   compared(attribute: Attribute, column: string): string
-  /** A bound operand that is compared with the column. */
+  /** A bound operand of a comparison with the column. */
   operand(attribute: Attribute, value: Json): Sql
-  /** As `operand`, for a value that this database gave in a row. */
+  /** As `operand`, for a value that this database returned in a row. */
   bound(attribute: Attribute, value: unknown): Sql
   /**
-   * A relation `keelson_p` of the keys, in their order: `keelson_key`, and `keelson_n` counted from 1. One bound
-   * parameter, however many they are.
+   * A relation `keelson_p` of the keys in their order: `keelson_key`, and `keelson_n` counted from 1. All keys are one
+   * bound parameter.
    */
   keys(attribute: Attribute, keys: readonly Json[]): Sql
   /**
-   * Joins to `keelson_p` the rows of a table whose keys `ids` selects for one of its keys: a seek for each, never a
-   * window over all.
+   * Joins to `keelson_p` the rows of a table whose keys are selected by `ids` for one of its keys: one index seek for each
+   * key, never a window over all rows.
    */
-  seek(table: string, primaryKey: string, ids: Sql): Sql
-  /** True when the column holds one of the values. One bound parameter, however many they are. */
+  seek(table: Sql, primaryKey: string, ids: Sql): Sql
+  /** True when the column has one of the values. All values are one bound parameter. */
   isOneOf(attribute: Attribute, column: string, values: readonly Json[]): Sql
   contains(column: string, text: string): Sql
   startsWith(column: string, text: string): Sql
   endsWith(column: string, text: string): Sql
-  /** `%` is any text, `_` one character, and a backslash makes the next character an ordinary one. Case matters. */
+  /** `%` is any text, `_` one character, a backslash escapes the next character. Case-sensitive. */
   like(column: string, pattern: string): Sql
-  /** Nulls first ascending and last descending, on every database. */
+  /** Nulls come first ascending and last descending, on every database. */
   order(attribute: Attribute, column: string, direction: Direction): string
-  /** A comparison of whole rows seeks in an index by all their columns. */
-  readonly seeksRows: boolean
-  /** Selects of one order that are joined by `union all` are each read only as far as the limit of all needs them. */
-  readonly mergesSelects: boolean
+  /**
+   * A true term that stops the statement when its time on the event loop is over, evaluated for the rows of the model's
+   * table: for each of them if `isCostly`, else for a sample. Absent where the database runs in another process.
+   */
+  rowGuard?(model: Model, isCostly: boolean): string
   /** `limit` and `skip`. */
   page(limit: number, skip: number): Sql
-  /** Behind a select in a transaction: nobody else may change the row until it ends. */
+  /** The operation of the change log that a writing statement is part of, as an expression; absent where the driver knows it. */
+  readonly operation?: string
+  /** Suffix of a select that locks the row until the transaction ends. */
   readonly lock: string
-  /** Behind an insert: a row whose key is there already is left as it is. */
+  /** Suffix of an insert that skips a row whose key exists. */
   readonly ifMissing: string
-  /** An insert that gives no value at all. */
+  /** The values of an insert without assignments. */
   insertDefaults(model: Model): string
 }

@@ -1,4 +1,4 @@
-/** A LIKE pattern in pieces: `%` is any text, `_` one character, a backslash makes the next character an ordinary one. */
+/** A LIKE pattern in pieces: `%` is any text, `_` one character, a backslash escapes the next character. */
 export type LikePiece =
   | { readonly kind: 'any' }
   | { readonly kind: 'one' }
@@ -26,34 +26,5 @@ export function parseLike(pattern: string): readonly LikePiece[] {
   return pieces
 }
 
-/** The text with the characters that LIKE gives a meaning made ordinary. */
+/** The text with the special characters of LIKE escaped. */
 export const escapeLike = (text: string): string => text.replace(/[\\%_]/g, '\\$&')
-
-/** Whether the text is what the pattern says. Linear but for the wildcards: it never goes back beyond the last `%`. */
-export function matchesLike(text: string, pattern: string): boolean {
-  const want: (string | undefined | null)[] = []
-  for (const piece of parseLike(pattern)) {
-    if (piece.kind === 'any') want.push(null)
-    else if (piece.kind === 'one') want.push(undefined)
-    else want.push(...piece.text)
-  }
-  const have = [...text]
-  let at = 0
-  let next = 0
-  let lastAny = -1
-  let resume = 0
-  while (at < have.length) {
-    if (next < want.length && want[next] !== null && (want[next] === undefined || want[next] === have[at])) {
-      at++
-      next++
-    } else if (next < want.length && want[next] === null) {
-      lastAny = next++
-      resume = at
-    } else if (lastAny >= 0) {
-      next = lastAny + 1
-      at = ++resume
-    } else return false
-  }
-  while (want[next] === null && next < want.length) next++
-  return next === want.length
-}

@@ -1,6 +1,6 @@
 /**
- * SQL as text and values that never travel apart. `parts` has one more item than `values`; a value stands between two
- * parts, and its placeholder is written only when a dialect renders the whole.
+ * SQL text with its bound values. `parts` has one more item than `values`; each value stands between two parts, and its
+ * placeholder is written when the statement is rendered.
  */
 export interface Sql {
   readonly parts: readonly string[]
@@ -9,12 +9,12 @@ export interface Sql {
 
 const isSql = (value: unknown): value is Sql => typeof value === 'object' && value !== null && 'parts' in value
 
-/** Text written by us: keywords, and identifiers that a dialect has quoted. Nothing from outside. */
+/** Trusted text: keywords and quoted identifiers. Never client input. */
 export const raw = (text: string): Sql => ({ parts: [text], values: [] })
 
 export const bound = (value: unknown): Sql => ({ parts: ['', ''], values: [value] })
 
-/** A statement or a piece of one. What stands in `${}` is a piece of SQL, or a value to be bound. */
+/** A statement or a fragment. `${}` takes a fragment or a value to bind. */
 export function sql(strings: TemplateStringsArray, ...items: readonly unknown[]): Sql {
   const parts: string[] = []
   const values: unknown[] = []
@@ -46,7 +46,7 @@ export function join(pieces: readonly Sql[], separator: string): Sql {
   return { parts, values }
 }
 
-/** Appends `piece` to what was written so far and returns the text that is still open. */
+/** Appends `piece` and returns the text after its last value. */
 function take(piece: Sql, open: string, parts: string[], values: unknown[]): string {
   const last = piece.parts.length - 1
   if (last === 0) return open + piece.parts[0]
@@ -56,7 +56,7 @@ function take(piece: Sql, open: string, parts: string[], values: unknown[]): str
   return piece.parts[last] as string
 }
 
-/** The statement's text, with a placeholder for each value. `placeholder` is told its number, counted from 1. */
+/** The text of the statement with a placeholder for each value. `placeholder` receives its number, counted from 1. */
 export function textOf(statement: Sql, placeholder: string | ((number: number) => string)): string {
   const { parts } = statement
   if (typeof placeholder === 'string') return parts.length === 1 ? (parts[0] as string) : parts.join(placeholder)

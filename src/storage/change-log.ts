@@ -1,41 +1,53 @@
 import type { Change, Position } from '../protocol/change.ts'
-import type { Maybe } from '../support/maybe.ts'
+import type { MaybePromise } from '../support/maybe-promise.ts'
 import type { Query } from './driver.ts'
 
 export interface ChangeBatch {
   /** Whole operations, in the order of the log. */
   readonly changes: readonly Change[]
-  /** Where the next read goes on, also when there was nothing to read. */
+  /** The position for the next read, also when the batch is empty. */
   readonly position: Position
 }
 
-/** By the name of a model; without it all are. */
-export type IsWanted = (model: string) => boolean
-
-/** What happened, in the order of the commits. Everything live reads it. */
-export interface ChangeLog {
-  /** The place behind all that is committed now. */
-  head(): Maybe<Position>
-  /** The place before the oldest change that is still there. */
-  tail(): Maybe<Position>
-  /**
-   * The changes after a place: about `limit` of them, never part of an operation. 'reset': the place is gone, or
-   * belongs to another history, and the reader must start from a fresh snapshot. Changes of models that are not wanted
-   * are left out: what is not told to anybody need not be understood.
-   */
-  read(after: Position, limit: number, isWanted?: IsWanted): Maybe<ChangeBatch | 'reset'>
-  /** Whether what was read at a place holds a change already. */
-  covers(position: Position, change: Change): boolean
-  /** Calls back soon after there may be something new. A hint: it may come for nothing, and is no replacement for a read. */
-  onWake(listener: () => void): Disposable
-  /** Lets go of changes that are older than this, and of the oldest past the number of rows. */
-  trim(keep: { readonly ageMs: number; readonly rows: number }): Promise<void>
-  /** What it cannot promise, for people; undefined when it holds every change anybody makes. */
-  readonly caveat: string | undefined
+/** What a trim leaves. */
+export interface Keep {
+  readonly ageMs: number
+  readonly rows: number
+  /** The bounds for changes that a job has yet to handle; without it none are kept for jobs. */
+  readonly forJobs?: { readonly ageMs: number; readonly rows: number }
 }
 
-/** A log that is a table: its head can be read together with other things. */
+/** Selects models by name; without it all are wanted. */
+export type IsWanted = (model: string) => boolean
+
+/** Committed changes in commit order. All subscriptions read from it. */
+export interface ChangeLog {
+  /** The position after the last committed change. */
+  head(): MaybePromise<Position>
+  /** The position before the oldest change that is still kept. */
+  tail(): MaybePromise<Position>
+  /**
+   * About `limit` changes after a position, always whole operations. 'reset': the position was trimmed or belongs to
+   * another history, and the reader must start from a new snapshot. Changes of models that are not wanted are left out
+   * without being decoded.
+   */
+  read(after: Position, limit: number, isWanted?: IsWanted): MaybePromise<ChangeBatch | 'reset'>
+  /** Whether a snapshot with this position contains the change already. */
+  includes(position: Position, change: Change): boolean
+  /** Whether a reader at a position has passed another; undefined: that is not a position of this log. */
+  reaches(position: Position, target: Position): boolean | undefined
+  /** Calls back soon after a commit. A hint only: it may be called without a new change, and does not replace a read. */
+  onChange(listener: () => void): Disposable
+  /** Whether the position can still be read from: it was not trimmed, and is of this history. */
+  isKept(position: Position): MaybePromise<boolean>
+  /** Deletes changes older than `ageMs`, and the oldest ones above `rows`. */
+  trim(keep: Keep): Promise<void>
+  /** The changes that the log cannot contain, as text for the operator; undefined when it contains all of them. */
+  readonly limitation: string | undefined
+}
+
+/** A log in a table: its head can be read in the same snapshot as records. */
 export interface SqlChangeLog extends ChangeLog {
-  /** The place that belongs to the snapshot which this query reads. */
-  headIn(query: Query): Maybe<Position>
+  /** The position of the snapshot that this query reads. */
+  headIn(query: Query): MaybePromise<Position>
 }

@@ -1,51 +1,102 @@
-import type { Assignment } from '../model/assignment.ts'
+import type { Condition, Sort } from '../criteria/criteria.ts'
 import type { Model } from '../model/model.ts'
-import type { Maybe } from '../support/maybe.ts'
+import type { MaybePromise } from '../support/maybe-promise.ts'
+import type { ReadOptions } from './store.ts'
+import type { ErrorSubject } from './to-service-error.ts'
+import type { WriteOrigin } from './write-origin.ts'
 
-/** Rows as arrays, in the order of the select list. */
+/** A row as an array, in the order of the select list. */
 export type Row = readonly unknown[]
-export type Query = (text: string, values: readonly unknown[]) => Maybe<readonly Row[]>
+export type Query = (text: string, values: readonly unknown[]) => MaybePromise<readonly Row[]>
 
-/** How long a statement may be expected to take: by key or index, or however long the table is. */
-export type Weight = 'short' | 'long'
+/**
+ * What the criteria tell about the cost of a statement. *key*: one row by its primary key. *page*: the first rows in an
+ * order, without a condition. *filter*: any other; its cost depends on the indexes.
+ */
+export type Access = 'key' | 'page' | 'filter'
 
-/** A connection to one database, or several. Every fault leaves it as a DatabaseError. */
-export interface Driver extends AsyncDisposable {
-  /** Reads what is committed. */
-  read(text: string, values: readonly unknown[], weight: Weight): Maybe<readonly Row[]>
-  /** Several readings of one and the same moment. */
-  snapshot<T>(work: (query: Query) => Maybe<T>): Maybe<T>
-  /** One writing statement, a transaction of its own; resolved when it is durable. */
-  write(text: string, values: readonly unknown[], origin: string | undefined): Promise<readonly Row[]>
-  /** `work` may run again from its beginning. */
-  transaction<T>(work: (query: Query) => Maybe<T>, origin: string | undefined): Promise<T>
+/** *indexed*: the rows that are read are bounded by the page. *scan*: they grow with the table. */
+export type CostClass = 'indexed' | 'scan'
+
+/** What a statement was compiled from. */
+export interface QueryShape {
+  readonly model: Model
+  readonly where: Condition
+  readonly sort: readonly Sort[]
 }
 
-/** What a database may complain of, in words that are the same for all of them. */
-export type Fault =
+/** A statement that reads whole tables, as its plan says, or has taken as long as one. */
+export interface Scan {
+  readonly text: string
+  readonly shape?: QueryShape | undefined
+  readonly tables: readonly string[]
+}
+
+export interface Statement {
+  readonly text: string
+  readonly values: readonly unknown[]
+  readonly access: Access
+  readonly shape?: QueryShape
+}
+
+export type Read = (statement: Statement) => MaybePromise<readonly Row[]>
+
+/** What a transaction needs of its connection. */
+export interface TransactionOptions {
+  /** On an embedded database no other operation shares the transaction. */
+  readonly isExclusive?: boolean
+  readonly isSerializable?: boolean | undefined
+}
+
+/** The connections to one database. Every failure is thrown as a DatabaseError. */
+export interface Driver extends AsyncDisposable {
+  /** Reads committed rows by key or index: for the statements of the change log and the metadata. */
+  readonly query: Query
+  /** Reads committed rows. Scans run where they delay no other statement. */
+  read(statement: Statement, options?: ReadOptions): MaybePromise<readonly Row[]>
+  /** Several reads in one snapshot. `work` may be run again from the beginning. */
+  snapshot<T>(work: (read: Read) => MaybePromise<T>, options?: ReadOptions): MaybePromise<T>
+  /** One writing statement in its own transaction; resolves when it is durable. */
+  write(text: string, values: readonly unknown[], origin: WriteOrigin | undefined): Promise<readonly Row[]>
+  /** `work` may be run again from the beginning. */
+  transaction<T>(
+    work: (query: Query) => MaybePromise<T>,
+    origin: WriteOrigin | undefined,
+    options?: TransactionOptions,
+  ): Promise<T>
+}
+
+/** The kinds of database errors, common to all databases. */
+export type DatabaseErrorKind =
   | { readonly kind: 'unique'; readonly table: string; readonly columns: readonly string[] }
   | { readonly kind: 'foreignKey'; readonly table?: string | undefined; readonly columns?: readonly string[] }
   | { readonly kind: 'notNull'; readonly column: string }
-  /** A value the column cannot hold: out of its range, too long, against a check of the database's own. */
+  /** A value that the column refuses: out of range, too long, or against a check constraint. */
   | { readonly kind: 'value'; readonly column?: string | undefined }
-  /** Another program holds it, or two transactions were in each other's way: the same again may succeed. */
+  /** A lock, a conflict of two transactions, or a full queue: a retry may succeed. */
   | { readonly kind: 'busy' }
-  /** The statement took longer than it may. */
+  /** The disk has no space left. */
+  | { readonly kind: 'full' }
+  /** The statement exceeded its time limit. */
   | { readonly kind: 'timeout' }
-  /** It cannot be reached, or is not in a state to answer. */
+  /** The read was aborted: its client has disconnected. */
+  | { readonly kind: 'aborted' }
+  /** The database cannot be reached or cannot answer. */
   | { readonly kind: 'lost' }
-  /** It will not let us: no permission, read only, disk full. */
+  /** The statement exceeds a limit of the database on its size or depth. */
+  | { readonly kind: 'complex' }
+  /** The database refuses: no permission, read-only, or out of memory. */
   | { readonly kind: 'refused' }
   | { readonly kind: 'unknown' }
 
 export class DatabaseError extends Error {
-  readonly fault: Fault
-  /** What was being written, noted on the way out of a transaction. */
-  about: { readonly model: Model; readonly assignments: readonly Assignment[] } | undefined
+  readonly reason: DatabaseErrorKind
+  /** The model and values of the failed statement, for the message. */
+  subject: ErrorSubject | undefined
 
-  constructor(fault: Fault, cause: unknown) {
+  constructor(reason: DatabaseErrorKind, cause: unknown) {
     super(cause instanceof Error ? cause.message : String(cause), { cause })
     this.name = 'DatabaseError'
-    this.fault = fault
+    this.reason = reason
   }
 }

@@ -1,12 +1,15 @@
 import type { Attribute } from '../model/model.ts'
-import type { Notes } from './notes.ts'
+import type { JobStore } from './job-store.ts'
+import type { MetadataTable } from './metadata-table.ts'
+import type { SchemaStep } from './schema-step.ts'
 import type { Store } from './store.ts'
 
 export interface OpenedStore {
   readonly store: Store
-  /** What was done to the database, for people. */
-  readonly steps: readonly string[]
-  /** To-one attributes that the database does not check itself. */
+  /** The changes made to the schema. */
+  readonly steps: readonly SchemaStep[]
+  /** To-one attributes without a foreign key in the database. */
   readonly unenforced: readonly Attribute[]
-  readonly notes: Notes
+  readonly notes: MetadataTable
+  readonly jobs: JobStore
 }

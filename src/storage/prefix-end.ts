@@ -1,6 +1,6 @@
 /**
- * The first text, by code points, that comes after every text with this prefix. Undefined when there is none. A range
- * up to here is what a database's index can find.
+ * The first text in code point order after all texts with this prefix; undefined when there is none. The range from the
+ * prefix to this text can be found by an index.
  */
 export function prefixEnd(prefix: string): string | undefined {
   const points = [...prefix].map((char) => char.codePointAt(0) as number)

@@ -1,33 +1,29 @@
-/** What a database holds already, as far as we care. */
+/** A table that exists in the database. */
 export interface ExistingTable {
   readonly name: string
   readonly columns: ReadonlyMap<string, ExistingColumn>
-  /** Columns of the primary key, in its order. */
+  /** Columns of the primary key, in key order. */
   readonly key: readonly string[]
-  /** Columns of each unique constraint or index. */
+  /** Columns of each unique constraint or index that includes all rows. */
   readonly uniques: readonly (readonly string[])[]
-  /** Names of the indexes, to know ours again. */
+  /** Names of the indexes. */
   readonly indexes: ReadonlySet<string>
-  /** Columns by which an index keeps all rows in the order that we want; where that is not known, none. */
+  /** For each index that includes all rows: its terms, as `Dialect.order` writes them, up to the first of another kind. */
   readonly orders: readonly (readonly string[])[]
   readonly foreignKeys: readonly { readonly columns: readonly string[]; readonly table: string }[]
 }
 
 export interface ExistingColumn {
   readonly name: string
-  /** As the database spells it. */
+  /** As declared in the database. */
   readonly type: string
   readonly nullable: boolean
-  /** The database itself keeps anything but valid JSON out. */
+  /** An insert must contain a value: null is refused, and there is no default. */
+  readonly mustBeGiven: boolean
+  /** The database itself rejects invalid JSON. */
   readonly holdsJson: boolean
 }
 
-/** One thing done to a database at start, for people. */
-export interface SchemaStep {
-  readonly done: string
-  readonly statements: readonly string[]
-}
-
-/** How the schema of a database is treated at start: missing things added, nothing touched, or all made anew. */
+/** The schema at start: `add` creates what is missing, `safe` changes nothing, `drop` creates all tables again. */
 export const migrateModes = ['add', 'safe', 'drop'] as const
 export type MigrateMode = (typeof migrateModes)[number]

@@ -2,12 +2,13 @@ import type { Selection } from '../criteria/criteria.ts'
 import type { Attribute } from '../model/model.ts'
 import type { Json, JsonObject } from '../protocol/json.ts'
 import type { Dialect } from '../sql/dialect.ts'
-import { entry } from '../support/entry.ts'
+import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
 import type { Row } from './driver.ts'
 import { compileEncoder, type Encoder } from './encoder.ts'
-import type { Embedded, Records } from './store.ts'
+import { type Embedded, type Records, requireLength } from './store.ts'
+import { setOperation, type WriteOrigin } from './write-origin.ts'
 
-/** The encoders of one database, kept by selection and by what is embedded in place of attributes. */
+/** The encoders of one database, cached by selection and by the names of embedded members. */
 export class Encoders {
   readonly dialect: Dialect
   readonly #plain = new WeakMap<Selection, Encoder>()
@@ -18,23 +19,36 @@ export class Encoders {
   }
 
   of(selection: Selection): Encoder {
-    return entry(this.#plain, selection, () => compileEncoder(selection, this.dialect, new Set()))
+    return this.#plain.get(selection) ?? this.#compile(selection)
+  }
+
+  #compile(selection: Selection): Encoder {
+    const encoder = compileEncoder(selection, this.dialect, new Set())
+    this.#plain.set(selection, encoder)
+    return encoder
+  }
+
+  /** Tells the receipt of a write the operation that its rows came with. */
+  noteOperation(rows: readonly Row[], origin: WriteOrigin): void {
+    if (this.dialect.operation !== undefined && rows[0]) setOperation(origin, rows[0].at(-1) as string)
   }
 
   without(selection: Selection, names: readonly string[]): Encoder {
-    const encoders = entry(this.#embedding, selection, () => new Map<string, Encoder>())
-    return entry(encoders, names.join(), () => compileEncoder(selection, this.dialect, new Set(names)))
+    const encoders = getOrInsertComputed(this.#embedding, selection, () => new Map<string, Encoder>())
+    return getOrInsertComputed(encoders, names.join(), () => compileEncoder(selection, this.dialect, new Set(names)))
   }
 }
 
-/** Rows of a database, untouched until somebody asks for text or for objects. */
+/** Rows as the driver returned them, encoded or decoded on demand. */
 export class SqlRecords implements Records {
+  readonly length: number
+  readonly size: number
   readonly #rows: readonly Row[]
   readonly #selection: Selection
   readonly #encoders: Encoders
   readonly #encoder: Encoder
   readonly #members: readonly Embedded[]
-  /** Their names, as JSON has them before a value. */
+  /** The member names as JSON object keys, with the colon. */
   readonly #keys: readonly string[]
   readonly next: readonly unknown[] | undefined
 
@@ -45,37 +59,48 @@ export class SqlRecords implements Records {
     next?: readonly unknown[] | undefined,
     members: readonly Embedded[] = none,
   ) {
+    this.length = rows.length
     this.#rows = rows
     this.#selection = selection
     this.#encoders = encoders
     this.next = next
     this.#members = members
-    this.#keys = members.map(({ name }) => `${JSON.stringify(name)}:`)
-    this.#encoder =
-      members.length === 0
-        ? encoders.of(selection)
-        : encoders.without(
-            selection,
-            members.map(({ name }) => name),
-          )
-  }
-
-  get length(): number {
-    return this.#rows.length
+    if (members.length === 0) {
+      this.size = rows.length
+      this.#keys = none
+      this.#encoder = encoders.of(selection)
+    } else {
+      this.size = members.reduce((sum, { size = 0 }) => sum + size, rows.length)
+      const names = members.map(({ name }) => name)
+      this.#keys = names.map((name) => `${JSON.stringify(name)}:`)
+      this.#encoder = encoders.without(selection, names)
+    }
   }
 
   values(attribute: Attribute): readonly Json[] {
-    const index = this.#selection.indexOf(attribute)
+    const index = this.#encoder.stored.indexOf(attribute)
     const { dialect } = this.#encoders
     return this.#rows.map((row) => (row[index] === null ? null : dialect.decode(attribute, row[index])))
   }
 
-  encodeAt(index: number): string {
+  encodeAt(index: number, maxBytes?: number): string {
     let text = this.#encoder.encodeOpen(this.#rows[index] as Row)
     for (let place = 0; place < this.#members.length; place++) {
-      text += (text.length === 1 ? '' : ',') + this.#keys[place] + this.#members[place]?.encode(index)
+      text += (text.length === 1 ? '' : ',') + this.#keys[place] + this.#members[place]?.encode(index, maxBytes)
+      requireLength(text, maxBytes)
     }
     return `${text}}`
+  }
+
+  *pieces(index: number, maxBytes?: number): Iterable<string> {
+    let text = this.#encoder.encodeOpen(this.#rows[index] as Row)
+    for (const [place, member] of this.#members.entries()) {
+      yield `${text}${place === 0 && text.length === 1 ? '' : ','}${this.#keys[place]}`
+      if (member.pieces) yield* member.pieces(index, maxBytes)
+      else yield member.encode(index, maxBytes)
+      text = ''
+    }
+    yield `${text}}`
   }
 
   decode(): readonly JsonObject[] {
@@ -94,4 +119,4 @@ export class SqlRecords implements Records {
   }
 }
 
-const none: readonly Embedded[] = []
+const none: readonly never[] = []

@@ -1,70 +1,130 @@
-import type { Condition, Criteria } from '../criteria/criteria.ts'
+import type { Condition, Criteria, Selection } from '../criteria/criteria.ts'
 import type { Assignment } from '../model/assignment.ts'
 import type { Association, Attribute, Model } from '../model/model.ts'
 import type { Position } from '../protocol/change.ts'
+import { ServiceError } from '../protocol/errors.ts'
 import type { Json, JsonObject } from '../protocol/json.ts'
-import type { Maybe } from '../support/maybe.ts'
+import type { MaybePromise } from '../support/maybe-promise.ts'
 import type { ChangeLog } from './change-log.ts'
+import type { StoredAnswer, StoredAnswers } from './stored-answers.ts'
+import type { TableVersions } from './table-versions.ts'
+import type { WriteOrigin } from './write-origin.ts'
 
-/** Rows as the driver gave them: encoded to JSON text for the wire, decoded to objects only for code that asks. */
+/** Rows as the driver returned them: encoded to JSON text for responses, decoded to objects only on demand. */
 export interface Records {
   readonly length: number
-  /** One attribute of each. */
+  /** The values of one attribute, one for each record. */
   values(attribute: Attribute): readonly Json[]
-  /** One of them, as the text of a JSON object. */
-  encodeAt(index: number): string
+  /** One record as the text of a JSON object. Throws E_BAD_CRITERIA when it is longer than `maxBytes`. */
+  encodeAt(index: number, maxBytes?: number): string
+  /** The same text in pieces, so that a record that embeds many others need not be encoded at once. */
+  pieces(index: number, maxBytes?: number): Iterable<string>
+  /** The number of these records and of those that are embedded in them. */
+  readonly size: number
   decode(): readonly JsonObject[]
-  /** The same records with more members; one that has the name of an attribute, or of an earlier member, stands in its place. */
+  /** The same records with more members. A member replaces an attribute or an earlier member of its name. */
   embed(members: readonly Embedded[]): Records
-  /** By what the last of a page is sorted, in the database's own values, when there are more behind it. */
+  /** The sort values of the last record, as the database returned them; undefined when no page follows. */
   readonly next: readonly unknown[] | undefined
 }
 
-/** What records get in addition: the same member of each. */
+/** One additional member of each record. */
 export interface Embedded {
   readonly name: string
-  encode(index: number): string
+  encode(index: number, maxBytes?: number): string
+  /** As `encode`, where many records may be embedded in one. */
+  pieces?(index: number, maxBytes?: number): Iterable<string>
   decode(index: number): Json
+  /** The number of records that are embedded, in all of them together. */
+  readonly size?: number
 }
 
-/** All of them, as the text of a JSON array. */
-export function encodeList(records: Records, from = 0, to = records.length): string {
+/**
+ * The records as the text of a JSON array. Throws E_BAD_CRITERIA as soon as it is longer than `maxBytes`: embedding repeats
+ * a record in every record that refers to it, so that a limit on the number of records does not bound the text.
+ */
+export function encodeList(records: Records, maxBytes?: number, from = 0, to = records.length): string {
   if (from === to) return '[]'
-  let text = `[${records.encodeAt(from)}`
-  for (let index = from + 1; index < to; index++) text += `,${records.encodeAt(index)}`
+  let text = `[${records.encodeAt(from, maxBytes)}`
+  for (let index = from + 1; index < to; index++) {
+    text += `,${records.encodeAt(index, maxBytes)}`
+    requireLength(text, maxBytes)
+  }
   return `${text}]`
 }
 
-/** Records in groups, one group a key, in the order of the keys. */
+/** As `encodeList`, in pieces. */
+export function* listPieces(records: Records, maxBytes?: number, from = 0, to = records.length): Iterable<string> {
+  for (let index = from; index < to; index++) {
+    yield index === from ? '[' : ','
+    yield* records.pieces(index, maxBytes)
+  }
+  yield from === to ? '[]' : ']'
+}
+
+/** A text has at least as many bytes as characters; `requireBytes` counts exactly. */
+export function requireLength(text: string, maxBytes = Number.POSITIVE_INFINITY): void {
+  if (text.length > maxBytes) throw answerTooLarge(maxBytes)
+}
+
+export function requireBytes(text: string, maxBytes: number): void {
+  if (text.length * 3 > maxBytes && Buffer.byteLength(text) > maxBytes) throw answerTooLarge(maxBytes)
+}
+
+export const answerTooLarge = (maxBytes: number): ServiceError =>
+  new ServiceError(
+    'E_BAD_CRITERIA',
+    `The response is larger than ${maxBytes} bytes: ask for fewer records with limit, or for less of each with select or populate`,
+    { limit: 'maxAnswerBytes' },
+  )
+
+/** Records in groups, one group for each key, in the order of the keys. */
 export interface Grouped {
   readonly records: Records
-  /** Where each group ends. */
+  /** The index after the last record of each group. */
   readonly ends: readonly number[]
 }
 
+export interface ReadOptions {
+  /** Aborts a read whose client has disconnected: a waiting scan is not started, a running one is stopped. */
+  readonly signal?: AbortSignal | undefined
+}
+
 export interface Reads {
-  find(model: Model, criteria: Criteria): Maybe<Records>
-  count(model: Model, where: Condition): Maybe<number>
   /**
-   * The records of an association, a page for each key, in one statement. The keys are those of the records that have
-   * the association; for a to-one association the values of its foreign key. None is given twice.
+   * The record with this key, or none: `find` with the fewest steps. Absent where conditions are added to every read; `find`
+   * is called then.
    */
-  related(association: Association, keys: readonly Json[], criteria: Criteria): Maybe<Grouped>
+  findByKey?(model: Model, id: Json, select: Selection, options?: ReadOptions): MaybePromise<Records>
+  find(model: Model, criteria: Criteria, options?: ReadOptions): MaybePromise<Records>
+  count(model: Model, where: Condition, options?: ReadOptions): MaybePromise<number>
+  /**
+   * The records of an association, one page for each key, in one statement. The keys are the primary keys of the records
+   * that have the association; for a to-one association the values of its foreign key. Keys are distinct.
+   */
+  related(
+    association: Association,
+    keys: readonly Json[],
+    criteria: Criteria,
+    options?: ReadOptions,
+  ): MaybePromise<Grouped>
 }
 
 export interface Writes {
-  /** Answers the new row. Throws E_INVALID_ATTRIBUTES for a value that is taken, or an association to nobody. */
-  insert(model: Model, assignments: readonly Assignment[]): Maybe<Records>
-  /** Answers the rows as they are now. */
-  update(model: Model, where: Condition, assignments: readonly Assignment[]): Maybe<Records>
-  /** Answers the rows as they were. */
-  delete(model: Model, where: Condition): Maybe<Records>
+  /** Returns the new row. Throws E_INVALID_ATTRIBUTES for a value that is not unique or a reference to a missing record. */
+  insert(model: Model, assignments: readonly Assignment[]): MaybePromise<Records>
+  /** Returns the rows after the update. */
+  update(model: Model, where: Condition, assignments: readonly Assignment[]): MaybePromise<Records>
+  /** Returns the deleted rows. */
+  delete(model: Model, where: Condition): MaybePromise<Records>
 }
 
-/** Reads and writes that happen together or not at all. */
+/** Reads and writes that are committed together or not at all. */
 export interface Transaction extends Reads, Writes {
-  /** As `insert`, but a row whose key is there already is left as it is, and nothing is answered. */
-  insertMissing(model: Model, assignments: readonly Assignment[]): Maybe<Records>
+  /** As `insert`, but returns no record and changes nothing when a row with this key exists. */
+  insertMissing(model: Model, assignments: readonly Assignment[]): MaybePromise<Records>
+  /** Stores an answer with what the transaction writes. Returns false and stores nothing when there is one under its id. */
+  keepAnswer?(answer: StoredAnswer): MaybePromise<boolean>
 }
 
 export interface Snapshot<T> {
@@ -73,28 +133,55 @@ export interface Snapshot<T> {
 }
 
 export interface WriteContext {
-  /** Who caused it, for the log of changes. */
-  readonly origin?: string | undefined
+  /** What caused the write, recorded in the change log. */
+  readonly origin?: WriteOrigin | undefined
+}
+
+export interface TransactionContext extends WriteContext {
+  /**
+   * Given for a work that runs code of the application, which may wait for anything: after this time it is rolled back
+   * with E_TIMEOUT, and on a database with one writer no other operation shares its transaction.
+   */
+  readonly timeoutMs?: number | undefined
+  /** Concurrent serializable transactions have the effect of some sequence of them. Databases with one writer always do this. */
+  readonly isSerializable?: boolean | undefined
 }
 
 /**
- * A database that can do these can be served. A write called on the store itself is a transaction of its own, and is
- * durable when its promise resolves.
+ * The interface of a database. A write on the store itself is its own transaction and is durable when its promise
+ * resolves.
  */
 export interface Store extends Reads, AsyncDisposable {
+  /** True for a store that is part of a transaction under way. */
+  readonly isWithin?: boolean
   insert(model: Model, assignments: readonly Assignment[], context?: WriteContext): Promise<Records>
+  /**
+   * The record with this key: `update` with the fewest steps. Absent where conditions or hooks are added to writes; `update`
+   * is called then.
+   */
+  updateByKey?(model: Model, id: Json, assignments: readonly Assignment[], context?: WriteContext): Promise<Records>
   update(model: Model, where: Condition, assignments: readonly Assignment[], context?: WriteContext): Promise<Records>
   delete(model: Model, where: Condition, context?: WriteContext): Promise<Records>
   /**
-   * `work` may run again from its beginning when the database asks for it, so it has no effects but on the
-   * transaction. It waits for nothing but the transaction's own statements.
+   * `work` may be run again from the beginning after a conflict, so it must have no effects outside the transaction. It
+   * may await only the statements of the transaction, unless a time limit is given.
    */
-  transaction<T>(work: (transaction: Transaction) => Maybe<T>, context?: WriteContext): Promise<T>
-  /** What `work` reads is of one moment, and the place in the log belongs to it. */
-  snapshot<T>(work: (reads: Reads) => Maybe<T>): Maybe<Snapshot<T>>
+  transaction<T>(work: (transaction: Transaction) => MaybePromise<T>, context?: TransactionContext): Promise<T>
+  /** For each condition, which of the records with these keys fulfil it: one statement, however many conditions. */
+  matching(
+    model: Model,
+    ids: readonly Json[],
+    conditions: readonly Condition[],
+  ): MaybePromise<readonly ReadonlySet<Json>[]>
+  /** `work` reads one snapshot; `position` is the position of that snapshot in the change log. */
+  snapshot<T>(work: (reads: Reads) => MaybePromise<T>, options?: ReadOptions): MaybePromise<Snapshot<T>>
   readonly changes: ChangeLog
-  /** Known to every process that serves this database and to nobody else: cursors are sealed with it. */
+  /** Undefined: answers are not kept, and requests with an Idempotency-Key are refused. */
+  readonly answers?: StoredAnswers | undefined
+  /** Undefined: the database cannot tell which tables have changed. */
+  readonly versions?: TableVersions | undefined
+  /** Shared by all processes that serve this database, and secret otherwise: cursors are encrypted with it. */
   readonly secret: string
-  /** For people: `SQLite 3.53 (data/app.db)`. */
+  /** For log output: `SQLite 3.53 (data/app.db)`. */
   readonly description: string
 }

@@ -1,6 +1,8 @@
 import { ConfigError } from '../model/config-error.ts'
 import type { Models } from '../model/model.ts'
+import type { Dialect } from '../sql/dialect.ts'
 import type { Limits } from '../support/limits.ts'
+import type { Observe } from '../support/observation.ts'
 import type { OpenedStore } from './opened-store.ts'
 import type { MigrateMode } from './schema.ts'
 
@@ -9,10 +11,16 @@ export interface StoreOptions {
   readonly models: Models
   readonly migrate: MigrateMode
   readonly limits: Limits
-  readonly report: (error: unknown) => void
+  readonly onError: (error: unknown) => void
+  /** Receives statements and scans, when it is given. */
+  readonly observe?: Observe | undefined
+  /** The URL of a broker for messages between processes; only PostgreSQL uses it. */
+  readonly broker?: string | undefined
+  /** The time, for the progress of jobs. */
+  readonly now?: (() => number) | undefined
 }
 
-/** The databases we know, by the scheme of their address. Each is loaded when it is wanted. */
+/** Databases by URL scheme. Each module is loaded on first use. */
 const stores: Readonly<Record<string, (options: StoreOptions) => Promise<OpenedStore>>> = {
   sqlite: async ({ url, ...rest }) => (await import('./sqlite/open.ts')).openSqlite({ path: pathIn(url), ...rest }),
   postgres: async (options) => (await import('./postgres/open.ts')).openPostgres(options),
@@ -21,25 +29,41 @@ const stores: Readonly<Record<string, (options: StoreOptions) => Promise<OpenedS
 const aliases: Readonly<Record<string, string>> = { postgresql: 'postgres', file: 'sqlite' }
 
 export async function openStore(options: StoreOptions): Promise<OpenedStore> {
-  const scheme = /^([a-z]+):/.exec(options.url)?.[1]
-  if (scheme === undefined) {
-    throw new ConfigError([`database: "${options.url}" has no scheme; a file is "sqlite:${options.url}"`])
-  }
+  const scheme = schemeOf(options.url)
   const open = stores[aliases[scheme] ?? scheme]
   if (!open) {
     const known = Object.keys(stores)
       .map((name) => `${name}:`)
       .join(', ')
-    throw new ConfigError([`database: "${scheme}:" is no database that is known here (${known})`])
+    throw new ConfigError([`database: "${scheme}:" is not a supported database (${known})`])
   }
   return open(options)
+}
+
+/** How a database spells SQL, by what its URL says alone; undefined for one without SQL. */
+export async function dialectOf(url: string): Promise<Dialect | undefined> {
+  const scheme = schemeOf(url)
+  switch (aliases[scheme] ?? scheme) {
+    case 'sqlite':
+      return (await import('./sqlite/dialect.ts')).sqliteDialect
+    case 'postgres':
+      return (await import('./postgres/dialect.ts')).postgresDialect()
+    default:
+      return undefined
+  }
+}
+
+function schemeOf(url: string): string {
+  const scheme = /^([a-z]+):/.exec(url)?.[1]
+  if (scheme !== undefined) return scheme
+  throw new ConfigError([`database: "${url}" has no scheme; a file is "sqlite:${url}"`])
 }
 
 function pathIn(url: string): string {
   const path = url.replace(/^[a-z]+:(\/\/)?/, '')
   const [name, parameters] = path.split('?')
-  // What other programs say behind the name of a file must not become a part of it.
+  // Parameters of other programs' file URLs must not become part of the file name.
   if (url.startsWith('file:') && parameters !== undefined)
-    throw new ConfigError([`database: "?${parameters}" is not understood; write "sqlite:${name}"`])
+    throw new ConfigError([`database: "?${parameters}" is not supported; write "sqlite:${name}"`])
   return path
 }

@@ -1,13 +1,13 @@
-/** Time is handed in, so that tests decide it. */
+/** Passed in, so that tests control the time. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number
-  /** Calls back again and again until it is disposed of. A clock without it leaves that to the system's. */
+  /** Calls `work` periodically until disposed. When absent, the system clock's is used. */
   every?(ms: number, work: () => void): Disposable
 }
 
 export const systemClock = {
-  now: () => Date.now(),
+  now: Date.now,
   every(ms: number, work: () => void): Disposable {
     const timer = setInterval(work, ms)
     timer.unref()

@@ -1,6 +1,6 @@
 /**
- * A bounded cache: the entry that was not used for longest goes first. A Map keeps the order for us; it is kept up only
- * once the cache is full, because before that nothing goes.
+ * A bounded cache that evicts the least recently used entry. The insertion order of a Map is the order of use; it is
+ * maintained only once the cache is full, because nothing is evicted before.
  */
 export class Lru<K, V> {
   readonly #entries = new Map<K, V>()

@@ -1,30 +1,30 @@
-/** A fenced block of a page that is to be run. */
+/** A fenced code block of a page that is tagged `run`. */
 export interface Block {
   readonly kind: 'sh' | 'ts' | 'js'
   readonly text: string
-  /** Where its text begins in the page. */
+  /** The line of the page on which its text begins. */
   readonly line: number
-  /** What a program prints, as the block below that is tagged `output` says it, or the comments below its `console.log`. */
+  /** The expected output: the following block tagged `output`, or the comments below each `console.log`. */
   readonly output: string | undefined
 }
 
 export interface Command {
   readonly text: string
-  /** What the page says it prints; '' when it says nothing. */
+  /** The expected output; '' when the page gives none. */
   readonly expected: string
 }
 
 const opening = /^```(\w+) run\s*$/
 const isKind = (word: string | undefined): word is Block['kind'] => word === 'sh' || word === 'ts' || word === 'js'
 
-/** The blocks tagged `sh run`, `ts run` and `js run`, in their order. Throws for a tag that means nothing. */
+/** The blocks tagged `sh run`, `ts run` and `js run`, in order. Throws for `run` in another language. */
 export function blocksOf(page: string): readonly Block[] {
   const lines = page.split('\n')
   const blocks: Block[] = []
   for (let index = 0; index < lines.length; index++) {
     if (!lines[index]?.startsWith('```')) continue
     const [, kind] = opening.exec(lines[index] as string) ?? []
-    const end = closing(lines, index)
+    const end = closingFence(lines, index)
     if (isKind(kind)) {
       const text = lines.slice(index + 1, end).join('\n')
       blocks.push({ kind, text, line: index + 2, output: outputAfter(lines, end) ?? outputIn(text) })
@@ -35,7 +35,7 @@ export function blocksOf(page: string): readonly Block[] {
   return blocks
 }
 
-function closing(lines: readonly string[], from: number): number {
+function closingFence(lines: readonly string[], from: number): number {
   const end = lines.findIndex((line, index) => index > from && line.startsWith('```'))
   if (end === -1) throw new Error(`line ${from + 1}: the block has no end`)
   return end
@@ -43,20 +43,20 @@ function closing(lines: readonly string[], from: number): number {
 
 function outputAfter(lines: readonly string[], end: number): string | undefined {
   const next = lines.findIndex((line, index) => index > end && line.trim() !== '')
-  return lines[next]?.trim() === '```output' ? lines.slice(next + 1, closing(lines, next)).join('\n') : undefined
+  return lines[next]?.trim() === '```output' ? lines.slice(next + 1, closingFence(lines, next)).join('\n') : undefined
 }
 
-/** Comments right below a `console.log`; what is printed between them is anything. */
+/** The comments directly below each `console.log`. Any output is accepted between them. */
 function outputIn(text: string): string | undefined {
-  const said = [...text.matchAll(/console\.log\(.*\n((?:[ \t]*\/\/ .*\n?)+)/g)].map(([, comments]) =>
-    comments?.replaceAll(/^[ \t]*\/\/ /gm, ''),
+  const comments = [...text.matchAll(/console\.log\(.*\n((?:[ \t]*\/\/ .*\n?)+)/g)].map(([, lines]) =>
+    lines?.replaceAll(/^[ \t]*\/\/ /gm, ''),
   )
-  return said.length === 0 ? undefined : `…${said.join('…')}…`
+  return comments.length === 0 ? undefined : `…${comments.join('…')}…`
 }
 
 /**
- * The commands of a `sh` block: lines that begin with `$ `, gone on with by a backslash or an open quote, each with the
- * lines below it that it prints. A block without prompts is one command.
+ * The commands of a `sh` block: lines that begin with `$ `, continued by a backslash or an open quote, each with its
+ * expected output in the lines below. A block without prompts is one command.
  */
 export function commandsOf(text: string): readonly Command[] {
   if (!/^\$ /m.test(text)) return [{ text, expected: '' }]
@@ -64,14 +64,14 @@ export function commandsOf(text: string): readonly Command[] {
   for (const line of text.split('\n')) {
     const last = commands.at(-1)
     if (line.startsWith('$ ')) commands.push({ text: line.slice(2), expected: [] })
-    else if (last && last.expected.length === 0 && goesOn(last.text)) last.text += `\n${line.replace(/^> /, '')}`
+    else if (last && last.expected.length === 0 && isContinued(last.text)) last.text += `\n${line.replace(/^> /, '')}`
     else last?.expected.push(line)
   }
   return commands.map(({ text, expected }) => ({ text, expected: expected.join('\n').trim() }))
 }
 
-const goesOn = (text: string): boolean => text.endsWith('\\') || text.split("'").length % 2 === 0
+const isContinued = (text: string): boolean => text.endsWith('\\') || text.split("'").length % 2 === 0
 
-/** A program that begins with `// name.ts` is the file of that name. */
+/** The file name of a program that begins with a comment `// name.ts`. */
 export const fileNameOf = ({ text }: Block): string | undefined =>
   /^\/\/ ([\w./-]+\.[jt]s)\s*$/m.exec(text.split('\n', 1)[0] as string)?.[1]

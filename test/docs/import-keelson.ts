@@ -1,4 +1,4 @@
-import { hookImports } from '../../src/cli/import-hooks.ts'
+import { registerImportHooks } from '../../src/cli/import-hooks.ts'
 
-// For `node --import`: a program anywhere on the disk finds the sources of this repository as `keelson`.
-hookImports(new Set())
+// For `node --import`: resolves `keelson` to the sources of this repository, wherever the program is.
+registerImportHooks(new Set())

@@ -1,6 +1,6 @@
 import { defineConfig } from 'keelson'
 
-/** What pages of the docs ask when they have no configuration of their own. */
+/** The configuration of documentation pages that have none of their own. */
 export default defineConfig({
   models: {
     owner: {

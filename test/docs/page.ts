@@ -7,24 +7,24 @@ import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { type Block, commandsOf, fileNameOf } from './blocks.ts'
-import { isLoosely } from './loosely.ts'
+import { matchesExpected } from './expected-output.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const program = join(root, 'bin', 'keelson.js')
 const hook = new URL('import-keelson.ts', import.meta.url).href
 
-/** How pages call the service that answers them: by this address or as `$URL`. Ours has another port. */
-const saidAddress = 'localhost:1337'
-const asksService = (text: string): boolean => text.includes(saidAddress) || text.includes('$URL')
-const longestMs = 60_000
+/** Pages address the service by this host and port or as `$URL`. The service of the test has another port. */
+const documentedAddress = 'localhost:1337'
+const usesService = (text: string): boolean => text.includes(documentedAddress) || text.includes('$URL')
+const timeoutMs = 60_000
 const configFile = 'keelson.config.ts'
 
-interface Printed {
+interface Result {
   readonly code: number
   readonly text: string
 }
 
-/** The folder of one page, in which its blocks are run one after another, and the service that its commands ask. */
+/** The temporary folder in which the blocks of a page run in order, and the service that its commands use. */
 export class Page implements AsyncDisposable {
   readonly #folder: string
   readonly #name: string
@@ -40,9 +40,9 @@ export class Page implements AsyncDisposable {
   static async open(name: string): Promise<Page> {
     const folder = await mkdtemp(join(tmpdir(), 'keelson-docs-'))
     await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }))
-    // What a program brings along besides us, it finds as if it were installed.
+    // Programs import the development dependencies of the repository as installed packages.
     await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
-    // At a terminal curl shows no progress, and here it would.
+    // Without a terminal curl prints its progress.
     await writeFile(join(folder, '.curlrc'), 'silent\nshow-error\n')
     await mkdir(join(folder, 'bin'))
     await script(join(folder, 'bin', 'keelson'), `exec "${process.execPath}" "${program}" "$@"`)
@@ -50,49 +50,54 @@ export class Page implements AsyncDisposable {
     return new Page(folder, name)
   }
 
-  /** Runs a block. Throws an AssertionError that names the line, when it fails or prints something else. */
+  /** Runs a block. Throws an AssertionError that names the line when it fails or prints another output. */
   async run(block: Block): Promise<void> {
     if (block.kind === 'sh') return this.#commands(block)
     const file = fileNameOf(block)
     const path = join(this.#folder, file ?? `block-${++this.#programs}.${block.kind}`)
     await mkdir(dirname(path), { recursive: true })
-    await writeFile(path, block.text)
+    // A program that is a client of the service.
+    if (file !== configFile && block.text.includes(documentedAddress)) this.#service ??= await this.#start()
+    await writeFile(path, this.#withAddress(block.text))
     if (file === configFile) {
       this.#hasConfig = true
       return this.#stop()
     }
-    const { code, text } = await this.#print(process.execPath, ['--import', hook, path])
-    assert.equal(code, 0, `${this.#name}:${block.line} ends with ${code}\n${text}`)
+    const { code, text } = await this.#execute(process.execPath, ['--import', hook, path])
+    assert.equal(code, 0, `${this.#name}:${block.line} exits with ${code}\n${text}`)
     if (block.output !== undefined) this.#compare(block.line, text, block.output)
   }
 
   async #commands(block: Block): Promise<void> {
-    if (asksService(block.text)) this.#service ??= await this.#start()
-    const address = this.#service?.address ?? saidAddress
-    const ours = (text: string): string => text.replaceAll(saidAddress, address)
+    if (usesService(block.text)) this.#service ??= await this.#start()
+    const address = this.#service?.address ?? documentedAddress
     const commands = commandsOf(block.text)
     const mark = `-- ${process.pid} ${block.line} --`
-    const lines = commands.flatMap(({ text }) => [ours(text), `printf '\\n%s%s\\n' '${mark}' $?`])
-    const { text } = await this.#print('bash', ['-c', lines.join('\n')])
-    // A command's output stands before its mark, and behind the mark how it ended.
-    const [first = '', ...rest] = text.replaceAll(address, saidAddress).split(mark)
+    const lines = commands.flatMap(({ text }) => [this.#withAddress(text), `printf '\\n%s%s\\n' '${mark}' $?`])
+    const { text } = await this.#execute('bash', ['-c', lines.join('\n')])
+    // The output of a command precedes its mark; its exit code follows it.
+    const [first = '', ...rest] = text.replaceAll(address, documentedAddress).split(mark)
     const outputs = [first, ...rest.map((part) => part.slice(part.indexOf('\n') + 1))]
     for (const [index, command] of commands.entries()) {
       const code = Number.parseInt(rest[index] ?? '', 10)
-      const said = outputs[index]?.trim() ?? 'nothing: a command before it ended the shell'
-      assert.equal(code, 0, `${this.#name}:${block.line} ends with ${code}\n$ ${command.text}\n${said}`)
-      if (command.expected !== '') this.#compare(block.line, said, command.expected, command.text)
+      const output = outputs[index]?.trim() ?? 'nothing: an earlier command ended the shell'
+      assert.equal(code, 0, `${this.#name}:${block.line} exits with ${code}\n$ ${command.text}\n${output}`)
+      if (command.expected !== '') this.#compare(block.line, output, command.expected, command.text)
     }
   }
 
+  #withAddress(text: string): string {
+    return text.replaceAll(documentedAddress, this.#service?.address ?? documentedAddress)
+  }
+
   #compare(line: number, actual: string, expected: string, command = ''): void {
-    if (isLoosely(actual, expected)) return
+    if (matchesExpected(actual, expected)) return
     assert.fail(
-      `${this.#name}:${line} prints something else\n$ ${command}\n--- it prints\n${actual}\n--- the page says\n${expected}`,
+      `${this.#name}:${line} prints another output\n$ ${command}\n--- actual\n${actual}\n--- documented\n${expected}`,
     )
   }
 
-  /** With the page's own configuration, or with the one that all pages share. */
+  /** Starts the configuration of the page, or the default one. */
   async #start(): Promise<{ child: ChildProcess; address: string }> {
     const config = this.#hasConfig
       ? join(this.#folder, configFile)
@@ -103,15 +108,15 @@ export class Page implements AsyncDisposable {
       env: this.#env(),
       stdio: ['ignore', 'pipe', 'inherit'],
     })
-    const ended = once(child, 'exit').then(([code]) => assert.fail(`${this.#name}: its service ended with ${code}`))
+    const ended = once(child, 'exit').then(([code]) => assert.fail(`${this.#name}: its service exited with ${code}`))
     const lines = createInterface({ input: child.stdout })
     const ready = new Promise<string>((resolve) => {
       lines.on('line', (line) => {
-        const said = JSON.parse(line) as { event: string; port?: number }
-        if (said.event === 'ready') resolve(`127.0.0.1:${said.port}`)
+        const { event, port } = JSON.parse(line) as { event: string; port?: number }
+        if (event === 'ready') resolve(`127.0.0.1:${port}`)
       })
     })
-    ended.catch(() => {}) // nobody asks any more when it is stopped
+    ended.catch(() => {}) // an exit after `ready` is expected
     return { child, address: await Promise.race([ready, ended]) }
   }
 
@@ -124,20 +129,20 @@ export class Page implements AsyncDisposable {
     await exit
   }
 
-  /** What a program prints, on both of its outputs in the order in which it does. */
-  async #print(file: string, args: readonly string[]): Promise<Printed> {
+  /** Runs a program and returns its exit code and the text of both outputs in order. */
+  async #execute(file: string, args: readonly string[]): Promise<Result> {
     const child = spawn(file, args, {
       cwd: this.#folder,
       env: this.#env(),
       stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: longestMs,
+      timeout: timeoutMs,
       killSignal: 'SIGKILL',
     })
     const pieces: Buffer[] = []
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece: Buffer) => pieces.push(piece))
     const [code, signal] = (await once(child, 'close')) as [number | null, string | null]
     const text = Buffer.concat(pieces).toString()
-    return { code: code ?? 1, text: signal === null ? text : `${text}\nended by ${signal} after ${longestMs} ms` }
+    return { code: code ?? 1, text: signal === null ? text : `${text}\nkilled by ${signal} after ${timeoutMs} ms` }
   }
 
   #env(): NodeJS.ProcessEnv {

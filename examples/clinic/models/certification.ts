@@ -1,6 +1,6 @@
 import type { ModelDefinition } from 'keelson'
 
-/** Between a vet and a specialty. */
+/** The junction of vets and specialties, with attributes of its own. */
 export const certification = {
   attributes: {
     vet: { model: 'vet', required: true },

@@ -4,7 +4,7 @@ export const room = {
   attributes: {
     name: { type: 'string', required: true, unique: true },
     floor: { type: 'number', isInteger: true, min: -1, max: 3, defaultsTo: 0 },
-    // One-sided: a room knows for which treatments it is fit, and a treatment does not know its rooms.
+    // Many-to-many from one side: `treatment` has no attribute for it.
     equippedFor: { collection: 'treatment' },
     visits: { collection: 'visit', via: 'room' },
   },

@@ -1,6 +1,6 @@
 import type { ModelDefinition } from 'keelson'
 
-/** A key that is a word, because the records are few and everybody knows them by it. */
+/** A model with a string key. */
 export const species = {
   primaryKey: 'code',
   attributes: {

@@ -1,6 +1,6 @@
 import type { ModelDefinition } from 'keelson'
 
-/** What everybody should know before the cage is opened. */
+/** A label for pets. */
 export const tag = {
   attributes: {
     label: { type: 'string', required: true, unique: true, maxLength: 40 },

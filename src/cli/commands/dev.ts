@@ -1,34 +1,33 @@
 import { dirname } from 'node:path'
 import { type Command, type ExitCode, exitCode } from '../command.ts'
-import { DevScreen } from '../dev/dev-screen.ts'
+import { DevOutput } from '../dev/dev-output.ts'
+import { DevServer } from '../dev/dev-server.ts'
 import { SourceWatch } from '../dev/source-watch.ts'
-import { Supervisor } from '../dev/supervisor.ts'
 import { findConfig } from '../load-config.ts'
 import { stopSignal } from '../stop-signals.ts'
 
 export const dev: Command = {
   name: 'dev',
-  summary: 'Serve, and start afresh whenever the configuration or a model changes.',
-  options: ['config', 'port', 'host', 'database', 'json', 'verbose'],
+  summary: 'Serve the models and restart when the configuration or a model changes.',
+  options: ['config', 'port', 'host', 'database', 'log', 'json', 'verbose'],
   examples: [
-    ['keelson dev', 'serve keelson.config.ts and follow its changes'],
-    ['keelson dev --database sqlite::memory:', 'with a database that begins empty every time'],
+    ['keelson dev', 'serve keelson.config.ts and restart on changes'],
+    ['keelson dev --database sqlite::memory:', 'with an in-memory database, empty at every restart'],
   ],
 
-  async run(given, { screen, cwd, env }): Promise<ExitCode> {
+  async run(options, { output, cwd, env }): Promise<ExitCode> {
     const stopped = stopSignal()
-    const file = findConfig(given.config, cwd)
-    const said = { ...given, config: file }
+    const file = findConfig(options.config, cwd)
     const watch = new SourceWatch(dirname(file))
-    const supervisor = new Supervisor(said, env, watch, new DevScreen(screen, dirname(file)))
+    const server = new DevServer({ ...options, config: file }, env, watch, new DevOutput(output, dirname(file)))
     try {
-      await supervisor.run(stopped)
+      await server.run(stopped)
     } finally {
       watch.close()
-      await supervisor.stop()
+      await server.stop()
     }
-    screen.event({ event: 'stopped' })
-    screen.line('\n  Stopped.')
+    output.event({ event: 'stopped' })
+    output.line('\n  Stopped.')
     return exitCode.ok
   },
 }

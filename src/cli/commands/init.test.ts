@@ -1,42 +1,101 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
-import { ask, Command, folder, post } from '../../../test/command.ts'
+import { describe, test } from 'node:test'
+import { ask, Command, folder, post } from '../../../test/support/command.ts'
 
-test('what keelson init writes can be served at once', async () => {
-  const cwd = folder()
-  const { code, stdout } = await Command.run(['init'], { cwd })
-  assert.match(stdout, /\+ keelson\.config\.ts\n {2}\+ package\.json\n/)
-  assert.match(stdout, /npx keelson dev/)
-  assert.equal(code, 0)
+const readAll = (path: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(readdirSync(path).map((name) => [name, readFileSync(join(path, name), 'utf8')]))
 
-  const command = new Command(['start', '--port', '0'], { cwd })
-  const url = await command.url()
-  const { id } = await post(`${url}/person`, { name: 'Ann', email: 'ann@example.com' })
-  await post(`${url}/task`, { title: 'Feed the cat', person: id as number })
-  const [person] = await ask(`${url}/person`)
-  assert.deepEqual(
-    ((person?.tasks ?? []) as readonly { readonly title: string }[]).map(({ title }) => title),
-    ['Feed the cat'],
-  )
-  assert.equal(command.stderr, '')
+describe('keelson init', () => {
+  test('creates a project that can be served', async () => {
+    const cwd = folder()
+    const { code, stdout } = await Command.run(['init'], { cwd })
+    assert.equal(code, 0)
+    assert.deepEqual(
+      [...stdout.matchAll(/\+ (\S+)/g)].map(([, name]) => name),
+      ['keelson.config.ts', 'tsconfig.json', '.gitignore', 'package.json'],
+    )
+    assert.match(stdout, /npm install .*\n.*npx keelson dev/)
+
+    const command = new Command(['start', '--port', '0'], { cwd })
+    const url = await command.url()
+    const { id } = await post(`${url}/person`, { name: 'Ann', email: 'ann@example.com' })
+    await post(`${url}/task`, { title: 'Feed the cat', person: id as number })
+    const [person] = await ask(`${url}/person`)
+    assert.deepEqual(
+      ((person?.tasks ?? []) as readonly { readonly title: string }[]).map(({ title }) => title),
+      ['Feed the cat'],
+    )
+    assert.equal(command.stderr, '')
+  })
+
+  test('adds missing scripts to package.json and overwrites nothing', async () => {
+    const existing = {
+      '.gitignore': 'secret\n',
+      'tsconfig.json': '{}\n',
+      'package.json': '{\n    "name": "mine",\n    "type": "commonjs",\n    "scripts": { "start": "node app.js" }\n}\n',
+    }
+    const cwd = folder(existing)
+    const command = new Command(['init', '--json'], { cwd })
+    assert.equal((await command.ended).code, 0)
+    assert.deepEqual(command.events, [{ event: 'created', files: ['keelson.config.ts'], scripts: ['dev'] }])
+    const { 'package.json': manifest, 'keelson.config.ts': config, ...others } = readAll(cwd)
+    assert.deepEqual(others, { '.gitignore': 'secret\n', 'tsconfig.json': '{}\n' })
+    assert.deepEqual(JSON.parse(manifest as string), {
+      name: 'mine',
+      type: 'commonjs',
+      scripts: { dev: 'keelson dev', start: 'node app.js' },
+    })
+    assert.match(manifest as string, /^ {4}"name"/m)
+
+    const { code, stderr } = await Command.run(['init'], { cwd })
+    assert.match(stderr, /keelson\.config\.ts exists already and was not changed/)
+    assert.equal(code, 1)
+    assert.equal(readAll(cwd)['keelson.config.ts'], config)
+  })
+
+  test('writes a configuration that serves the models of a Sails application', async () => {
+    const cwd = folder({
+      'package.json': '{ "name": "app", "dependencies": { "sails": "^1.5.0" } }',
+      'api/models/Room.js':
+        "module.exports = { attributes: { name: { type: 'string', maxLength: 9 } }, customToJSON() {} }",
+      'config/models.js':
+        "module.exports.models = { attributes: { createdAt: { type: 'number', autoCreatedAt: true } } }",
+      'config/blueprints.js': "module.exports.blueprints = {\n  // prefix: '/old',\n  prefix: '/api',\n}",
+    })
+    assert.equal((await Command.run(['init'], { cwd })).code, 0)
+    const command = new Command(['start', '--port', '0'], { cwd })
+    const url = await command.url()
+    const room = await post(`${url}/api/room`, { name: 'lobby', unknown: 1 })
+    assert.equal(typeof room.createdAt, 'number')
+    assert.match(command.stdout, /Functions that are not run: room\.customToJSON\./)
+  })
+
+  for (const [what, files, message] of [
+    ['a configuration of another kind', { 'keelson.config.mjs': 'export default {}' }, /keelson\.config\.mjs exists/],
+    ['a broken package.json', { 'package.json': '{ "name": ' }, /package\.json is not a JSON object/],
+    ['a package.json that is no object', { 'package.json': '[]' }, /package\.json is not a JSON object/],
+  ] as const) {
+    test(`writes nothing beside ${what}`, async () => {
+      const cwd = folder(files)
+      const { code, stderr } = await Command.run(['init'], { cwd })
+      assert.match(stderr, message)
+      assert.equal(code, 1)
+      assert.deepEqual(readAll(cwd), files)
+    })
+  }
 })
 
-test('keelson init overwrites nothing', async () => {
-  const manifest = '{ "name": "mine" }'
-  const cwd = folder({ 'package.json': manifest })
-  assert.match((await Command.run(['init'], { cwd })).stdout, /\+ keelson\.config\.ts\n\n/)
-  assert.equal(readFileSync(join(cwd, 'package.json'), 'utf8'), manifest)
-
-  const before = readFileSync(join(cwd, 'keelson.config.ts'), 'utf8')
-  const { code, stderr } = await Command.run(['init'], { cwd })
-  assert.match(stderr, /keelson\.config\.ts is here already/)
-  assert.equal(code, 1)
-  assert.equal(readFileSync(join(cwd, 'keelson.config.ts'), 'utf8'), before)
-
-  const { code: besideScript } = await Command.run(['init'], {
-    cwd: folder({ 'keelson.config.mjs': 'export default {}' }),
+test('a configuration in a package of type "commonjs" may use import, and CommonJS files stay CommonJS', async () => {
+  const cwd = folder({
+    'package.json': '{ "type": "commonjs" }',
+    'keelson.config.ts': `import { pet } from './pet.ts'\nimport owner from './owner.js'\nexport default { models: { pet, owner } }\n`,
+    'pet.ts': `export const pet = { attributes: {} } as const\n`,
+    'owner.js': `module.exports = { attributes: {} }\n`,
   })
-  assert.equal(besideScript, 1)
+  const { code, stdout } = await Command.run(['routes', '--json'], { cwd })
+  assert.equal(code, 0)
+  assert.match(stdout, /"model":"pet"/)
+  assert.match(stdout, /"model":"owner"/)
 })

@@ -1,33 +1,43 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { type Command, type ExitCode, exitCode, Refusal } from '../command.ts'
+import { type Command, CommandError, type ExitCode, exitCode } from '../command.ts'
+import { PackageManifest } from '../init/package-manifest.ts'
+import { configText, gitignoreText, tsconfigText } from '../init/project-files.ts'
+import { detectSailsApplication, sailsConfigText } from '../init/sails-application.ts'
 import { configNames } from '../load-config.ts'
-import { version } from '../own-package.ts'
-import type { Screen } from '../screen.ts'
+import type { Output } from '../output.ts'
 
 export const init: Command = {
   name: 'init',
-  summary: 'Write a first configuration into this folder.',
+  summary: 'Create a project in this folder. Existing files are not overwritten.',
   options: ['json'],
   examples: [
-    ['mkdir shop && cd shop && keelson init', 'a new project'],
-    ['keelson init && keelson dev', 'and serve it at once'],
+    ['mkdir shop && cd shop && keelson init', 'create a project'],
+    ['keelson init && keelson dev', 'create a project and serve it'],
+    ['cd sails-application && keelson init', 'write a configuration that serves its models'],
   ],
 
-  async run(_given, { cwd, screen }): Promise<ExitCode> {
-    const there = configNames.find((name) => existsSync(join(cwd, name)))
-    if (there !== undefined) throw new Refusal(`${there} is here already, and stays as it is`)
-    const written = [
-      ...writeNew(join(cwd, 'keelson.config.ts'), configText),
-      ...writeNew(join(cwd, 'package.json'), packageText(cwd)),
+  async run(_options, { cwd, output }): Promise<ExitCode> {
+    const existing = configNames.find((name) => existsSync(join(cwd, name)))
+    if (existing !== undefined) throw new CommandError(`${existing} exists already and was not changed`)
+    const manifest = new PackageManifest(cwd)
+    const sails = detectSailsApplication(cwd)
+    const created = [
+      ...writeNew(join(cwd, 'keelson.config.ts'), sails ? sailsConfigText(sails) : configText),
+      ...writeNew(join(cwd, 'tsconfig.json'), tsconfigText),
+      ...writeNew(join(cwd, '.gitignore'), gitignoreText),
     ]
-    screen.event({ event: 'written', files: written })
-    tellNext(written, screen)
+    const scripts = manifest.write()
+    if (!manifest.exists) created.push('package.json')
+    const addedScripts = manifest.exists ? scripts : []
+    output.event({ event: 'created', files: created, scripts: addedScripts })
+    printCreated(created, addedScripts, output)
+    printNextSteps(manifest.exists, sails !== undefined, output)
     return exitCode.ok
   },
 }
 
-/** Answers the name of the file if it was not there. */
+/** Writes a file unless it exists. Returns its name when it was written. */
 function writeNew(path: string, text: string): readonly string[] {
   try {
     writeFileSync(path, text, { flag: 'wx' })
@@ -38,62 +48,21 @@ function writeNew(path: string, text: string): readonly string[] {
   }
 }
 
-function tellNext(written: readonly string[], { line, paint }: Screen): void {
+function printCreated(created: readonly string[], scripts: readonly string[], { line, paint }: Output): void {
   line()
-  for (const name of written) line(`  ${paint('green', '+')} ${name}`)
-  line()
-  line('  Next:')
-  line(`    ${paint('cyan', 'npx keelson dev')}                    serve it, and follow every change of the models`)
-  line(`    ${paint('cyan', 'curl http://localhost:1337/task')}    ask for the tasks; there are none yet`)
-  line(`    ${paint('cyan', 'npm install')}                        for the types in your editor`)
-  line()
+  for (const name of created) line(`  ${paint('green', '+')} ${name}`)
+  if (scripts.length > 0) line(`  ${paint('yellow', '~')} package.json: scripts ${scripts.join(', ')}`)
 }
 
-const packageText = (folder: string): string =>
-  `${JSON.stringify(
-    {
-      name: packageName(basename(folder)),
-      private: true,
-      type: 'module',
-      scripts: { start: 'keelson start', dev: 'keelson dev' },
-      dependencies: { keelson: `^${version()}` },
-    },
-    null,
-    2,
-  )}\n`
-
-/** What npm takes for a name, out of whatever the folder is called. */
-const packageName = (name: string): string =>
-  name
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9._-]+/g, '-')
-    .replaceAll(/^[._-]+|-+$/g, '') || 'service'
-
-const configText = `import { defineConfig } from 'keelson'
-
-export default defineConfig({
-  // Where the records are. DATABASE_URL in the environment goes before it; postgres://user@host/name works as well.
-  database: 'sqlite:data/app.db',
-
-  // Every model is a table. \`id\`, \`createdAt\` and \`updatedAt\` come by themselves.
-  models: {
-    task: {
-      attributes: {
-        title: { type: 'string', required: true, maxLength: 200 },
-        done: { type: 'boolean', defaultsTo: false },
-        dueAt: { type: 'datetime' },
-        person: { model: 'person' },
-      },
-    },
-
-    person: {
-      attributes: {
-        name: { type: 'string', required: true },
-        email: { type: 'string', isEmail: true, unique: true },
-        // The other side of task.person.
-        tasks: { collection: 'task', via: 'person' },
-      },
-    },
-  },
-})
-`
+function printNextSteps(hasManifest: boolean, isSails: boolean, { line, paint }: Output): void {
+  const steps: readonly (readonly [command: string, effect: string])[] = [
+    ...(hasManifest ? [] : [['npm install', 'install keelson and its types'] as const]),
+    ['npx keelson dev', 'serve the models and restart on changes'],
+    isSails
+      ? ['npx keelson routes', 'list the routes of the models']
+      : ['curl http://localhost:1337/task', 'list the tasks; the list is empty'],
+  ]
+  line('\n  Next:')
+  for (const [command, effect] of steps) line(`    ${paint('cyan', command.padEnd(34))}${effect}`)
+  line()
+}

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { Command, folder, petShop } from '../../../test/command.ts'
+import { Command, folder, petShop } from '../../../test/support/command.ts'
 
 const twoModels = {
   'keelson.config.ts': `export default {
@@ -14,7 +14,7 @@ const twoModels = {
   }`,
 }
 
-test('keelson routes lists the addresses as they are served, and opens no database', async () => {
+test('keelson routes lists the routes without opening the database', async () => {
   const cwd = folder(twoModels)
   const { code, stdout } = await Command.run(['routes'], { cwd })
   assert.match(stdout, /\n {2}pet {3}:association is owner\n/)
@@ -25,7 +25,7 @@ test('keelson routes lists the addresses as they are served, and opens no databa
   assert.equal(existsSync(join(cwd, 'data')), false)
 })
 
-test('keelson routes --json prints one object a line, of one model when it is named', async () => {
+test('keelson routes --json --model prints the routes of one model, one object per line', async () => {
   const command = new Command(['routes', '--json', '--model', 'Owner'], { cwd: folder(twoModels) })
   assert.equal((await command.ended).code, 0)
   const find = { model: 'owner', method: 'GET', path: '/api/owners', operation: 'find', style: 'rest' }
@@ -33,8 +33,23 @@ test('keelson routes --json prints one object a line, of one model when it is na
   assert.deepEqual(new Set(command.events.map(({ model }) => model)), new Set(['owner']))
 })
 
-test('a model that is not there is a wrong command line', async () => {
+test('keelson routes reports an unknown model as a wrong command line', async () => {
   const { code, stderr } = await Command.run(['routes', '--model', 'pte'], { cwd: folder(petShop) })
-  assert.match(stderr, /There is no model "pte"\n\n {2}Did you mean --model pet\?/)
+  assert.match(stderr, /Unknown model "pte"\n\n {2}Did you mean --model pet\?/)
   assert.equal(code, 2)
+})
+
+test('keelson routes lists the actions of each model, and those of the service', async () => {
+  const cwd = folder({
+    'keelson.config.mjs': `import { action } from 'keelson'
+    const run = () => 1
+    export default {
+      models: { pet: { attributes: {}, actions: { adopt: action({ on: 'record', run }), report: action({ on: 'model', method: 'GET', run }) } } },
+      actions: { ping: action({ on: 'service', run }) },
+    }`,
+  })
+  const { code, stdout } = await Command.run(['routes'], { cwd })
+  assert.match(stdout, /\n {4}POST {4}\/pet\/:id\/adopt +adopt\n {4}GET {5}\/pet\/report +report\n/)
+  assert.match(stdout, /\n {2}service\n {4}POST {4}\/ping +ping\n/)
+  assert.equal(code, 0)
 })

@@ -1,55 +1,63 @@
-import { type ModelRoutes, routesOf } from '../../service/model-routes.ts'
-import { type Command, type ExitCode, exitCode, UsageError } from '../command.ts'
-import type { Screen } from '../screen.ts'
+import type { AnyConfig } from '../../service/config/config.ts'
+import { actionLines, type ModelRoutes, routesByModel, servedRoutes } from '../../service/dispatch/model-routes.ts'
+import { batchPathOf, type RouteLine, type Routes } from '../../service/dispatch/routes.ts'
+import { type Command, type ExitCode, exitCode } from '../command.ts'
+import { modelNamed } from '../model-named.ts'
+import type { Output } from '../output.ts'
 import { readSettings } from '../settings.ts'
-import { didYouMean } from '../suggest.ts'
 
 export const routes: Command = {
   name: 'routes',
-  summary: 'List every address that is served. No database is opened.',
+  summary: 'List all routes. The database is not opened.',
   options: ['config', 'model', 'json', 'verbose'],
   examples: [
-    ['keelson routes', 'all of them, model by model'],
-    ['keelson routes --model pet --json', 'those of one model, one JSON object a line'],
+    ['keelson routes', 'all routes, grouped by model'],
+    ['keelson routes --model pet --json', 'the routes of one model, one JSON object per line'],
   ],
 
-  async run(given, program): Promise<ExitCode> {
-    const { config } = await readSettings(given, program)
-    const all = await routesOf(config)
-    const wanted = given.model === undefined ? all : [oneOf(all, given.model)]
-    for (const { model, lines } of wanted) {
-      for (const line of lines) program.screen.event({ model: model.name, ...line })
+  async run(options, context): Promise<ExitCode> {
+    const { config } = await readSettings(options, context)
+    const routes = await servedRoutes(config)
+    const all = routesByModel(routes)
+    const selected = options.model === undefined ? all : [modelNamed(options.model, all, ({ model }) => model.name)]
+    for (const { model, lines } of selected) {
+      for (const line of lines) context.output.event({ model: model.name, ...line })
     }
-    showRoutes(wanted, program.screen)
+    const ofService =
+      options.model === undefined ? [...actionLines(routes, undefined), ...batchLine(config, routes)] : []
+    for (const line of ofService) context.output.event({ ...line })
+    printRoutes(selected, ofService, context.output)
     return exitCode.ok
   },
 }
 
-/** Throws a UsageError when there is no such model. */
-function oneOf(all: readonly ModelRoutes[], name: string): ModelRoutes {
-  const found = all.find(({ model }) => model.name.toLowerCase() === name.toLowerCase())
-  if (found) return found
-  const names = all.map(({ model }) => model.name)
-  throw new UsageError(
-    `There is no model "${name}"`,
-    didYouMean(name, names, (name) => `--model ${name}`),
-  )
+function batchLine(config: AnyConfig, routes: Routes): readonly RouteLine[] {
+  const path = batchPathOf(config, routes)
+  return path === undefined ? [] : [{ method: 'POST', path, operation: 'batch', style: 'rest' }]
 }
 
+const conditions = { list: 'a list as the body', where: '?where=', upsert: '?upsert=' } as const
 const methodColors = { GET: 'green', POST: 'yellow', PUT: 'blue', PATCH: 'blue', DELETE: 'red' } as const
 
-function showRoutes(all: readonly ModelRoutes[], { line, paint }: Screen): void {
-  const widest = Math.max(...all.flatMap(({ lines }) => lines.map(({ path }) => path.length)))
+function printRoutes(all: readonly ModelRoutes[], ofService: readonly RouteLine[], { line, paint }: Output): void {
+  const widest = Math.max(...[...all.flatMap(({ lines }) => lines), ...ofService].map(({ path }) => path.length))
+  const printLines = (lines: readonly RouteLine[]) => {
+    for (const { method, path, operation, style, when } of lines) {
+      const color = methodColors[method as keyof typeof methodColors] ?? 'reset'
+      const kind = style === 'shortcut' ? ' · shortcut' : when === undefined ? '' : ` · with ${conditions[when]}`
+      line(`    ${paint(color, method.padEnd(6))}  ${path.padEnd(widest)}   ${paint('dim', `${operation}${kind}`)}`)
+    }
+  }
   for (const { model, lines } of all) {
     const associations = [...model.associations.keys()]
     const note = associations.length === 0 ? '' : `   ${paint('dim', `:association is ${associations.join(', ')}`)}`
     line(`\n  ${paint('bold', model.name)}${note}`)
-    for (const { method, path, operation, style } of lines) {
-      const color = methodColors[method as keyof typeof methodColors] ?? 'reset'
-      const kind = style === 'shortcut' ? ' · shortcut' : ''
-      line(`    ${paint(color, method.padEnd(6))}  ${path.padEnd(widest)}   ${paint('dim', `${operation}${kind}`)}`)
-    }
+    printLines(lines)
   }
-  const count = all.reduce((sum, { lines }) => sum + lines.length, 0)
+  if (ofService.length > 0) {
+    line(`\n  ${paint('bold', 'service')}`)
+    printLines(ofService)
+  }
+  const count = all.reduce((sum, { lines }) => sum + lines.length, ofService.length)
   line(`\n  ${paint('dim', `${count} routes of ${all.length} model${all.length === 1 ? '' : 's'}`)}\n`)
 }

@@ -1,50 +1,50 @@
 import { type Command, type ExitCode, exitCode } from '../command.ts'
-import type { Given } from '../option.ts'
-import type { Program } from '../program.ts'
+import type { CommandContext } from '../command-context.ts'
+import type { OptionValues } from '../option.ts'
 import { progressLine } from '../progress-line.ts'
-import { type Serving, serve } from '../serve.ts'
+import { type StartingService, serve } from '../serve.ts'
 import { readSettings } from '../settings.ts'
 import { stopSignal } from '../stop-signals.ts'
-import { readyEvent, showReady } from '../summary.ts'
-import { serveWithWorkers, workersOf } from '../workers/serve-with-workers.ts'
+import { printSummary, readyEvent } from '../summary.ts'
+import { serveWithWorkers, workerCount } from '../workers/serve-with-workers.ts'
 
 export const start: Command = {
   name: 'start',
   summary: 'Serve the models of a configuration.',
-  options: ['config', 'port', 'host', 'database', 'workers', 'json', 'verbose'],
+  options: ['config', 'port', 'host', 'database', 'workers', 'log', 'json', 'verbose'],
   examples: [
-    ['keelson start --port 8080', 'serve what keelson.config.ts declares'],
-    ['keelson start --workers 4', 'serve it with four processes'],
+    ['keelson start --port 8080', 'serve the models of keelson.config.ts on port 8080'],
+    ['keelson start --workers 4', 'use four processes'],
   ],
 
-  async run(given, program): Promise<ExitCode> {
+  async run(options, context): Promise<ExitCode> {
     const startedAt = performance.now()
-    const { screen } = program
+    const { output } = context
     const signal = stopSignal()
-    const serving = await begin(given, program, startedAt)
+    const serving = await begin(options, context, startedAt)
     const stopped = signal.then(async (signal) => {
-      screen.event({ event: 'stopping', signal })
-      // The terminal shows ^C where the cursor is.
-      screen.draw('')
-      screen.line('  Stopping: requests under way may finish. Once more stops at once.')
+      output.event({ event: 'stopping', signal })
+      // Clears the ^C that the terminal prints.
+      output.draw('')
+      output.line('  Stopping: open requests are completed. A second Ctrl+C stops immediately.')
       await serving.close()
     })
 
     const ready = await serving.ready
     if (ready !== 'stopped') {
-      screen.event({ ...readyEvent(ready), pid: process.pid })
-      showReady(ready, screen, 'Ctrl+C stops.')
+      output.event({ ...readyEvent(ready), pid: process.pid })
+      printSummary(ready, output, 'Press Ctrl+C to stop.')
     }
     await stopped
-    screen.event({ event: 'stopped' })
-    screen.line('  Stopped.')
+    output.event({ event: 'stopped' })
+    output.line('  Stopped.')
     return exitCode.ok
   },
 }
 
-async function begin(given: Given, program: Program, startedAt: number): Promise<Serving> {
-  const workers = workersOf(given)
-  if (workers > 1) return serveWithWorkers(workers, given, program.screen, startedAt)
-  const [settings, entry] = await Promise.all([readSettings(given, program), program.load()])
-  return serve(settings, entry, progressLine('Seeding', program.screen), startedAt)
+async function begin(options: OptionValues, context: CommandContext, startedAt: number): Promise<StartingService> {
+  const workers = workerCount(options)
+  if (workers > 1) return serveWithWorkers(workers, options, context.output, startedAt)
+  const [settings, entry] = await Promise.all([readSettings(options, context), context.load()])
+  return serve(settings, entry, progressLine('Seeding', context.output), startedAt)
 }

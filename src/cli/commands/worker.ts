@@ -1,66 +1,68 @@
-import type { AnyConfig } from '../../service/config.ts'
-import { routesOf } from '../../service/model-routes.ts'
+import type { AnyConfig } from '../../service/config/config.ts'
+import { routesOf } from '../../service/dispatch/model-routes.ts'
 import { type Command, type ExitCode, exitCode } from '../command.ts'
-import { explain } from '../explain.ts'
+import { reportOf } from '../error-report.ts'
 import { serve } from '../serve.ts'
 import { readSettings } from '../settings.ts'
-import { stopSignal } from '../stop-signals.ts'
-import { go, type WorkerMessage } from '../workers/messages.ts'
+import { startMessage, type WorkerMessage } from '../workers/messages.ts'
 
 /**
- * One run of the service: under `keelson dev` a new process for each, because a module is loaded only once in one, and
- * under `keelson start --workers` one of several.
+ * A process that serves for a parent: `keelson dev` starts a new one for every version of the sources, because a process
+ * loads a module only once; `keelson start --workers` starts several.
  */
 export const worker: Command = {
   name: 'worker',
-  summary: 'One process of keelson dev, or of keelson start --workers.',
+  summary: 'A process of keelson dev or keelson start --workers.',
   isInternal: true,
-  options: ['config', 'port', 'host', 'database', 'verbose'],
+  options: ['config', 'port', 'host', 'database', 'log', 'json', 'verbose'],
   examples: [],
 
-  async run(given, program): Promise<ExitCode> {
-    // These reach every process of a terminal, but it is the parent that says when to stop.
+  async run(options, context): Promise<ExitCode> {
+    // A terminal sends these to all of its processes; the parent decides when to stop.
     for (const signal of ['SIGINT', 'SIGHUP']) process.on(signal, () => {})
-    const stop = Promise.race([stopSignal(['SIGTERM']), disconnected()])
+    const stop = Promise.race([terminated(), disconnected()])
     const files = new Set<string>()
     const startedAt = performance.now()
     try {
-      const wordGiven = word()
-      const settings = await readSettings(given, program, files)
+      const startRequested = nextMessage()
+      const settings = await readSettings(options, context, files)
       await routesOf(settings.config)
-      const entry = await program.load()
-      await tell({ kind: 'loaded', files: [...files], ownDatabase: ownDatabaseOf(settings.config) })
-      if ((await Promise.race([wordGiven, stop])) !== go) return exitCode.ok
+      const entry = await context.load()
+      await send({ kind: 'loaded', files: [...files], inMemoryDatabase: inMemoryDatabaseOf(settings.config) })
+      if ((await Promise.race([startRequested, stop])) !== startMessage) return exitCode.ok
 
-      const serving = serve(settings, entry, (done, total) => void tell({ kind: 'progress', done, total }), startedAt)
+      const serving = serve(settings, entry, (done, total) => void send({ kind: 'progress', done, total }), startedAt)
       const stopped = stop.then(() => serving.close())
       const ready = await serving.ready
-      if (ready !== 'stopped') await tell({ kind: 'ready', ready })
+      if (ready !== 'stopped') await send({ kind: 'ready', ready })
       await stopped
       return exitCode.ok
     } catch (error) {
-      const explanation = explain(error)
-      await tell({ kind: 'failed', explanation, files: [...files] })
-      if (given.verbose && error instanceof Error) program.screen.complain(error.stack ?? '')
-      return explanation.code
+      const report = reportOf(error)
+      await send({ kind: 'failed', report, files: [...files] })
+      if (options.verbose && error instanceof Error) context.output.error(error.stack ?? '')
+      return report.code
     } finally {
-      // The channel would keep the process alive.
+      // An open channel keeps the process alive.
       if (process.connected) process.disconnect?.()
     }
   },
 }
 
-const ownDatabaseOf = ({ database }: AnyConfig): string | null =>
+const inMemoryDatabaseOf = ({ database }: AnyConfig): string | null =>
   database !== undefined && /^memory:|:memory:$/.test(database) ? database : null
 
-/** Resolves when it was sent, so that the last word is not cut off. */
-const tell = (message: WorkerMessage): Promise<void> =>
+/** Resolves when the message was sent, so that the process does not end before. */
+const send = (message: WorkerMessage): Promise<void> =>
   new Promise((resolve) => {
     if (process.connected) process.send?.(message, () => resolve())
     else resolve()
   })
 
-const word = (): Promise<unknown> => new Promise((resolve) => process.once('message', resolve))
+const nextMessage = (): Promise<unknown> => new Promise((resolve) => process.once('message', resolve))
 
-/** The parent is gone, however it ended: nobody would ever stop us. */
+/** A service manager signals every process, and so does the parent: a second signal does not end a stop that has begun. */
+const terminated = (): Promise<void> => new Promise((resolve) => process.on('SIGTERM', () => resolve()))
+
+/** Resolves when the parent has ended, for whatever reason. */
 const disconnected = (): Promise<void> => new Promise((resolve) => process.once('disconnect', () => resolve()))

@@ -2,32 +2,33 @@ import { createHash } from 'node:crypto'
 import { type FSWatcher, readdirSync, readFileSync, statSync, watch } from 'node:fs'
 import { dirname, extname, join } from 'node:path'
 
-/** Saving one file is several events, and editors save several files. */
-const settleMs = 60
+/** Saving one file emits several events, and editors save several files at once. */
+const debounceMs = 60
 
 const sourceEndings: ReadonlySet<string> = new Set(['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs'])
 const ignoredFolders: ReadonlySet<string> = new Set(['node_modules', 'dist', 'coverage', 'data'])
 const isIgnored = (folder: string): boolean => folder.startsWith('.') || ignoredFolders.has(folder)
 
 /**
- * Watches a folder of sources, and files elsewhere that are imported. A source nobody imports counts when it is new,
- * because a configuration may read its folders, and as long as the configuration is broken, because it may mend it.
+ * Watches the folder of the configuration, and imported files outside of it. A source that is not imported counts as a
+ * change when it is new, because a configuration may read its folders, and while the configuration is invalid, because
+ * the change may repair it.
  */
 export class SourceWatch {
   readonly #watchers = new Map<string, FSWatcher>()
-  /** What each file held when it was last looked at: a file that is only touched has not changed. */
-  readonly #contents = new Map<string, string>()
+  /** Hashes of the contents: a file whose time alone changed is not reported. */
+  readonly #hashes = new Map<string, string>()
   #imported: ReadonlySet<string> = new Set()
   #isBroken = false
   #changed = new Set<string>()
-  #settling: NodeJS.Timeout | undefined
+  #debounce: NodeJS.Timeout | undefined
   #next = Promise.withResolvers<void>()
 
   constructor(folder: string) {
     this.#enter(folder)
   }
 
-  /** What the configuration consists of now. */
+  /** Sets the files that the configuration consists of. */
   follow(files: readonly string[], isBroken: boolean): void {
     this.#isBroken = isBroken
     this.#imported = new Set(isBroken ? [...this.#imported, ...files] : files)
@@ -37,12 +38,12 @@ export class SourceWatch {
     }
   }
 
-  /** Resolves when something has changed that was not taken yet. */
+  /** Resolves when files have changed since the last `take`. */
   get next(): Promise<void> {
     return this.#next.promise
   }
 
-  /** The files that have changed since this was last asked. */
+  /** The files that have changed since the last call. */
   take(): readonly string[] {
     const changed = [...this.#changed]
     this.#changed = new Set()
@@ -51,18 +52,18 @@ export class SourceWatch {
   }
 
   close(): void {
-    clearTimeout(this.#settling)
+    clearTimeout(this.#debounce)
     for (const watcher of this.#watchers.values()) watcher.close()
   }
 
-  /** A folder with everything below it. */
+  /** Watches a folder and its subfolders. */
   #enter(folder: string, isNew = false): void {
     this.#watch(folder)
     for (const entry of entriesOf(folder)) {
       const path = join(folder, entry.name)
       if (entry.isDirectory()) {
         if (!isIgnored(entry.name)) this.#enter(path, isNew)
-      } else if (isNew) this.#look(path)
+      } else if (isNew) this.#inspect(path)
       else if (isSource(path)) this.#remember(path)
     }
   }
@@ -70,12 +71,12 @@ export class SourceWatch {
   #watch(folder: string): void {
     if (this.#watchers.has(folder)) return
     try {
-      const watcher = watch(folder, (_, name) => name !== null && this.#look(join(folder, name)))
-      // The folder is gone. If it comes back, its parent says so.
+      const watcher = watch(folder, (_, name) => name !== null && this.#inspect(join(folder, name)))
+      // The folder was removed. If it is created again, the watcher of its parent reports it.
       watcher.on('error', () => this.#leave(folder))
       this.#watchers.set(folder, watcher)
     } catch {
-      // Gone before we came.
+      // Removed in the meantime.
     }
   }
 
@@ -84,31 +85,31 @@ export class SourceWatch {
     this.#watchers.delete(folder)
   }
 
-  #look(path: string): void {
+  #inspect(path: string): void {
     const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory()
     if (isFolder === undefined) this.#leave(path)
     if (isFolder) {
       if (!this.#watchers.has(path) && !isIgnored(path.slice(dirname(path).length + 1))) this.#enter(path, true)
       return
     }
-    if (!this.#matters(path)) return
-    const before = this.#contents.get(path)
+    if (!this.#isRelevant(path)) return
+    const before = this.#hashes.get(path)
     this.#remember(path)
-    if (this.#contents.get(path) === before) return
+    if (this.#hashes.get(path) === before) return
     this.#changed.add(path)
-    clearTimeout(this.#settling)
-    this.#settling = setTimeout(() => this.#next.resolve(), settleMs)
+    clearTimeout(this.#debounce)
+    this.#debounce = setTimeout(() => this.#next.resolve(), debounceMs)
   }
 
-  #matters(path: string): boolean {
-    return this.#imported.has(path) || (isSource(path) && (this.#isBroken || !this.#contents.has(path)))
+  #isRelevant(path: string): boolean {
+    return this.#imported.has(path) || (isSource(path) && (this.#isBroken || !this.#hashes.has(path)))
   }
 
   #remember(path: string): void {
     try {
-      this.#contents.set(path, createHash('sha1').update(readFileSync(path)).digest('base64'))
+      this.#hashes.set(path, createHash('sha1').update(readFileSync(path)).digest('base64'))
     } catch {
-      this.#contents.delete(path)
+      this.#hashes.delete(path)
     }
   }
 }
@@ -119,6 +120,6 @@ function entriesOf(folder: string) {
   try {
     return readdirSync(folder, { withFileTypes: true })
   } catch {
-    return [] // gone, or not ours to read
+    return [] // removed, or not readable
   }
 }

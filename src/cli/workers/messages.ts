@@ -1,19 +1,31 @@
-import type { Explanation } from '../explain.ts'
+import type { ErrorReport } from '../error-report.ts'
 import type { Ready } from '../summary.ts'
 
-/** What a worker tells the process that watches over it. */
+/** The messages of a worker to its parent. */
 export type WorkerMessage =
-  /** The configuration is sound. The database is opened when the word is given: until then another may serve it. */
+  /** The configuration is valid. The worker waits for `startMessage` before it opens the database. */
   | {
       readonly kind: 'loaded'
       readonly files: readonly string[]
-      /** Its database, where that is kept in the memory of one process. */
-      readonly ownDatabase: string | null
+      /** The database URL when the database lives in the memory of one process. */
+      readonly inMemoryDatabase: string | null
     }
   | { readonly kind: 'progress'; readonly done: number; readonly total: number }
   | { readonly kind: 'ready'; readonly ready: Ready }
-  /** Followed by its end. */
-  | { readonly kind: 'failed'; readonly explanation: Explanation; readonly files: readonly string[] }
+  /** The worker exits after this message. */
+  | { readonly kind: 'failed'; readonly report: ErrorReport; readonly files: readonly string[] }
 
-/** The only word a worker is given. To stop it is a signal, or the end of the channel. */
-export const go = 'go'
+/** A connection for another worker; its TCP socket accompanies the message. The parent passes both on. */
+export interface ConnectionMessage {
+  readonly kind: 'connection'
+  /** The id of the worker. */
+  readonly to: string
+  /** The bytes read from the connection, one character each. */
+  readonly received: string
+}
+
+export const isConnectionMessage = (message: unknown): message is ConnectionMessage =>
+  typeof message === 'object' && message !== null && (message as ConnectionMessage).kind === 'connection'
+
+/** A parent sends its worker this message once, and connections. A signal, or the end of the channel, stops the worker. */
+export const startMessage = 'start'

@@ -1,49 +1,54 @@
 import { UsageError } from '../command.ts'
-import { explain } from '../explain.ts'
-import type { Given } from '../option.ts'
+import { reportOf } from '../error-report.ts'
+import type { OptionValues } from '../option.ts'
+import type { Output } from '../output.ts'
 import { progressLine } from '../progress-line.ts'
-import type { Screen } from '../screen.ts'
-import type { Serving } from '../serve.ts'
+import type { StartingService } from '../serve.ts'
 import { duration, type Ready } from '../summary.ts'
-import { Fleet } from './fleet.ts'
-import { howItEnded } from './worker.ts'
+import { exitReason } from './worker.ts'
+import { WorkerPool } from './worker-pool.ts'
 
-/** More processes than any machine has cores are a slip of the finger. */
-const mostWorkers = 128
+/** A larger number is more than the cores of any machine, so it is probably a typing mistake. */
+const maxWorkers = 128
 
-/** How many processes are wanted. Throws a UsageError for what is no such number. */
-export function workersOf({ workers }: Given): number {
+/** The number of processes. Throws a UsageError for an invalid number. */
+export function workerCount({ workers }: OptionValues): number {
   if (workers === undefined) return 1
   const size = /^\d{1,3}$/.test(workers) ? Number(workers) : 0
-  if (size >= 1 && size <= mostWorkers) return size
-  throw new UsageError(`--workers must be a number from 1 to ${mostWorkers}, and is "${workers}"`)
+  if (size >= 1 && size <= maxWorkers) return size
+  throw new UsageError(`--workers must be a number from 1 to ${maxWorkers}, not "${workers}"`)
 }
 
-/** As `serve`, by several processes. What becomes of each is said as it happens. */
-export function serveWithWorkers(size: number, given: Given, screen: Screen, startedAt: number): Serving {
-  const { paint } = screen
+/** Like `serve`, with several processes. Exits and replacements of workers are printed. */
+export function serveWithWorkers(
+  size: number,
+  options: OptionValues,
+  output: Output,
+  startedAt: number,
+): StartingService {
+  const { paint } = output
   const stopped = Promise.withResolvers<'stopped'>()
-  const fleet = new Fleet(size, given, {
-    progress: progressLine('Seeding', screen),
-    ended(pid, exited, pauseMs) {
-      screen.event({ event: 'worker-ended', pid: pid ?? null, code: exited.code, signal: exited.signal, pauseMs })
-      const what = `Worker ${pid} has ended by itself, with ${howItEnded(exited)}; another follows in ${duration(pauseMs)}.`
-      screen.line(`  ${paint('red', '✗')} ${what}`)
+  const pool = new WorkerPool(size, options, {
+    progress: progressLine('Seeding', output),
+    exited(pid, exit, delayMs) {
+      output.event({ event: 'worker-exited', pid: pid ?? null, code: exit.code, signal: exit.signal, delayMs })
+      const restart = `a new worker starts in ${duration(delayMs)}`
+      output.line(`  ${paint('red', '✗')} Worker ${pid} exited unexpectedly with ${exitReason(exit)}; ${restart}.`)
     },
     replaced(pid) {
-      screen.event({ event: 'worker-ready', pid: pid ?? null })
-      screen.line(`  ${paint('green', '✎')} Worker ${pid} serves in its place.`)
+      output.event({ event: 'worker-ready', pid: pid ?? null })
+      output.line(`  ${paint('green', '✎')} Worker ${pid} replaces it.`)
     },
     failed(error) {
-      const { message, problems } = explain(error)
-      screen.event({ event: 'worker-failed', message, problems })
-      screen.line(`  ${paint('red', '✗')} No worker could take its place: ${[message, ...problems].join('; ')}`)
+      const { message, problems } = reportOf(error)
+      output.event({ event: 'worker-failed', message, problems })
+      output.line(`  ${paint('red', '✗')} The new worker failed to start: ${[message, ...problems].join('; ')}`)
     },
   })
-  const begun = fleet.start().then(
+  const begun = pool.start().then(
     (ready): Ready => ({ ...ready, workers: size, ms: Math.round(performance.now() - startedAt) }),
     async (error: unknown) => {
-      await fleet.stop()
+      await pool.stop()
       throw error
     },
   )
@@ -51,7 +56,7 @@ export function serveWithWorkers(size: number, given: Given, screen: Screen, sta
     ready: Promise.race([begun, stopped.promise]),
     close() {
       stopped.resolve('stopped')
-      return fleet.stop()
+      return pool.stop()
     },
   }
 }

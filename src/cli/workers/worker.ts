@@ -1,39 +1,46 @@
 import type { ChildProcess } from 'node:child_process'
-import type { Given } from '../option.ts'
-import { go, type WorkerMessage } from './messages.ts'
+import type { Socket } from 'node:net'
+import type { OptionValues } from '../option.ts'
+import { type ConnectionMessage, isConnectionMessage, startMessage, type WorkerMessage } from './messages.ts'
 
-export interface Exited {
+export interface WorkerExit {
   readonly kind: 'exited'
   readonly code: number | null
   readonly signal: string | null
 }
 
-/** In words, behind "ended with". */
-export const howItEnded = ({ code, signal }: Exited): string => signal ?? `code ${code ?? 'unknown'}`
+/** For messages: "exited with …". */
+export const exitReason = ({ code, signal }: WorkerExit): string => signal ?? `code ${code ?? 'unknown'}`
 
-/** What a worker is called with, so that it reads the configuration as the command that started it was told to. */
-export function workerArguments({ config, host, database, port, verbose }: Given): string[] {
+/** The arguments of a worker, so that it uses the same configuration as its parent. */
+export function workerArguments({ config, host, database, port, log, json, verbose }: OptionValues): string[] {
   const values = Object.entries({ config, host, database, port }).flatMap(([name, value]) =>
     value === undefined ? [] : [`--${name}=${value}`],
   )
-  return ['worker', ...values, ...(verbose ? ['--verbose'] : [])]
+  const switches = Object.entries({ log, json: log && json, verbose }).flatMap(([name, isOn]) =>
+    isOn ? [`--${name}`] : [],
+  )
+  return ['worker', ...values, ...switches]
 }
 
-/** A process that runs the service once. It ends when we do, however we end: it listens for the end of the channel. */
+/** A worker process, as seen by its parent. It exits when the parent ends, because the channel is closed then. */
 export class Worker {
   readonly #child: ChildProcess
-  readonly #messages: (WorkerMessage | Exited)[] = []
-  #waiting: ((message: WorkerMessage | Exited) => void) | undefined
-  readonly exited: Promise<Exited>
+  readonly #messages: (WorkerMessage | WorkerExit)[] = []
+  #waiting: ((message: WorkerMessage | WorkerExit) => void) | undefined
+  readonly exited: Promise<WorkerExit>
 
-  /** The child must have been started with a channel. */
-  constructor(child: ChildProcess) {
+  /** `child` must have been started with an IPC channel. `route` receives the connections it has for other workers. */
+  constructor(child: ChildProcess, route?: (message: ConnectionMessage, connection: Socket) => void) {
     this.#child = child
-    this.#child.on('message', (message: WorkerMessage) => this.#take(message))
+    this.#child.on('message', (message: WorkerMessage | ConnectionMessage, connection?: unknown) => {
+      if (!isConnectionMessage(message)) this.#receive(message)
+      else if (connection) route?.(message, connection as Socket)
+    })
     this.exited = new Promise((resolve) => {
       const end = (code: number | null, signal: string | null) => {
-        const exited: Exited = { kind: 'exited', code, signal }
-        this.#take(exited)
+        const exited: WorkerExit = { kind: 'exited', code, signal }
+        this.#receive(exited)
         resolve(exited)
       }
       this.#child.once('exit', end)
@@ -45,14 +52,14 @@ export class Worker {
     return this.#child.pid
   }
 
-  #take(message: WorkerMessage | Exited): void {
+  #receive(message: WorkerMessage | WorkerExit): void {
     if (this.#waiting) this.#waiting(message)
     else this.#messages.push(message)
     this.#waiting = undefined
   }
 
-  /** The next thing it says. Its end is the last. */
-  next(): Promise<WorkerMessage | Exited> {
+  /** The next message. The exit is the last one. */
+  next(): Promise<WorkerMessage | WorkerExit> {
     const message = this.#messages.shift()
     if (message) return Promise.resolve(message)
     return new Promise((resolve) => {
@@ -60,15 +67,21 @@ export class Worker {
     })
   }
 
-  /** Lets it open the database and serve. */
-  go(): void {
-    if (this.#child.connected) this.#child.send(go)
+  /** Gives it a connection, which is closed when the worker has ended. */
+  give(message: ConnectionMessage, connection: Socket): void {
+    if (this.#child.connected) this.#child.send(message, connection, () => connection.destroy())
+    else connection.destroy()
   }
 
-  /** Resolves when it has ended; one that takes longer than `patienceMs` is ended. */
-  async stop(patienceMs?: number): Promise<void> {
+  /** Tells the worker to open the database and to serve. */
+  start(): void {
+    if (this.#child.connected) this.#child.send(startMessage)
+  }
+
+  /** Resolves when the process has ended. After `stopTimeoutMs` it is killed. */
+  async stop(stopTimeoutMs?: number): Promise<void> {
     this.#child.kill('SIGTERM')
-    const timer = patienceMs === undefined ? undefined : setTimeout(() => this.#child.kill('SIGKILL'), patienceMs)
+    const timer = stopTimeoutMs === undefined ? undefined : setTimeout(() => this.#child.kill('SIGKILL'), stopTimeoutMs)
     await this.exited
     clearTimeout(timer)
   }

@@ -16,10 +16,10 @@ async function cast(api: Api) {
   return { ann, bob, nemo }
 }
 
-/** What an association of one record leads to, at an address of its own. */
+/** The associated records of one record, at an address of their own. */
 export const associationLists: readonly Scenario[] = [
   {
-    name: 'association lists: all that a list can do, among the members',
+    name: 'association lists: filters, sorting, paging and projection apply to the members',
     async run(api) {
       const { ann, bob } = await cast(api)
       const cases = [
@@ -41,7 +41,7 @@ export const associationLists: readonly Scenario[] = [
     },
   },
   {
-    name: 'association lists: a page of thirty, like any list',
+    name: 'association lists: a page holds thirty records, like any list',
     settings: { limits: { defaultLimit: 2, maxLimit: 3 } },
     async run(api) {
       const { ann } = await cast(api)
@@ -55,7 +55,7 @@ export const associationLists: readonly Scenario[] = [
     },
   },
   {
-    name: 'association lists: what is wrong with a list is wrong here',
+    name: 'association lists: invalid list parameters are refused',
     async run(api) {
       const { ann } = await cast(api)
       for (const query of ['nosuch=1', 'limit=abc', 'sort=nosuch', 'where={', 'select=nosuch', 'age=4']) {
@@ -64,7 +64,7 @@ export const associationLists: readonly Scenario[] = [
     },
   },
   {
-    name: 'association lists: one member, and nobody who is none',
+    name: 'association lists: one member by its key, and 404 for a record that is not a member',
     async run(api) {
       const { ann, nemo } = await cast(api)
       const [leo] = column(await api.request('GET', '/animal?populate=false&name=Leo'), 'id')
@@ -76,11 +76,11 @@ export const associationLists: readonly Scenario[] = [
       ]) {
         refused(await api.request('GET', path), 'E_NO_SUCH_RECORD')
       }
-      refused(await api.request('GET', `/keeper/${ann}/animals/abc`), 'E_BAD_REQUEST', { model: 'animal' })
+      refused(await api.request('GET', `/keeper/${ann}/animals/abc`), 'E_NO_SUCH_RECORD', { model: 'animal' })
     },
   },
   {
-    name: 'association lists: a to-one leads to its record, or nowhere',
+    name: 'association lists: a to-one answers its record, or 404 when it is null',
     async run(api) {
       const { ann, bob } = await cast(api)
       assert.equal(record(await api.request('GET', `/keeper/${bob}/mentor`)).id, ann)
@@ -95,20 +95,20 @@ export const associationLists: readonly Scenario[] = [
     },
   },
   {
-    name: 'association lists: nothing of a record that is not there, and no association that is none',
+    name: 'association lists: 404 for a missing parent and for an unknown association',
     async run(api) {
       const { ann } = await cast(api)
       for (const path of ['/keeper/999999/animals', '/keeper/999999/mentor', '/keeper/999999/teams']) {
         refused(await api.request('GET', path), 'E_NO_SUCH_RECORD', { model: 'keeper' })
       }
-      refused(await api.request('GET', '/keeper/abc/animals'), 'E_BAD_REQUEST', { model: 'keeper' })
+      refused(await api.request('GET', '/keeper/abc/animals'), 'E_NO_SUCH_RECORD', { model: 'keeper' })
       for (const name of ['nosuch', 'name', 'Animals', 'animal', '__proto__', 'constructor', 'toString']) {
         refused(await api.request('GET', `/keeper/${ann}/${name}`), 'E_NO_SUCH_ROUTE')
       }
     },
   },
   {
-    name: 'association lists: each kind of association, from both of its sides',
+    name: 'association lists: each kind of association, from both sides',
     async run(api) {
       const ann = (await create(api, 'keeper', { name: 'Ann' })).id as number
       const bob = (await create(api, 'keeper', { name: 'Bob', mentor: ann })).id as number

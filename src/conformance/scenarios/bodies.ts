@@ -8,10 +8,10 @@ const form = 'application/x-www-form-urlencoded'
 const post = (api: Api, type: string | undefined, text: string, more: Given['headers'] = {}) =>
   api.request('POST', '/specimen', { text, headers: { ...(type !== undefined && { 'content-type': type }), ...more } })
 
-/** What is sent as the body of a request, and in which form. */
+/** Request bodies and their media types. */
 export const bodies: readonly Scenario[] = [
   {
-    name: 'bodies: JSON under all of its names',
+    name: 'bodies: JSON under each of its media types',
     needs: ['bytes'],
     async run(api) {
       const types = [
@@ -27,7 +27,7 @@ export const bodies: readonly Scenario[] = [
     },
   },
   {
-    name: 'bodies: a form, with brackets',
+    name: 'bodies: a form with bracket notation',
     needs: ['bytes'],
     async run(api) {
       const text =
@@ -57,7 +57,7 @@ export const bodies: readonly Scenario[] = [
     },
   },
   {
-    name: 'bodies: none at all, and an empty one of any type, say nothing',
+    name: 'bodies: a missing body and an empty body of any type are equivalent',
     needs: ['bytes'],
     async run(api) {
       for (const type of [undefined, json, form]) assert.equal(record(await post(api, type, ''), 201).label, null)
@@ -66,7 +66,7 @@ export const bodies: readonly Scenario[] = [
     },
   },
   {
-    name: 'bodies: what is not JSON is refused with the place, and never with our own words',
+    name: 'bodies: malformed JSON is refused with its position and without internal details',
     needs: ['bytes'],
     async run(api) {
       for (const text of [
@@ -88,14 +88,14 @@ export const bodies: readonly Scenario[] = [
     },
   },
   {
-    name: 'bodies: a single value is no body',
+    name: 'bodies: a scalar is refused',
     needs: ['bytes'],
     async run(api) {
       for (const text of ['5', '"x"', 'true', 'null']) refused(await post(api, json, text), 'E_BAD_BODY')
     },
   },
   {
-    name: 'bodies: a type that is not understood is refused, with nothing stored',
+    name: 'bodies: an unsupported media type is refused and nothing is stored',
     needs: ['bytes'],
     async run(api) {
       const types = [
@@ -116,7 +116,7 @@ export const bodies: readonly Scenario[] = [
     },
   },
   {
-    name: 'bodies: more bytes than may be are refused, and the service goes on',
+    name: 'bodies: a body over maxBodyBytes is refused and the service keeps answering',
     needs: ['bytes'],
     settings: { limits: { maxBodyBytes: 200 } },
     async run(api) {
@@ -129,7 +129,7 @@ export const bodies: readonly Scenario[] = [
     },
   },
   {
-    name: 'bodies: deeper than may be is refused, however deep',
+    name: 'bodies: a body nested deeper than the limit is refused, at any depth',
     needs: ['bytes'],
     async run(api) {
       const nested = (levels: number) => `{"notes":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`
@@ -143,7 +143,7 @@ export const bodies: readonly Scenario[] = [
     },
   },
   {
-    name: 'bodies: more names than may be are refused',
+    name: 'bodies: a form with too many names is refused',
     needs: ['bytes'],
     async run(api) {
       const pairs = (count: number) => Array.from({ length: count }, (_, index) => `notes[n${index}]=1`).join('&')

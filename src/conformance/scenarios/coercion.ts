@@ -9,7 +9,7 @@ interface Subject {
   readonly attribute: string
   readonly accepted: Accepted
   readonly refused: readonly Json[]
-  /** Bytes and JSON can be stored and not compared. */
+  /** False for bytes and JSON, which can be stored but not compared. */
   readonly isFiltered?: false
 }
 
@@ -165,15 +165,15 @@ const subjects: readonly Subject[] = [
   },
 ]
 
-/** Texts say the same in every place; what is no text can only be sent as JSON. */
+/** Strings are accepted everywhere; other values can only be sent as JSON. */
 const spellingsOf = (given: Json) => (typeof given === 'string' ? ['json', 'query', 'where'] : ['json', 'where'])
 
-/** A value is read the same wherever it came from: a JSON body, a query string, a filter, a condition. */
+/** A value is converted in the same way whether it stands in a JSON body, a query string, a filter or a condition. */
 export const coercion: readonly Scenario[] = [
   ...subjects.map(
     ({ attribute, accepted, isFiltered }) =>
       ({
-        name: `coercion: what may be a value of "${attribute}", stored and asked for`,
+        name: `coercion: accepted values of "${attribute}", stored and queried`,
         async run(api) {
           for (const [given, expected] of accepted) {
             const hint = `${attribute} ${JSON.stringify(given)}`
@@ -215,7 +215,7 @@ export const coercion: readonly Scenario[] = [
   ...subjects.map(
     (subject) =>
       ({
-        name: `coercion: what cannot be a value of "${subject.attribute}" is refused everywhere`,
+        name: `coercion: refused values of "${subject.attribute}", in bodies, filters and conditions`,
         async run(api) {
           const { attribute } = subject
           for (const given of subject.refused) {
@@ -243,7 +243,7 @@ export const coercion: readonly Scenario[] = [
       }) satisfies Scenario,
   ),
   {
-    name: 'coercion: numbers that JSON can write and JavaScript cannot hold are refused',
+    name: 'coercion: numbers outside the range of a double are refused',
     needs: ['bytes'],
     async run(api) {
       const headers = { 'content-type': 'application/json' }
@@ -256,11 +256,11 @@ export const coercion: readonly Scenario[] = [
       )
       assert.equal(record(await api.request('POST', '/specimen', { text: '{"weight":-0}', headers }), 201).weight, 0)
       const [only] = list(await api.request('GET', '/specimen'))
-      assert.ok(Object.is(only?.weight, 0), 'no database keeps a negative zero')
+      assert.ok(Object.is(only?.weight, 0), 'negative zero is stored as zero')
     },
   },
   {
-    name: 'coercion: half of a surrogate pair is no text, in values, names and conditions',
+    name: 'coercion: lone surrogates are refused in values, names and conditions',
     needs: ['bytes'],
     async run(api) {
       const headers = { 'content-type': 'application/json' }

@@ -3,10 +3,10 @@ import type { Json, JsonObject } from '../../protocol/json.ts'
 import { invalid, isoForm, list, nothingStored, record, refused, create as seed, stored } from '../expect.ts'
 import type { Scenario } from '../scenario.ts'
 
-/** New records: what they hold, and which values they may not. */
+/** Creating records: stored values, defaults and validation. */
 export const create: readonly Scenario[] = [
   {
-    name: 'create: every type of value comes back as it was given',
+    name: 'create: a value of each type is answered as it was sent',
     async run(api) {
       const body = {
         label: 'Zoë 🦁\n"\\/\u2028',
@@ -30,7 +30,7 @@ export const create: readonly Scenario[] = [
     },
   },
   {
-    name: 'create: what nobody gave is null, and present',
+    name: 'create: an attribute that was not sent is present and null',
     async run(api) {
       const { id: _, createdAt: __, updatedAt: ___, ...rest } = await seed(api, 'specimen', {})
       const names = ['label', 'weight', 'legs', 'serial', 'alive', 'notes', 'bornAt', 'token', 'photo']
@@ -39,7 +39,7 @@ export const create: readonly Scenario[] = [
     },
   },
   {
-    name: 'create: a default stands where nothing was given, and only there',
+    name: 'create: a default applies only to an attribute that was not sent',
     async run(api) {
       const plain = await seed(api, 'keeper', { name: 'Ann' })
       assert.deepEqual([plain.role, plain.nickname, plain.hired], ['trainee', 'none', true])
@@ -50,7 +50,7 @@ export const create: readonly Scenario[] = [
     },
   },
   {
-    name: 'create: null is refused where it is not allowed, and kept where it is',
+    name: 'create: null is stored where it is allowed and refused elsewhere',
     async run(api) {
       const answer = await api.request('POST', '/keeper', { body: { name: null, role: null, hired: null, age: null } })
       invalid(answer, { name: ['required'], role: ['allowNull'], hired: ['allowNull'] })
@@ -58,7 +58,7 @@ export const create: readonly Scenario[] = [
     },
   },
   {
-    name: 'create: a required value is there and not empty',
+    name: 'create: a required value must be present and not empty',
     async run(api) {
       for (const body of [{}, { name: null }, { name: '' }] as readonly JsonObject[]) {
         invalid(await api.request('POST', '/keeper', { body }), { name: ['required'] })
@@ -70,7 +70,7 @@ export const create: readonly Scenario[] = [
     },
   },
   {
-    name: 'create: every attribute that is wrong is named, with every rule it breaks',
+    name: 'create: every invalid attribute is named with every rule it breaks',
     async run(api) {
       const body = {
         name: 'A',
@@ -99,12 +99,12 @@ export const create: readonly Scenario[] = [
     },
   },
   {
-    name: 'create: rules hold at their edges',
+    name: 'create: rules at their boundary values',
     async run(api) {
       const fine: readonly JsonObject[] = [
         { name: 'ab', age: 16 },
         { name: 'a'.repeat(20), age: 99 },
-        // Characters are counted, not the units of somebody's encoding.
+        // Lengths count characters (code points), not UTF-16 units or bytes.
         { name: '🦁🦁', plate: 'ZH-1' },
         { name: '🦁'.repeat(20), lucky: 3 },
       ]
@@ -124,7 +124,7 @@ export const create: readonly Scenario[] = [
     },
   },
   {
-    name: 'create: names that are no attributes are refused, all of them',
+    name: 'create: every unknown attribute is named in the refusal',
     async run(api) {
       const body = { label: 'a', nosuch: 1, Label: 'b', 'label ': 'c', 'legs.x': 1, isAdmin: true }
       const unknown = {
@@ -140,22 +140,22 @@ export const create: readonly Scenario[] = [
     },
   },
   {
-    name: 'create: a column is not known by its own name',
+    name: 'create: the name of a column is not accepted in place of its attribute',
     async run(api) {
       invalid(await api.request('POST', '/enclosure', { body: { code: 'a', select: 'b' } }), { select: ['unknown'] })
       invalid(await api.request('POST', '/enclosure', { body: { 'the code': 'a' } }), { 'the code': ['unknown'] })
     },
   },
   {
-    name: 'create: a list is no record',
+    name: 'create: a list of anything but objects is refused',
     async run(api) {
-      refused(await api.request('POST', '/specimen', { body: [{ label: 'a' }] }), 'E_BAD_BODY')
-      refused(await api.request('POST', '/specimen', { body: [] }), 'E_BAD_BODY')
+      refused(await api.request('POST', '/specimen', { body: ['a'] }), 'E_BAD_BODY')
+      refused(await api.request('POST', '/specimen', { body: [[{ label: 'a' }]] }), 'E_BAD_BODY')
       await nothingStored(api, 'specimen')
     },
   },
   {
-    name: 'create: a schema has a say on JSON, and may change it',
+    name: 'create: a schema validates a JSON value and may transform it',
     async run(api) {
       const made = await seed(api, 'chart', { points: [{ x: 1 }, { x: 2, y: 3 }] })
       assert.deepEqual(made.points, [
@@ -175,7 +175,7 @@ export const create: readonly Scenario[] = [
     },
   },
   {
-    name: 'create: any JSON may be stored, and null is null',
+    name: 'create: any JSON value can be stored; JSON null is null',
     async run(api) {
       const values: readonly Json[] = [
         0,
@@ -204,7 +204,7 @@ export const create: readonly Scenario[] = [
     },
   },
   {
-    name: 'create: a to-one takes a key, its text, null, or the record itself',
+    name: 'create: a to-one accepts a key, the key as a string, null, or an embedded record',
     async run(api) {
       const ann = await seed(api, 'keeper', { name: 'Ann' })
       for (const keeper of [ann.id as number, String(ann.id), ann]) {

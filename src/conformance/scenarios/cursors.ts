@@ -3,7 +3,7 @@ import type { Json } from '../../protocol/json.ts'
 import { address, column, create, refused } from '../expect.ts'
 import type { Answer, Api, Scenario } from '../scenario.ts'
 
-/** The path of the next page, as `Link` says it. */
+/** The path of the next page, from the `Link` header. */
 function nextOf(answer: Answer): string | undefined {
   const link = answer.header('link')
   if (link === undefined) return undefined
@@ -15,7 +15,7 @@ function nextOf(answer: Answer): string | undefined {
 async function walk(api: Api, path: string, name = 'label'): Promise<readonly (Json | undefined)[]> {
   const all: (Json | undefined)[] = []
   for (let next: string | undefined = path, pages = 0; next !== undefined; pages++) {
-    assert.ok(pages < 50, 'pages come to an end')
+    assert.ok(pages < 50, 'the last page has no cursor')
     const answer: Answer = await api.request('GET', next)
     all.push(...column(answer, name))
     next = nextOf(answer)
@@ -23,7 +23,7 @@ async function walk(api: Api, path: string, name = 'label'): Promise<readonly (J
   return all
 }
 
-/** Rows with ties and nulls in every column one may sort by. */
+/** Rows with ties and nulls in every sortable column. */
 async function fill(api: Api): Promise<void> {
   for (let index = 0; index < 11; index++) {
     await create(api, 'specimen', {
@@ -36,10 +36,10 @@ async function fill(api: Api): Promise<void> {
   }
 }
 
-/** Pages that are asked for by where the last one ended, and how many there are. */
+/** Keyset pages (`cursor`) and the total count. */
 export const cursors: readonly Scenario[] = [
   {
-    name: 'cursors: the pages one after another are the whole list, in any order',
+    name: 'cursors: consecutive pages form the whole list, in any order',
     async run(api) {
       await fill(api)
       const sorts = [
@@ -63,7 +63,7 @@ export const cursors: readonly Scenario[] = [
     },
   },
   {
-    name: 'cursors: a filter stays, a skip is done once, and select may leave out what is sorted by',
+    name: 'cursors: the filter is kept, skip applies once, and the sort attribute need not be selected',
     async run(api) {
       await fill(api)
       const where = { legs: { '>=': 1 } }
@@ -81,7 +81,7 @@ export const cursors: readonly Scenario[] = [
     },
   },
   {
-    name: 'cursors: records that come and go in between neither repeat nor hide others',
+    name: 'cursors: records created and destroyed between pages neither repeat nor hide others',
     async run(api) {
       for (const label of ['b', 'd', 'f', 'h']) await create(api, 'specimen', { label })
       const first = await api.request('GET', '/specimen?sort=label&limit=2')
@@ -93,7 +93,7 @@ export const cursors: readonly Scenario[] = [
     },
   },
   {
-    name: 'cursors: no next page where there is none',
+    name: 'cursors: the last page has no Link header',
     async run(api) {
       await fill(api)
       for (const query of ['', 'limit=11', 'limit=0', 'limit=5&skip=6', 'label=nobody']) {
@@ -103,7 +103,7 @@ export const cursors: readonly Scenario[] = [
     },
   },
   {
-    name: 'cursors: through an association, and in the order of those that are pointed to',
+    name: 'cursors: for an association, and sorted by an associated record',
     async run(api) {
       const names = ['Ann', 'Bob', 'Cy']
       const keepers: number[] = []
@@ -124,7 +124,7 @@ export const cursors: readonly Scenario[] = [
     },
   },
   {
-    name: 'cursors: only one that was given out, for the same list',
+    name: 'cursors: a foreign, altered or mismatched cursor is refused',
     async run(api) {
       await fill(api)
       const next = nextOf(await api.request('GET', '/specimen?sort=label&limit=2')) as string
@@ -151,7 +151,7 @@ export const cursors: readonly Scenario[] = [
     },
   },
   {
-    name: 'count: how many there are on all pages, when asked',
+    name: 'count: the total of all pages, on request',
     async run(api) {
       await fill(api)
       const cases = [

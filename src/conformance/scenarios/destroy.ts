@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { column, create, list, record, refused, stored } from '../expect.ts'
 import type { Scenario } from '../scenario.ts'
 
-/** Records go, and what pointed to them lets go. */
+/** Destroying records, and the references to them. */
 export const destroy: readonly Scenario[] = [
   {
-    name: 'destroy: by path, by id in the body or the query, and by the shortcut; the answer is the record as it was',
+    name: 'destroy: by path, by id in the body or the query, and by the shortcut; the answer is the destroyed record',
     async run(api) {
       const spellings = [
         (id: number) => api.request('DELETE', `/specimen/${id}`),
@@ -40,7 +40,7 @@ export const destroy: readonly Scenario[] = [
     },
   },
   {
-    name: 'destroy: one record by its id, never by anything else',
+    name: 'destroy: only by id, never by another attribute',
     async run(api) {
       const { id } = await create(api, 'specimen', { label: 'a' })
       const bodies = [
@@ -54,7 +54,7 @@ export const destroy: readonly Scenario[] = [
         { id: true },
       ]
       for (const body of bodies) {
-        if (JSON.stringify(body) === '{"id":true}' && id === 1) continue // true is one, and one is this record
+        if (JSON.stringify(body) === '{"id":true}' && id === 1) continue // `true` is read as 1, the key of this record
         const answer = await api.request('DELETE', '/specimen', { body: body as never })
         assert.ok([400, 404].includes(answer.status), `${JSON.stringify(body)}: ${answer.text}`)
       }
@@ -66,7 +66,7 @@ export const destroy: readonly Scenario[] = [
     },
   },
   {
-    name: 'destroy: where the key has another name, its parameter is still id',
+    name: 'destroy: the parameter is `id` even when the primary key has another name',
     async run(api) {
       const made = await create(api, 'enclosure', { code: 'A' })
       refused(await api.request('DELETE', '/enclosure', { body: { code: 'A' } }), 'E_BAD_REQUEST')
@@ -95,7 +95,7 @@ export const destroy: readonly Scenario[] = [
     },
   },
   {
-    name: 'destroy: a foreign key that is text becomes null as well',
+    name: 'destroy: a string foreign key becomes null',
     async run(api) {
       await create(api, 'enclosure', { code: 'A 1' })
       const leo = await create(api, 'animal', { name: 'Leo', enclosure: 'A 1' })
@@ -104,7 +104,7 @@ export const destroy: readonly Scenario[] = [
     },
   },
   {
-    name: 'destroy: a record that is its own mentor goes like any other',
+    name: 'destroy: a record that refers to itself',
     async run(api) {
       const { id } = await create(api, 'keeper', { name: 'Ann' })
       record(await api.request('PATCH', `/keeper/${id}`, { body: { mentor: id as number } }))
@@ -113,7 +113,7 @@ export const destroy: readonly Scenario[] = [
     },
   },
   {
-    name: 'destroy: what others cannot be without stays, and everything with it',
+    name: 'destroy: refused when a required association refers to the record, and nothing is changed',
     async run(api) {
       const leo = await create(api, 'animal', { name: 'Leo' })
       const meal = await create(api, 'feeding', { grams: 100, animal: leo.id as number })

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../protocol/json.ts'
 import { address, column, create, invalid, list, record, refused, stored } from '../expect.ts'
 import type { Scenario } from '../scenario.ts'
 
-/** Texts that are something else to SQL, to JSON paths, to JavaScript or to a page. */
+/** Strings that have a meaning in SQL, JSON paths, JavaScript or HTML. */
 const payloads = [
   "' or '1'='1",
   "'; drop table specimen; --",
@@ -48,10 +48,10 @@ const payloads = [
   'attributes',
 ]
 
-/** What somebody sends who wants something else than an answer. */
+/** Injection and prototype pollution. */
 export const hostileInput: readonly Scenario[] = [
   {
-    name: 'hostile: a name in sort, select, omit or where is one of the model’s or refused',
+    name: 'hostile: an unknown name in sort, select, omit or where is refused',
     async run(api) {
       const made = await create(api, 'specimen', { label: 'a' })
       for (const text of payloads) {
@@ -79,7 +79,7 @@ export const hostileInput: readonly Scenario[] = [
     },
   },
   {
-    name: 'hostile: a value is only ever a value',
+    name: 'hostile: a value is never interpreted',
     async run(api) {
       const storable = payloads.filter((text) => text !== '\u0000')
       for (const label of storable) {
@@ -100,7 +100,7 @@ export const hostileInput: readonly Scenario[] = [
     },
   },
   {
-    name: 'hostile: names of JavaScript are refused as parameters and as attributes, and change nothing',
+    name: 'hostile: names of JavaScript properties are refused as parameters and attributes, and change nothing',
     needs: ['bytes'],
     async run(api) {
       const made = await create(api, 'specimen', { label: 'a' })
@@ -129,7 +129,7 @@ export const hostileInput: readonly Scenario[] = [
     },
   },
   {
-    name: 'hostile: names of JavaScript inside of JSON are data like any other',
+    name: 'hostile: names of JavaScript properties inside JSON values are stored as data',
     needs: ['bytes'],
     async run(api) {
       const text = '{"notes":{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"toString":null}}'
@@ -144,7 +144,7 @@ export const hostileInput: readonly Scenario[] = [
     },
   },
   {
-    name: 'hostile: an object where a plain value is due is refused',
+    name: 'hostile: an object in place of a scalar is refused',
     async run(api) {
       const made = await create(api, 'keeper', { name: 'Ann', email: 'ann@zoo.test' })
       const objects: readonly Json[] = [
@@ -169,7 +169,7 @@ export const hostileInput: readonly Scenario[] = [
     },
   },
   {
-    name: 'hostile: a condition is no filter of writes',
+    name: 'hostile: a write does not accept a condition',
     async run(api) {
       for (const label of ['a', 'b']) await create(api, 'specimen', { label })
       const asked = [
@@ -184,7 +184,7 @@ export const hostileInput: readonly Scenario[] = [
     },
   },
   {
-    name: 'hostile: what is stored is answered as JSON, whatever it looks like',
+    name: 'hostile: stored text is answered as JSON, whatever it contains',
     needs: ['bytes'],
     async run(api) {
       const label = '</script><script>alert(1)</script>\u2028\r\nSet-Cookie: a=b'

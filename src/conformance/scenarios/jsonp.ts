@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { create, list, refused, stored } from '../expect.ts'
+import { create, list, record, refused, stored } from '../expect.ts'
 import type { Answer, Scenario } from '../scenario.ts'
 
-/** What the function was called with. */
+/** The argument of the callback. */
 function argumentOf(answer: Answer, name: string): unknown {
   assert.match(answer.header('content-type') ?? '', /^text\/javascript; charset=utf-8$/)
   const before = `/**/ typeof ${name} === 'function' && ${name}(`
@@ -10,10 +10,11 @@ function argumentOf(answer: Answer, name: string): unknown {
   return JSON.parse(answer.text.slice(before.length, -2))
 }
 
-/** `callback`: the answer as a script. */
+/** JSONP: with `callback` the answer is a script. */
 export const jsonp: readonly Scenario[] = [
   {
-    name: 'jsonp: every operation answers as a script, with its own status',
+    name: 'jsonp: every operation answers a script with its own status',
+    needs: ['http'],
     async run(api) {
       const made = await create(api, 'specimen', { label: 'a' })
       const one = await api.request('GET', `/specimen/${made.id}?callback=cb`)
@@ -28,7 +29,8 @@ export const jsonp: readonly Scenario[] = [
     },
   },
   {
-    name: 'jsonp: errors are told as well',
+    name: 'jsonp: errors are answered as scripts',
+    needs: ['http'],
     async run(api) {
       const missing = await api.request('GET', '/specimen/999999?callback=cb')
       assert.deepEqual(
@@ -41,7 +43,23 @@ export const jsonp: readonly Scenario[] = [
     },
   },
   {
-    name: 'jsonp: what is no function’s name is refused and never sent back',
+    name: 'jsonp: callback in a body, unless the record has an attribute of that name',
+    needs: ['http'],
+    async run(api) {
+      const { id } = await create(api, 'specimen', { label: 'a' })
+      const answer = await api.request('PATCH', `/specimen/${id}`, { body: { legs: 3, callback: 'cb' } })
+      assert.equal((argumentOf(answer, 'cb') as { legs?: unknown }).legs, 3)
+      const destroyed = await api.request('DELETE', '/specimen', { body: { id: id as number, callback: 'cb' } })
+      assert.equal((argumentOf(destroyed, 'cb') as { id?: unknown }).id, id)
+      for (const callback of ['alert(1)', 5, {}, 'x'.repeat(101)] as const) {
+        refused(await api.request('POST', '/specimen', { body: { label: 'b', callback } }), 'E_BAD_REQUEST')
+      }
+      assert.equal(record(await api.request('POST', '/specimen', { body: { callback: '' } }), 201).label, null)
+    },
+  },
+  {
+    name: 'jsonp: an invalid function name is refused and not repeated in the answer',
+    needs: ['http'],
     async run(api) {
       const names = [
         'alert(1)',
@@ -71,7 +89,7 @@ export const jsonp: readonly Scenario[] = [
     },
   },
   {
-    name: 'jsonp: what ends a line in a script does not end one here',
+    name: 'jsonp: line separators and script end tags are escaped',
     needs: ['bytes'],
     async run(api) {
       const { id } = await create(api, 'specimen', { label: 'a\u2028b\u2029c</script>' })
@@ -82,14 +100,15 @@ export const jsonp: readonly Scenario[] = [
     },
   },
   {
-    name: 'jsonp: an empty name asks for nothing, and no name is an attribute',
+    name: 'jsonp: an empty callback is ignored, and callback is not an attribute',
     async run(api) {
       const made = await create(api, 'specimen', { label: 'a' })
       assert.deepEqual(list(await api.request('GET', '/specimen?callback=')), [made])
     },
   },
   {
-    name: 'jsonp: a script on another site’s page does not write',
+    name: 'jsonp: a script on a page of another site cannot write',
+    needs: ['http'],
     async run(api) {
       const made = await create(api, 'specimen', { label: 'a' })
       const headers = { 'sec-fetch-site': 'cross-site', 'sec-fetch-dest': 'script' }
@@ -101,7 +120,7 @@ export const jsonp: readonly Scenario[] = [
     },
   },
   {
-    name: 'jsonp: it can be turned off',
+    name: 'jsonp: can be turned off',
     settings: { jsonp: false },
     async run(api) {
       const made = await create(api, 'specimen', { label: 'a' })

@@ -5,16 +5,16 @@ import type { Api, Scenario } from '../scenario.ts'
 
 const find = (api: Api, where: Json) => api.request('GET', address('/specimen', { where }))
 
-/** `{}` within so many levels of `word`. */
+/** A condition nested `levels` deep in `word`. */
 function nested(word: 'and' | 'or' | 'not', levels: number, inner: Json): string {
   const [open, close] = word === 'not' ? ['{"not":', '}'] : [`{"${word}":[`, ']}']
   return open.repeat(levels) + JSON.stringify(inner) + close.repeat(levels)
 }
 
-/** There is an end to everything, it has a name, and it is told before any work is done. */
+/** Every limit has a name and is checked before any work is done. */
 export const limits: readonly Scenario[] = [
   {
-    name: 'limits: levels of a condition',
+    name: 'limits: nesting depth of a condition',
     async run(api) {
       await create(api, 'specimen', { label: 'a' })
       for (const word of ['and', 'or', 'not'] as const) {
@@ -25,19 +25,51 @@ export const limits: readonly Scenario[] = [
     },
   },
   {
-    name: 'limits: comparisons in a condition, however they are put together',
+    name: 'limits: cost of a condition, however it is combined',
     async run(api) {
       await create(api, 'specimen', { legs: 3 })
       const of = (count: number) => Array.from({ length: count }, (_, legs) => ({ legs }))
-      assert.equal(list(await find(api, { or: of(100) })).length, 1)
-      refused(await find(api, { or: of(101) }), 'E_BAD_CRITERIA', { limit: 'maxConditions' })
-      refused(await find(api, { or: [{ and: of(60) }, { not: { or: of(60) } }] }), 'E_BAD_CRITERIA', {
-        limit: 'maxConditions',
-      })
+      assert.equal(list(await find(api, { or: of(299) })).length, 1)
+      const refusedFor = async (path: string, query: Readonly<Record<string, Json>>) =>
+        refused(await api.request('GET', address(path, query)), 'E_BAD_CRITERIA', { limit: 'maxConditionCost' })
+      const expensive: readonly Json[] = [
+        { or: of(300) },
+        { or: [{ and: of(150) }, { not: { or: of(150) } }] },
+        { and: Array.from({ length: 300 }, () => ({})) },
+        { or: Array.from({ length: 150 }, () => ({ not: { and: [] } })) },
+        { or: Array.from({ length: 61 }, () => ({ label: { like: 'a%' } })) },
+      ]
+      for (const where of expensive) await refusedFor('/specimen', { where })
+      await refusedFor('/keeper', { where: { or: Array.from({ length: 28 }, () => ({ not: { animals: {} } })) } })
     },
   },
   {
-    name: 'limits: values in a list',
+    name: 'limits: conditions, sort orders and populated associations share one cost',
+    async run(api) {
+      await create(api, 'keeper', { name: 'Ann' })
+      const where = { or: Array.from({ length: 140 }, (_, age) => ({ age })) }
+      const ask = (query: Readonly<Record<string, Json>>) => api.request('GET', address('/keeper', query))
+      const of = (count: number) => Array.from({ length: count }, (_, weight) => ({ weight }))
+      list(await ask({ where, populate: { animals: { where: { or: of(140) } } } }))
+      const excessive: readonly Readonly<Record<string, Json>>[] = [
+        { where, populate: { animals: { where: { or: of(160) } } } },
+        {
+          where,
+          populate: {
+            animals: { where: { or: of(140) }, populate: { keeper: { where: { mentor: { age: 1 } } }, enclosure: {} } },
+          },
+        },
+        {
+          where,
+          sort: ['name', 'mentor.name', 'mentor.age', 'mentor.role'],
+          populate: { animals: { where: { or: of(140) } } },
+        },
+      ]
+      for (const query of excessive) refused(await ask(query), 'E_BAD_CRITERIA', { limit: 'maxConditionCost' })
+    },
+  },
+  {
+    name: 'limits: number of values in a list',
     async run(api) {
       await create(api, 'specimen', { legs: 499 })
       const of = (count: number) => Array.from({ length: count }, (_, legs) => legs)
@@ -54,7 +86,7 @@ export const limits: readonly Scenario[] = [
     },
   },
   {
-    name: 'limits: attributes in an order',
+    name: 'limits: number of sort attributes',
     async run(api) {
       const names = ['label', 'weight', 'legs', 'serial', 'bornAt', 'token', 'createdAt', 'updatedAt', 'id']
       list(await api.request('GET', address('/specimen', { sort: names.slice(0, 8) })))
@@ -64,7 +96,7 @@ export const limits: readonly Scenario[] = [
     },
   },
   {
-    name: 'limits: names in a query string',
+    name: 'limits: number and depth of names in a query string',
     async run(api) {
       refused(await api.request('GET', `/specimen?${'_=1&'.repeat(1000)}_=1`), 'E_BAD_REQUEST', {
         limit: 'maxParameters',
@@ -77,7 +109,7 @@ export const limits: readonly Scenario[] = [
     },
   },
   {
-    name: 'limits: bytes of an address',
+    name: 'limits: length of an address in bytes',
     needs: ['bytes'],
     async run(api) {
       const padded = (bytes: number) => `/specimen?_=${'x'.repeat(bytes - '/specimen?_='.length)}`
@@ -86,7 +118,7 @@ export const limits: readonly Scenario[] = [
     },
   },
   {
-    name: 'limits: bytes of a value',
+    name: 'limits: size of a value in bytes',
     settings: { limits: { maxValueBytes: 64 } },
     async run(api) {
       await create(api, 'specimen', { label: 'a'.repeat(64), notes: ['a'.repeat(60)] })

@@ -11,7 +11,7 @@ const legs = async (api: Api, query: string) => column(await api.request('GET', 
 /** `limit` and `skip`. */
 export const paging: readonly Scenario[] = [
   {
-    name: 'paging: thirty when nothing is said',
+    name: 'paging: the default limit is 30',
     async run(api) {
       await fill(api, 31)
       assert.equal((await legs(api, '')).length, 30)
@@ -21,7 +21,7 @@ export const paging: readonly Scenario[] = [
     },
   },
   {
-    name: 'paging: a page of what is left after the filter, in the order asked for',
+    name: 'paging: applies after the filter and the sort',
     async run(api) {
       await fill(api, 9)
       const cases = [
@@ -41,7 +41,7 @@ export const paging: readonly Scenario[] = [
     },
   },
   {
-    name: 'paging: what is no number of records is refused',
+    name: 'paging: an invalid limit or skip is refused',
     async run(api) {
       const wrong = [
         '-1',
@@ -66,7 +66,7 @@ export const paging: readonly Scenario[] = [
     },
   },
   {
-    name: 'paging: more than may be is refused and never quietly cut',
+    name: 'paging: a limit above maxLimit is refused, not reduced',
     async run(api) {
       refused(await api.request('GET', '/specimen?limit=1001'), 'E_BAD_CRITERIA', { limit: 'maxLimit' })
       refused(await api.request('GET', '/specimen?skip=1000001'), 'E_BAD_CRITERIA', { limit: 'maxSkip' })
@@ -74,7 +74,7 @@ export const paging: readonly Scenario[] = [
     },
   },
   {
-    name: 'paging: the limits are settings',
+    name: 'paging: the limits are configurable',
     settings: { limits: { defaultLimit: 2, maxLimit: 3, maxSkip: 4 } },
     async run(api) {
       await fill(api, 5)

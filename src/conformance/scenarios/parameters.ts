@@ -3,10 +3,10 @@ import type { JsonObject } from '../../protocol/json.ts'
 import { address, column, create, invalid, record, refused } from '../expect.ts'
 import type { Scenario } from '../scenario.ts'
 
-/** A parameter means the same wherever it was sent; where it was sent twice, the path wins, then the body. */
+/** A parameter has the same meaning wherever it is sent. Precedence: path, body, query string. */
 export const parameters: readonly Scenario[] = [
   {
-    name: 'parameters: values come from the query and the body together, and the body wins',
+    name: 'parameters: query string and body are combined, and the body wins',
     async run(api) {
       const answer = await api.request('POST', '/specimen?label=query&legs=4', { body: { label: 'body', weight: 1 } })
       const { label, legs, weight } = record(answer, 201)
@@ -14,7 +14,7 @@ export const parameters: readonly Scenario[] = [
     },
   },
   {
-    name: 'parameters: null and empty text are values, and do not fall through to the query',
+    name: 'parameters: null and empty strings in the body override the query string',
     async run(api) {
       const answer = await api.request('POST', '/specimen?label=query&legs=4', { body: { label: '', legs: null } })
       const { label, legs } = record(answer, 201)
@@ -22,21 +22,30 @@ export const parameters: readonly Scenario[] = [
     },
   },
   {
-    name: 'parameters: a body on a GET means nothing',
-    needs: ['bytes', 'anyRequest'],
+    name: 'parameters: the body of a GET is used like any body',
+    needs: ['anyRequest'],
     async run(api) {
       const a = await create(api, 'specimen', { label: 'a' })
       await create(api, 'specimen', { label: 'b' })
-      const one = await api.request('GET', `/specimen/${a.id}`, { body: { id: 999999, select: 'legs' } })
-      assert.deepEqual(record(one), a)
-      const all = await api.request('GET', '/specimen?label=b', { body: { label: 'a', limit: 0 } })
-      assert.deepEqual(column(all, 'label'), ['b'])
-      const text = await api.request('GET', '/specimen', { text: '{', headers: { 'content-type': 'text/plain' } })
-      assert.deepEqual(column(text, 'label'), ['a', 'b'])
+      const one = await api.request('GET', `/specimen/${a.id}`, { body: { id: 999999, select: 'label' } })
+      assert.deepEqual(record(one), { id: a.id, label: 'a' })
+      const all = await api.request('GET', '/specimen?label=b&limit=2', { body: { label: 'a', limit: 1 } })
+      assert.deepEqual(column(all, 'label'), ['a'])
+      assert.equal((await api.request('GET', '/specimen?label=b')).status, 200, 'the list by address alone')
     },
   },
   {
-    name: 'parameters: a query string knows brackets, lists and repetition',
+    name: 'parameters: the body of a GET is refused like any body',
+    needs: ['anyRequest', 'bytes'],
+    async run(api) {
+      const text = await api.request('GET', '/specimen', { text: '{', headers: { 'content-type': 'text/plain' } })
+      refused(text, 'E_UNSUPPORTED_MEDIA_TYPE')
+      refused(await api.request('GET', '/specimen', { text: '{' }), 'E_BAD_BODY')
+      refused(await api.request('GET', '/specimen', { body: [1] }), 'E_BAD_BODY')
+    },
+  },
+  {
+    name: 'parameters: brackets, lists and repetition in a query string',
     async run(api) {
       for (const [label, legs] of [
         ['a', 1],
@@ -65,7 +74,7 @@ export const parameters: readonly Scenario[] = [
     },
   },
   {
-    name: 'parameters: plus is a blank, and percent-encoding is UTF-8',
+    name: 'parameters: plus is a space, and percent-encoding is UTF-8',
     async run(api) {
       const made = record(await api.request('GET', '/specimen/create?label=a+b%2Bc%20%F0%9F%A6%81'), 201)
       assert.equal(made.label, 'a b+c 🦁')
@@ -73,7 +82,7 @@ export const parameters: readonly Scenario[] = [
     },
   },
   {
-    name: 'parameters: the buster of caches is nothing',
+    name: 'parameters: the cache-buster `_` is ignored',
     async run(api) {
       await create(api, 'specimen', { label: 'a' })
       assert.deepEqual(column(await api.request('GET', '/specimen?_=1732151515'), 'label'), ['a'])
@@ -93,7 +102,7 @@ export const parameters: readonly Scenario[] = [
     },
   },
   {
-    name: 'parameters: names that no attribute has are refused in a filter',
+    name: 'parameters: an unknown name in a filter is refused',
     async run(api) {
       for (const name of ['nosuch', 'Label', 'label ', 'labels', 'legs.x', 'access_token', 'animals', 'the code']) {
         refused(await api.request('GET', address('/specimen', { [name]: '1' })), 'E_BAD_CRITERIA', { attribute: name })
@@ -103,7 +112,7 @@ export const parameters: readonly Scenario[] = [
     },
   },
   {
-    name: 'parameters: an attribute may have the name of a parameter, in bodies and in where',
+    name: 'parameters: an attribute may have the name of a parameter in bodies and in where',
     async run(api) {
       const body = { where: 'here', limit: 3, sort: 'up', by: 'x', toString: 'y', hasOwnProperty: 'z' }
       const { id, ...made } = await create(api, 'order', body)
@@ -125,7 +134,7 @@ export const parameters: readonly Scenario[] = [
     },
   },
   {
-    name: 'parameters: parameters of the answer are no values of a record',
+    name: 'parameters: parameters that shape the answer are not stored',
     async run(api) {
       const answer = await api.request('POST', '/specimen?select=label&limit=2&populate=false', {
         body: { label: 'a' },

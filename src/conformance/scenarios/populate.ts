@@ -17,10 +17,10 @@ const toMany = ['trainees', 'animals', 'teams', 'favourites', 'posts']
 const names = (members: Json | undefined, name = 'name') =>
   (members as readonly JsonObject[]).map((member) => member[name])
 
-/** What stands in an answer beside the record itself. */
+/** Associated records embedded in an answer. */
 export const populate: readonly Scenario[] = [
   {
-    name: 'populate: every association when nothing is said, each member flat',
+    name: 'populate: every association by default, without nested associations',
     async run(api) {
       const { ann, bob } = await cast(api)
       const asked = [
@@ -41,7 +41,7 @@ export const populate: readonly Scenario[] = [
     },
   },
   {
-    name: 'populate: the answers of create and destroy, too',
+    name: 'populate: applies to the answers of create and destroy',
     async run(api) {
       const { ann } = await cast(api)
       const made = record(await api.request('POST', '/animal', { body: { name: 'New', keeper: ann } }), 201)
@@ -53,7 +53,7 @@ export const populate: readonly Scenario[] = [
     },
   },
   {
-    name: 'populate: none, some, and what is not named stays out',
+    name: 'populate: false, and a list of associations',
     async run(api) {
       const { ann, bob } = await cast(api)
       const ask = async (query: string) => record(await api.request('GET', `/keeper/${bob}?${query}`))
@@ -71,7 +71,7 @@ export const populate: readonly Scenario[] = [
     },
   },
   {
-    name: 'populate: a page of each, and not of all together',
+    name: 'populate: a limit applies to each parent separately',
     settings: { limits: { defaultLimit: 2 } },
     async run(api) {
       await cast(api)
@@ -88,7 +88,7 @@ export const populate: readonly Scenario[] = [
     },
   },
   {
-    name: 'populate: with a condition, an order and a page of its own, and deeper',
+    name: 'populate: with its own condition, sort and page, and nested',
     async run(api) {
       const { ann } = await cast(api)
       const ask = async (populate: Json) => record(await api.request('GET', address(`/keeper/${ann}`, { populate })))
@@ -126,7 +126,7 @@ export const populate: readonly Scenario[] = [
     },
   },
   {
-    name: 'populate: what cannot be embedded is refused',
+    name: 'populate: an unknown association or option is refused',
     async run(api) {
       const { ann } = await cast(api)
       const wrong: readonly Json[] = [
@@ -155,11 +155,27 @@ export const populate: readonly Scenario[] = [
         for (const path of ['/keeper', `/keeper/${ann}`])
           refused(await api.request('GET', address(path, { populate })), 'E_BAD_CRITERIA')
       }
-      refused(
-        await api.request('GET', address('/keeper', { populate: { animals: { limit: 1000 } }, limit: '51' })),
-        'E_BAD_CRITERIA',
-        { limit: 'maxPopulated' },
+    },
+  },
+  {
+    name: 'populate: the records that are found are counted, not the largest possible number',
+    settings: { limits: { maxPopulated: 3 } },
+    async run(api) {
+      const keepers = [await create(api, 'keeper', { name: 'Ann' }), await create(api, 'keeper', { name: 'Bob' })]
+      for (const [index, keeper] of [0, 0, 1].entries()) {
+        await create(api, 'animal', { name: `a${index}`, keeper: keepers[keeper]?.id as number })
+      }
+      const query = { populate: { animals: { limit: 1000 } } }
+      const found = list(await api.request('GET', address('/keeper', { ...query, limit: '1000' })))
+      assert.deepEqual(
+        found.map(({ animals }) => (animals as readonly Json[]).length),
+        [2, 1],
       )
+      await create(api, 'animal', { name: 'a3', keeper: keepers[1]?.id as number })
+      const { detail } = refused(await api.request('GET', address('/keeper', query)), 'E_BAD_CRITERIA', {
+        limit: 'maxPopulated',
+      })
+      assert.match(detail as string, /more than 3 records of the association "animals" \(maxPopulated\)/)
     },
   },
 ]

@@ -21,7 +21,7 @@ const without = (...names: readonly string[]) => all.filter((name) => !names.inc
 /** `select` and `omit`. */
 export const projection: readonly Scenario[] = [
   {
-    name: 'select and omit: in each of their forms, for lists and for single records',
+    name: 'select and omit: each notation, for lists and single records',
     async run(api) {
       const made = await create(api, 'specimen', { label: 'a', legs: 4 })
       const cases = [
@@ -52,7 +52,7 @@ export const projection: readonly Scenario[] = [
     },
   },
   {
-    name: 'select: a filter and an order may use what is not answered',
+    name: 'select: filters and sorting may use attributes that are not selected',
     async run(api) {
       for (const [label, legs] of [
         ['a', 1],
@@ -71,7 +71,7 @@ export const projection: readonly Scenario[] = [
     },
   },
   {
-    name: 'select: the key is always there, whatever it is called',
+    name: 'select: the primary key is always included',
     async run(api) {
       await create(api, 'enclosure', { code: 'A', title: 't' })
       for (const [query, expected] of [
@@ -83,7 +83,7 @@ export const projection: readonly Scenario[] = [
     },
   },
   {
-    name: 'select and omit: what is no attribute is refused',
+    name: 'select and omit: an unknown attribute is refused',
     async run(api) {
       const { id } = await create(api, 'specimen', { label: 'a' })
       const wrong = [

@@ -49,10 +49,10 @@ const cases: readonly Case[] = [
 
 const nameOf: Readonly<Record<string, string>> = { team: 'title', enclosure: 'code' }
 
-/** Conditions and orders that go through an association. */
+/** Conditions and sorting through an association. */
 export const related: readonly Scenario[] = [
   {
-    name: 'related: records whose other side fulfils a condition of its own',
+    name: 'related: a condition on the associated record',
     async run(api) {
       await cast(api)
       for (const [model, where, found] of cases) {
@@ -62,7 +62,7 @@ export const related: readonly Scenario[] = [
     },
   },
   {
-    name: 'related: the order of those that records point to, without them first',
+    name: 'related: sorting by an attribute of the associated record, missing ones first',
     async run(api) {
       await cast(api)
       for (const [sort, found] of [
@@ -76,7 +76,7 @@ export const related: readonly Scenario[] = [
     },
   },
   {
-    name: 'related: what is wrong on the other side is wrong',
+    name: 'related: an invalid condition on the associated record is refused',
     async run(api) {
       for (const where of [
         { keeper: { nosuch: 1 } },

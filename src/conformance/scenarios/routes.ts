@@ -4,10 +4,10 @@ import type { Scenario } from '../scenario.ts'
 
 const words = (header: string | undefined): readonly string[] => (header ?? '').split(', ').sort()
 
-/** Addresses, and what answers to which method. */
+/** Routes and methods. */
 export const routes: readonly Scenario[] = [
   {
-    name: 'routes: a list has a REST spelling and a shortcut',
+    name: 'routes: a list has a REST route and a shortcut',
     async run(api) {
       await create(api, 'specimen', { label: 'a' })
       await create(api, 'specimen', { label: 'b' })
@@ -18,7 +18,7 @@ export const routes: readonly Scenario[] = [
     },
   },
   {
-    name: 'routes: a record has a REST spelling and a shortcut',
+    name: 'routes: a record has a REST route and a shortcut',
     async run(api) {
       const made = await create(api, 'specimen', { label: 'a' })
       assert.deepEqual(record(await api.request('GET', `/specimen/${made.id}`)), made)
@@ -26,7 +26,7 @@ export const routes: readonly Scenario[] = [
     },
   },
   {
-    name: 'routes: each write has a REST spelling and a shortcut with the same answer',
+    name: 'routes: each write has a REST route and a shortcut with the same answer',
     async run(api) {
       const byRest = record(await api.request('POST', '/specimen', { body: { label: 'a', legs: 2 } }), 201)
       const byGet = record(await api.request('GET', '/specimen/create?label=a&legs=2'), 201)
@@ -42,7 +42,8 @@ export const routes: readonly Scenario[] = [
     },
   },
   {
-    name: 'routes: a GET that writes must not be kept by a cache',
+    name: 'routes: the answer to a GET that writes is not cacheable',
+    needs: ['http'],
     async run(api) {
       const answer = await api.request('GET', '/specimen/create?label=a')
       assert.equal(answer.header('cache-control'), 'no-store')
@@ -50,7 +51,7 @@ export const routes: readonly Scenario[] = [
     },
   },
   {
-    name: 'routes: letter case and one slash at the end do not matter',
+    name: 'routes: letter case and one trailing slash are ignored',
     async run(api) {
       const { id } = await create(api, 'specimen', { label: 'a' })
       for (const path of ['/SPECIMEN', '/Specimen/', '/specimen/FIND', '/Specimen/Find/', '/specimen/?limit=5']) {
@@ -62,7 +63,7 @@ export const routes: readonly Scenario[] = [
     },
   },
   {
-    name: 'routes: what is nowhere is not found',
+    name: 'routes: 404 for an unknown address',
     async run(api) {
       const { id } = await create(api, 'specimen', { label: 'a' })
       const paths = [
@@ -75,7 +76,7 @@ export const routes: readonly Scenario[] = [
         `/specimen/${id}/nosuch`,
         `/specimen/${id}/label`,
         '/specimen/find/1/2/3/4',
-        // Tables of pairs are nobody's models.
+        // Junction tables are not models.
         '/keeper_teams__team_members',
         '/venue',
         '/zoo%20%22enclosures%22',
@@ -86,7 +87,7 @@ export const routes: readonly Scenario[] = [
     },
   },
   {
-    name: 'routes: names of JavaScript are no models and no words',
+    name: 'routes: names of JavaScript properties are neither models nor route words',
     async run(api) {
       for (const path of [
         '/__proto__',
@@ -98,13 +99,14 @@ export const routes: readonly Scenario[] = [
       ]) {
         refused(await api.request('GET', path), 'E_NO_SUCH_ROUTE')
       }
-      refused(await api.request('GET', '/specimen/__proto__'), 'E_BAD_REQUEST')
-      refused(await api.request('GET', '/specimen/constructor'), 'E_BAD_REQUEST')
+      refused(await api.request('GET', '/specimen/__proto__'), 'E_NO_SUCH_RECORD')
+      refused(await api.request('GET', '/specimen/constructor'), 'E_NO_SUCH_RECORD')
       refused(await api.request('GET', '/enclosure/__proto__'), 'E_NO_SUCH_RECORD')
     },
   },
   {
-    name: 'routes: a method that an address does not know is told which it knows',
+    name: 'routes: 405 lists the allowed methods',
+    needs: ['http'],
     async run(api) {
       const cases = [
         ['PATCH', '/specimen/find', ['GET', 'HEAD', 'OPTIONS']],
@@ -123,7 +125,7 @@ export const routes: readonly Scenario[] = [
     },
   },
   {
-    name: 'routes: OPTIONS says what an address answers to',
+    name: 'routes: OPTIONS lists the allowed methods',
     async run(api) {
       const cases = [
         ['/specimen', ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']],
@@ -141,7 +143,7 @@ export const routes: readonly Scenario[] = [
     },
   },
   {
-    name: 'routes: HEAD answers as GET does, without the body',
+    name: 'routes: HEAD answers like GET, without a body',
     needs: ['bytes'],
     async run(api) {
       const { id } = await create(api, 'specimen', { label: 'a' })
@@ -171,7 +173,7 @@ export const routes: readonly Scenario[] = [
     },
   },
   {
-    name: 'routes: no header and no parameter changes the method',
+    name: 'routes: no header or parameter overrides the method',
     async run(api) {
       const { id } = await create(api, 'specimen', { label: 'a' })
       const headers = { 'x-http-method-override': 'DELETE', 'x-method-override': 'DELETE' }
@@ -181,7 +183,7 @@ export const routes: readonly Scenario[] = [
     },
   },
   {
-    name: 'routes: keys may be spelled as numbers may',
+    name: 'routes: the accepted notations of a numeric key',
     async run(api) {
       const { id } = await create(api, 'specimen', { label: 'a' })
       for (const spelling of [`0${id}`, `${id}.0`, `${id}e0`, `%2B${id}`]) {
@@ -190,6 +192,7 @@ export const routes: readonly Scenario[] = [
       for (const spelling of ['0', '-1', '9007199254740991']) {
         refused(await api.request('GET', `/specimen/${spelling}`), 'E_NO_SUCH_RECORD', { model: 'specimen' })
       }
+      // Text that is no key of the model: no record has it.
       for (const spelling of [
         'abc',
         `${id}%20`,
@@ -201,12 +204,12 @@ export const routes: readonly Scenario[] = [
         'NaN',
         '%00',
       ]) {
-        refused(await api.request('GET', `/specimen/${spelling}`), 'E_BAD_REQUEST', { model: 'specimen' })
+        refused(await api.request('GET', `/specimen/${spelling}`), 'E_NO_SUCH_RECORD', { model: 'specimen' })
       }
     },
   },
   {
-    name: 'routes: a key that is text may hold anything',
+    name: 'routes: a string key may contain any character',
     async run(api) {
       for (const code of [
         'A 1',
@@ -235,7 +238,7 @@ export const routes: readonly Scenario[] = [
     },
   },
   {
-    name: 'routes: an address that is no percent-encoded UTF-8 is refused',
+    name: 'routes: an address that is not percent-encoded UTF-8 is refused',
     async run(api) {
       for (const path of [
         '/enclosure/%',

@@ -17,10 +17,10 @@ async function cast(api: Api): Promise<void> {
 const sorted = async (api: Api, sort: Json, name = 'label') =>
   column(await api.request('GET', address('/specimen', { sort, limit: '100' })), name)
 
-/** The order of lists: every way to ask for one, and that it is always total. */
+/** Sorting: each notation, and a total order in every case. */
 export const sorting: readonly Scenario[] = [
   {
-    name: 'sort: in each of its forms',
+    name: 'sort: each notation',
     async run(api) {
       await cast(api)
       const down = ['e', 'd', 'c', 'b', 'a']
@@ -55,7 +55,7 @@ export const sorting: readonly Scenario[] = [
     },
   },
   {
-    name: 'sort: by the key when nothing is said, whatever was changed since',
+    name: 'sort: by primary key by default, independent of updates',
     async run(api) {
       await cast(api)
       const [{ id } = {}] = (await api.request('GET', '/specimen?label=a')).body as readonly { id?: number }[]
@@ -64,7 +64,7 @@ export const sorting: readonly Scenario[] = [
     },
   },
   {
-    name: 'sort: nulls come first ascending and last descending, and the key breaks ties',
+    name: 'sort: nulls come first ascending and last descending; the primary key breaks ties',
     async run(api) {
       await cast(api)
       assert.deepEqual(await sorted(api, 'legs'), ['d', 'a', 'c', 'b', 'e'])
@@ -74,7 +74,7 @@ export const sorting: readonly Scenario[] = [
     },
   },
   {
-    name: 'sort: pages put together are the whole list',
+    name: 'sort: consecutive pages form the whole list',
     async run(api) {
       for (let index = 0; index < 12; index++)
         await create(api, 'specimen', { label: String(index), ...(index % 3 > 0 && { legs: index % 2 }) })
@@ -87,7 +87,7 @@ export const sorting: readonly Scenario[] = [
     },
   },
   {
-    name: 'sort: texts by code points, with upper before lower case',
+    name: 'sort: strings by code point, upper case before lower case',
     async run(api) {
       const ordered = [
         '',
@@ -114,7 +114,7 @@ export const sorting: readonly Scenario[] = [
     },
   },
   {
-    name: 'sort: numbers of each kind by their size, times by their moment, false before true',
+    name: 'sort: numbers by value, times by instant, false before true',
     async run(api) {
       const orders: Readonly<Record<string, readonly Json[]>> = {
         weight: [
@@ -164,7 +164,7 @@ export const sorting: readonly Scenario[] = [
     },
   },
   {
-    name: 'sort: what is no order is refused',
+    name: 'sort: an invalid sort is refused',
     async run(api) {
       const wrong: readonly Json[] = [
         'nosuch',

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../protocol/json.ts'
 import { address, column, create, refused } from '../expect.ts'
 import type { Api, Scenario } from '../scenario.ts'
 
-/** Texts that hold what a database, a pattern or an encoding gives a meaning to. */
+/** Strings with characters that have a meaning in SQL, patterns or encodings. */
 const texts = [
   '',
   'a',
@@ -39,7 +39,7 @@ const texts = [
   ' a ',
 ]
 
-/** What is searched for, whole, in parts, and in the other case. */
+/** Search terms: whole, in part, and in the other letter case. */
 const needles = [
   ...texts,
   '%',
@@ -68,7 +68,7 @@ const meanings = {
   endsWith: (text: string, needle: string) => text.endsWith(needle),
 } as const
 
-/** Patterns and what they match; each is asked of `texts`. */
+/** Patterns and the entries of `texts` that they match. */
 const patterns: readonly (readonly [pattern: string, matched: readonly string[]])[] = [
   ['%', texts],
   ['%%', texts],
@@ -111,12 +111,12 @@ const find = async (api: Api, modifier: string, operand: string) =>
     'label',
   )
 
-/** Searching in texts: nothing but the wildcards of `like` means anything, and letters have their case. */
+/** Text search: case-sensitive; only the wildcards of `like` are special. */
 export const textSearch: readonly Scenario[] = [
   ...Object.entries(meanings).map(
     ([modifier, meaning]) =>
       ({
-        name: `text: ${modifier} takes every character for itself`,
+        name: `text: ${modifier} treats every character literally`,
         async run(api) {
           await fill(api)
           for (const needle of needles) {
@@ -127,7 +127,7 @@ export const textSearch: readonly Scenario[] = [
       }) satisfies Scenario,
   ),
   {
-    name: 'text: like knows % and _, and a backslash takes their meaning away',
+    name: 'text: like supports % and _, escaped by a backslash',
     async run(api) {
       await fill(api)
       for (const [pattern, matched] of patterns) {
@@ -136,7 +136,7 @@ export const textSearch: readonly Scenario[] = [
     },
   },
   {
-    name: 'text: equality and lists take every character for itself',
+    name: 'text: equality and lists treat every character literally',
     async run(api) {
       await fill(api)
       for (const text of texts) {
@@ -148,7 +148,7 @@ export const textSearch: readonly Scenario[] = [
     },
   },
   {
-    name: 'text: a pattern says something, and not too much',
+    name: 'text: empty and overlong patterns are refused',
     async run(api) {
       const cases: readonly JsonObject[] = [
         { like: '' },

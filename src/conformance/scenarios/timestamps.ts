@@ -3,10 +3,10 @@ import type { JsonObject } from '../../protocol/json.ts'
 import { address, column, create, isoForm, record, stored } from '../expect.ts'
 import type { Scenario } from '../scenario.ts'
 
-/** `createdAt` and `updatedAt`, which are ours to give. */
+/** `createdAt` and `updatedAt`, which the service sets. */
 export const timestamps: readonly Scenario[] = [
   {
-    name: 'timestamps: ISO 8601, UTC, with milliseconds, of now',
+    name: 'timestamps: the current time in ISO 8601, UTC, with milliseconds',
     async run(api) {
       const before = new Date(Date.now() - 60_000).toISOString()
       const { createdAt, updatedAt } = await create(api, 'specimen', {})
@@ -16,7 +16,7 @@ export const timestamps: readonly Scenario[] = [
     },
   },
   {
-    name: 'timestamps: numbers where the model says so',
+    name: 'timestamps: numbers when the model declares them so',
     async run(api) {
       const made = await create(api, 'reading', { value: 1 })
       assert.ok(Number.isSafeInteger(made.createdAt) && Math.abs(Number(made.createdAt) - Date.now()) < 60_000)
@@ -27,7 +27,7 @@ export const timestamps: readonly Scenario[] = [
     },
   },
   {
-    name: 'timestamps: what a client says of them is passed over',
+    name: 'timestamps: values sent by a client are ignored',
     async run(api) {
       const given = { createdAt: '2001-01-01T00:00:00.000Z', updatedAt: '2001-01-01T00:00:00.000Z' }
       for (const body of [
@@ -46,7 +46,7 @@ export const timestamps: readonly Scenario[] = [
     },
   },
   {
-    name: 'timestamps: they can be asked for and sorted by',
+    name: 'timestamps: can be filtered and sorted by',
     async run(api) {
       const { createdAt } = await create(api, 'specimen', { label: 'a' })
       const at = String(createdAt)

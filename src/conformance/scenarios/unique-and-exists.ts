@@ -3,10 +3,10 @@ import type { JsonObject } from '../../protocol/json.ts'
 import { column, create, invalid, list, nothingStored, record, stored } from '../expect.ts'
 import type { Scenario } from '../scenario.ts'
 
-/** What only the database can know: that a value is taken, that a record is not there. */
+/** Rules that need the database: `unique` and `exists`. */
 export const uniqueAndExists: readonly Scenario[] = [
   {
-    name: 'unique: a value that is taken is refused, by create and by update, and nothing is changed',
+    name: 'unique: create and update refuse a value that exists already and change nothing',
     async run(api) {
       const ann = await create(api, 'keeper', { name: 'Ann', email: 'ann@zoo.test' })
       const bob = await create(api, 'keeper', { name: 'Bob', email: 'bob@zoo.test' })
@@ -21,7 +21,7 @@ export const uniqueAndExists: readonly Scenario[] = [
     },
   },
   {
-    name: 'unique: the document says which attribute, and nothing of who has the value',
+    name: 'unique: the problem document names the attribute and reveals nothing about the other record',
     async run(api) {
       await create(api, 'team', { title: 'Night' })
       const answer = await api.request('POST', '/team', { body: { title: 'Night' } })
@@ -31,7 +31,7 @@ export const uniqueAndExists: readonly Scenario[] = [
     },
   },
   {
-    name: 'unique: its own value may be sent back, and one that was let go is free',
+    name: 'unique: a record may keep its own value, and a value that was given up can be used again',
     async run(api) {
       const ann = await create(api, 'keeper', { name: 'Ann', email: 'ann@zoo.test' })
       record(await api.request('PUT', `/keeper/${ann.id}`, { body: { email: 'ann@zoo.test', age: 40 } }))
@@ -42,7 +42,7 @@ export const uniqueAndExists: readonly Scenario[] = [
     },
   },
   {
-    name: 'unique: no value is not taken, letters have their case, and equal is equal to the last character',
+    name: 'unique: null is never a duplicate; comparison is exact, including letter case and trailing characters',
     async run(api) {
       for (const body of [{ name: 'Ann' }, { name: 'Bob' }, { name: 'Cy', email: null }] as readonly JsonObject[]) {
         await create(api, 'keeper', body)
@@ -53,7 +53,19 @@ export const uniqueAndExists: readonly Scenario[] = [
     },
   },
   {
-    name: 'unique: a to-one that nobody shares',
+    name: 'unique: a unique index on several attributes names each of them',
+    async run(api) {
+      const visit = { day: 'Monday', slot: 1 }
+      const first = await create(api, 'visit', visit)
+      const second = await create(api, 'visit', { day: 'Monday', slot: 2 })
+      const both = { day: ['unique'], slot: ['unique'] }
+      invalid(await api.request('POST', '/visit', { body: visit }), both)
+      invalid(await api.request('PATCH', `/visit/${second.id}`, { body: { slot: 1 } }), both)
+      assert.deepEqual(list(await api.request('GET', '/visit?populate=false')), [first, second])
+    },
+  },
+  {
+    name: 'unique: a to-one association',
     async run(api) {
       const holder = (await create(api, 'keeper', { name: 'Ann' })).id as number
       await create(api, 'ticket', { seat: '1', holder })
@@ -63,7 +75,7 @@ export const uniqueAndExists: readonly Scenario[] = [
     },
   },
   {
-    name: 'unique: of many at once, one wins',
+    name: 'unique: exactly one of several simultaneous creates succeeds',
     async run(api) {
       const asked = Array.from({ length: 10 }, () => api.request('POST', '/team', { body: { title: 'Night' } }))
       const answers = await Promise.all(asked)
@@ -73,7 +85,7 @@ export const uniqueAndExists: readonly Scenario[] = [
     },
   },
   {
-    name: 'exists: a to-one that names nobody is refused, for every kind of key',
+    name: 'exists: a to-one must refer to an existing record, for every type of key',
     async run(api) {
       const animal = (await create(api, 'animal', { name: 'Leo' })).id as number
       const cases: readonly (readonly [model: string, body: JsonObject, name: string])[] = [
@@ -95,7 +107,7 @@ export const uniqueAndExists: readonly Scenario[] = [
     },
   },
   {
-    name: 'exists: all that are missing are named',
+    name: 'exists: every missing record is named',
     async run(api) {
       const answer = await api.request('POST', '/animal', {
         body: { name: 'Tom', keeper: 999999, enclosure: 'nowhere' },
@@ -104,7 +116,7 @@ export const uniqueAndExists: readonly Scenario[] = [
     },
   },
   {
-    name: 'exists: a record may point to itself once it is there',
+    name: 'exists: a record may refer to itself once it exists',
     async run(api) {
       const { id } = await create(api, 'keeper', { name: 'Ann' })
       const answer = await api.request('PATCH', `/keeper/${id}?populate=false`, { body: { mentor: id as number } })

@@ -3,10 +3,10 @@ import type { JsonObject } from '../../protocol/json.ts'
 import { column, create, invalid, record, refused, stored } from '../expect.ts'
 import type { Scenario } from '../scenario.ts'
 
-/** Changes to a record: which spellings there are, and what they leave alone. */
+/** Updates: the methods and routes, and what they leave unchanged. */
 export const update: readonly Scenario[] = [
   {
-    name: 'update: PUT, PATCH, POST and the shortcut all change what they name, and only that',
+    name: 'update: PUT, PATCH, POST and the shortcut change the named attributes only',
     async run(api) {
       const { id, ...made } = await create(api, 'specimen', { label: 'a', weight: 1, notes: { a: 1, b: 2 } })
       const spellings = [
@@ -28,7 +28,7 @@ export const update: readonly Scenario[] = [
     },
   },
   {
-    name: 'update: the record in the path is meant, whatever id the body or the query names',
+    name: 'update: the key in the path wins over an id in the body or the query',
     async run(api) {
       const a = await create(api, 'specimen', { label: 'a' })
       const b = await create(api, 'specimen', { label: 'b' })
@@ -55,7 +55,7 @@ export const update: readonly Scenario[] = [
     },
   },
   {
-    name: 'update: where the key has another name, its parameter is still id',
+    name: 'update: the parameter is `id` even when the primary key has another name',
     async run(api) {
       await create(api, 'enclosure', { code: 'A' })
       assert.equal(record(await api.request('PATCH', '/enclosure', { body: { id: 'A', title: 't' } })).title, 't')
@@ -63,7 +63,7 @@ export const update: readonly Scenario[] = [
     },
   },
   {
-    name: 'update: no id, or one that cannot be, is refused before anything else',
+    name: 'update: a missing or impossible id is refused before the values are checked',
     async run(api) {
       const { id } = await create(api, 'specimen', { label: 'a' })
       const asked = [
@@ -71,21 +71,35 @@ export const update: readonly Scenario[] = [
         ['PATCH', '/specimen', { id: null, legs: 1 }],
         ['PATCH', '/specimen', { id: [id], legs: 1 }],
         ['PATCH', '/specimen', { id: { '>': 0 }, legs: 1 }],
-        ['PATCH', '/specimen', { id: 'abc', nosuch: 1 }],
-        ['PUT', '/specimen/abc', { nosuch: 1 }],
         ['GET', '/specimen/update?legs=1', undefined],
-        ['GET', `/specimen/update?id=${id}&legs=1`, undefined],
       ] as const
       for (const [method, path, body] of asked) {
         refused(await api.request(method, path, body && { body: body as never }), 'E_BAD_REQUEST', {
           model: 'specimen',
         })
       }
+      for (const [method, path, body] of [
+        ['PATCH', '/specimen', { id: 'abc', nosuch: 1 }],
+        ['PUT', '/specimen/abc', { nosuch: 1 }],
+        ['GET', '/specimen/update/abc?legs=1', undefined],
+        ['GET', '/specimen/update?id=abc&legs=1', undefined],
+      ] as const) {
+        refused(await api.request(method, path, body && { body }), 'E_NO_SUCH_RECORD', { model: 'specimen' })
+      }
       assert.equal((await stored(api, 'specimen', id)).legs, null)
     },
   },
   {
-    name: 'update: that there is no such record is said before what is wrong with the values',
+    name: 'update: the shortcut takes the id in the path or in the query string',
+    async run(api) {
+      const { id } = await create(api, 'specimen', { label: 'a' })
+      for (const [legs, path] of [`/specimen/update/${id}?legs=0`, `/specimen/update?id=${id}&legs=1`].entries()) {
+        assert.equal(record(await api.request('GET', path)).legs, legs)
+      }
+    },
+  },
+  {
+    name: 'update: a missing record is reported before invalid values',
     async run(api) {
       for (const body of [{ legs: 1 }, { legs: 'abc' }, {}] as readonly JsonObject[]) {
         refused(await api.request('PATCH', '/specimen/999999', { body }), 'E_NO_SUCH_RECORD', { model: 'specimen' })
@@ -94,7 +108,7 @@ export const update: readonly Scenario[] = [
     },
   },
   {
-    name: 'update: every wrong value is named, and nothing is changed',
+    name: 'update: every invalid value is named and nothing is changed',
     async run(api) {
       const made = await create(api, 'keeper', { name: 'Ann', age: 30 })
       const body = { name: '', age: 7, email: 'x', role: null }
@@ -111,7 +125,7 @@ export const update: readonly Scenario[] = [
     },
   },
   {
-    name: 'update: what may be null can be made null, and an empty update answers the record',
+    name: 'update: nullable attributes can be set to null, and an empty update answers the record',
     async run(api) {
       const full = {
         label: 'a',
@@ -132,7 +146,7 @@ export const update: readonly Scenario[] = [
     },
   },
   {
-    name: 'update: JSON is replaced and not merged',
+    name: 'update: a JSON value is replaced, not merged',
     async run(api) {
       const { id } = await create(api, 'specimen', { notes: { a: 1, b: 2 } })
       assert.deepEqual(record(await api.request('PATCH', `/specimen/${id}`, { body: { notes: { c: 3 } } })).notes, {
@@ -141,7 +155,7 @@ export const update: readonly Scenario[] = [
     },
   },
   {
-    name: 'update: what a find returned may be sent back',
+    name: 'update: a record may be sent back as a find returned it',
     async run(api) {
       const mentor = await create(api, 'keeper', { name: 'Ann' })
       const { id } = await create(api, 'keeper', { name: 'Bob', mentor: mentor.id as number })
@@ -152,7 +166,7 @@ export const update: readonly Scenario[] = [
     },
   },
   {
-    name: 'update: a list is no record',
+    name: 'update: a body that is an array is refused',
     async run(api) {
       const made = await create(api, 'specimen', { label: 'a' })
       refused(await api.request('PATCH', `/specimen/${made.id}`, { body: [{ label: 'b' }] }), 'E_BAD_BODY')

@@ -8,10 +8,10 @@ const tagOf = async (api: Api, path: string): Promise<string> => {
   return tag as string
 }
 
-/** Entity tags: what is known already is not sent again, what was changed meanwhile is not overwritten. */
+/** Entity tags: conditional reads (`If-None-Match`) and conditional writes (`If-Match`). */
 export const versions: readonly Scenario[] = [
   {
-    name: 'versions: what a client has is not sent again',
+    name: 'versions: If-None-Match with the current tag answers 304',
     async run(api) {
       const { id } = await create(api, 'specimen', { label: 'a' })
       for (const path of [`/specimen/${id}`, '/specimen', '/specimen?label=a', `/specimen/${id}?select=label`]) {
@@ -29,7 +29,7 @@ export const versions: readonly Scenario[] = [
     },
   },
   {
-    name: 'versions: a change that was not seen is not overwritten',
+    name: 'versions: If-Match with an outdated tag refuses the write',
     async run(api) {
       const { id } = await create(api, 'specimen', { label: 'a' })
       const path = `/specimen/${id}`
@@ -53,7 +53,7 @@ export const versions: readonly Scenario[] = [
     },
   },
   {
-    name: 'versions: a tag of the embedded answer is one of the record, and one of a part is none',
+    name: 'versions: a tag of a populated answer is accepted, a tag of a projection is not',
     async run(api) {
       const ann = (await create(api, 'keeper', { name: 'Ann' })).id as number
       await create(api, 'animal', { name: 'Leo', keeper: ann })
@@ -71,7 +71,7 @@ export const versions: readonly Scenario[] = [
     },
   },
   {
-    name: 'versions: any version will do, but not a weak or a broken one',
+    name: 'versions: `*` matches any version; weak and malformed tags match none',
     async run(api) {
       const { id } = await create(api, 'specimen', { label: 'a' })
       const path = `/specimen/${id}`
@@ -90,7 +90,7 @@ export const versions: readonly Scenario[] = [
     },
   },
   {
-    name: 'versions: of many who saw the same, one wins',
+    name: 'versions: exactly one of several simultaneous writes with the same tag succeeds',
     async run(api) {
       const { id } = await create(api, 'specimen', { legs: 0 })
       const tag = await tagOf(api, `/specimen/${id}`)

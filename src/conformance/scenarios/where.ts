@@ -41,16 +41,9 @@ const table = (name: string, cases: readonly Case[]): Scenario => ({
   },
 })
 
-const refusals = (name: string, wheres: readonly (string | Json)[], more = {}): Scenario => ({
-  name: `where: ${name}`,
-  async run(api) {
-    for (const where of wheres) refused(await find(api, where), 'E_BAD_CRITERIA', more)
-  },
-})
-
-/** Conditions: each modifier under each of its names, lists, null, and how they are put together. */
+/** Conditions: each modifier under each of its names, lists, null, and combinations. */
 export const where: readonly Scenario[] = [
-  table('equality, and several attributes that must all hold', [
+  table('equality, and several attributes combined by and', [
     [{}, ['ann', 'bob', 'cy', null]],
     [{ label: 'ann' }, ['ann']],
     [{ label: 'Ann' }, []],
@@ -62,7 +55,7 @@ export const where: readonly Scenario[] = [
     [{ bornAt: '2025-06-01T14:00+02:00' }, ['bob']],
     [{ token: 'FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF' }, ['cy']],
   ]),
-  table('modifiers of order, under each of their names', [
+  table('ordering modifiers, under each of their names', [
     [{ legs: { '<': 4 } }, ['bob', 'cy']],
     [{ legs: { lessThan: 4 } }, ['bob', 'cy']],
     [{ legs: { '<=': 4 } }, ['ann', 'bob', 'cy']],
@@ -73,14 +66,14 @@ export const where: readonly Scenario[] = [
     [{ legs: { greaterThanOrEqual: 4 } }, ['ann']],
     [{ weight: { '>': -2, '<': 3 } }, ['ann', 'cy']],
     [{ label: { '>': 'ann', '<=': 'cy' } }, ['bob', 'cy']],
-    // As numbers and not as texts: '9' is not after '10'.
+    // Compared as numbers, not as strings: '9' precedes '10'.
     [{ serial: { '<': '10' } }, ['ann', 'cy']],
     [{ serial: { '>=': '-9223372036854775808' } }, ['ann', 'bob', 'cy']],
     [{ bornAt: { '<': '2026-01-01' } }, ['bob']],
     [{ bornAt: { '>=': '2026-01-01T00:00:00+00:00' } }, ['ann']],
     [{ token: { '>': '0190163d-8694-739b-aea5-966c26f8ad90' } }, ['cy']],
   ]),
-  table('another value, under each of its names', [
+  table('inequality, under each of its names', [
     [{ label: { '!=': 'ann' } }, ['bob', 'cy']],
     [{ label: { '!': 'ann' } }, ['bob', 'cy']],
     [{ label: { not: 'ann' } }, ['bob', 'cy']],
@@ -102,7 +95,7 @@ export const where: readonly Scenario[] = [
     [{ label: { not: ['ann', 'bob'] } }, ['cy']],
     [{ serial: { nin: ['9'] } }, ['bob', 'cy']],
   ]),
-  table('an empty list holds nothing, and nothing is outside of it', [
+  table('an empty list matches nothing, and its negation everything', [
     [{ label: [] }, []],
     [{ label: { in: [] } }, []],
     [{ not: { label: [] } }, ['ann', 'bob', 'cy', null]],
@@ -111,7 +104,7 @@ export const where: readonly Scenario[] = [
     [{ id: [] }, []],
     [[], []],
   ]),
-  table('null is asked for by its name, and is not among other values', [
+  table('null is matched only by null', [
     [{ label: null }, [null]],
     [{ label: { '!=': null } }, ['ann', 'bob', 'cy']],
     [{ label: { '!': null } }, ['ann', 'bob', 'cy']],
@@ -141,7 +134,7 @@ export const where: readonly Scenario[] = [
     [{ not: { or: [] } }, ['ann', 'bob', 'cy', null]],
     [{ or: [{ label: 'ann' }, { or: [] }] }, ['ann']],
   ]),
-  table('a comparison with null is false, and its opposite true', [
+  table('a comparison with null is false, and its negation true', [
     [{ not: { legs: { '>': 2 } } }, ['bob', 'cy', null]],
     [{ not: { legs: { '<=': 2 } } }, ['ann', null]],
     [{ not: { legs: { '!=': 2 } } }, ['bob', 'cy', null]],
@@ -157,7 +150,7 @@ export const where: readonly Scenario[] = [
     [{ not: { not: { legs: { '>': 2 } } } }, ['ann']],
   ]),
   {
-    name: 'where: a key alone asks for its record, a list of keys for theirs',
+    name: 'where: a bare key or a list of keys',
     async run(api) {
       await cast(api)
       const ids = column(await find(api, {}), 'id') as readonly number[]
@@ -171,7 +164,7 @@ export const where: readonly Scenario[] = [
     },
   },
   {
-    name: 'where: a to-one is compared by the key of the other record',
+    name: 'where: a to-one is compared by key',
     async run(api) {
       const ann = (await create(api, 'keeper', { name: 'Ann' })).id as number
       await create(api, 'enclosure', { code: 'C 1' })
@@ -200,120 +193,21 @@ export const where: readonly Scenario[] = [
       })
     },
   },
-  refusals('what is no condition is never ignored', [
-    'bad',
-    '',
-    'null',
-    'true',
-    'false',
-    'undefined',
-    "{'label':'ann'}",
-    '{"label":"ann"',
-    '[{"label":"ann"}]',
-    '[null]',
-    '[[1]]',
-    '{"id":[[1]]}',
-    '"abc"',
-    '1.5',
-  ]),
-  refusals('and, or and not take conditions', [
-    { or: {} },
-    { or: 'x' },
-    { or: [5] },
-    { or: [null] },
-    { or: [[]] },
-    { or: { 0: { label: 'a' }, length: 1 } },
-    { and: { label: 'a' } },
-    { and: null },
-    { not: [] },
-    { not: [{ label: 'a' }] },
-    { not: null },
-    { not: 'x' },
-  ]),
-  refusals('words that are none', [
-    { nor: [{ label: 'a' }] },
-    { $or: [{ label: 'a' }] },
-    { OR: [{ label: 'a' }] },
-    { '!': { label: 'a' } },
-    { label: 'a', limit: 1 },
-    { 'legs.x': 1 },
-    { Label: 'a' },
-    { 'label ': 'a' },
-    { where: { label: 'a' } },
-  ]),
-  refusals(
-    'modifiers that are none, and comparisons with nothing',
-    [
-      ...[
-        'gt',
-        'gte',
-        'lt',
-        'lte',
-        'between',
-        'regex',
-        '$gt',
-        'eq',
-        '==',
-        '=',
-        'LIKE',
-        'toString',
-        '__proto__',
-        'constructor',
-        '',
-      ].map((word) => ({
-        legs: { [word]: 1 },
-      })),
-      { legs: {} },
-      { legs: { '>': {} } },
-      { legs: { '>': [1] } },
-      { legs: { '!=': {} } },
-      { legs: { '>': 1, nosuch: 2 } },
-    ],
-    { attribute: 'legs' },
-  ),
-  refusals('null has no order and is in no list', [
-    { legs: { '<': null } },
-    { legs: { '>=': null } },
-    { legs: { in: [1, null] } },
-    { legs: { nin: [null] } },
-    { legs: [null] },
-    { label: { contains: null } },
-    { label: { like: null } },
-  ]),
-  refusals('in and nin take lists', [
-    { legs: { in: 1 } },
-    { legs: { in: '1,2' } },
-    { legs: { nin: {} } },
-    { legs: { in: null } },
-    { legs: [[1]] },
-  ]),
-  refusals('what has no order is not compared by it', [
-    { alive: { '<': true } },
-    { alive: { '>=': 0 } },
-    { notes: { '>': 1 } },
-    { photo: { '<': 'AAEC' } },
-  ]),
-  refusals('JSON and bytes are null or not, and nothing else', [
-    { notes: {} },
-    { notes: 'x' },
-    { notes: 5 },
-    { notes: [1] },
-    { notes: { '!=': 5 } },
-    { notes: { contains: 'x' } },
-    { photo: 'AAEC' },
-    { photo: ['AAEC'] },
-    { photo: { nin: ['AAEC'] } },
-  ]),
-  refusals('what is no text is not searched', [
-    { legs: { contains: '1' } },
-    { weight: { startsWith: '1' } },
-    { alive: { endsWith: 'e' } },
-    { serial: { like: '%1' } },
-    { bornAt: { startsWith: '2026' } },
-    { token: { contains: 'a' } },
-  ]),
   {
-    name: 'where: a to-many holds no value',
+    name: 'where: a number beyond the safe integers is found by equality and in a list',
+    async run(api) {
+      const weight = -22640194053759590
+      const { id } = await create(api, 'specimen', { weight })
+      const matching: readonly Json[] = [{ weight }, { weight: { in: [weight, 1.5] } }, { weight: { '>=': weight } }]
+      for (const where of matching) {
+        assert.deepEqual(column(await api.request('GET', address('/specimen', { where })), 'id'), [id])
+      }
+      const where = { weight: { nin: [weight] } }
+      assert.deepEqual(column(await api.request('GET', address('/specimen', { where })), 'id'), [])
+    },
+  },
+  {
+    name: 'where: a to-many cannot be compared',
     async run(api) {
       for (const where of [{ animals: 1 }, { animals: null }, { teams: [] }] as readonly Json[]) {
         refused(await api.request('GET', address('/keeper', { where })), 'E_BAD_CRITERIA')

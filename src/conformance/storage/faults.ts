@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { type ErrorCode, type InvalidAttributes, ServiceError } from '../../protocol/errors.ts'
+import type { JsonObject } from '../../protocol/json.ts'
 import type { StorageCase } from '../storage-case.ts'
 import { Tables } from '../tables.ts'
 
-/** What a write was refused with. */
+/** The error of a rejected write. */
 async function refusal(write: () => Promise<unknown>, code: ErrorCode): Promise<ServiceError> {
   const error = await write().then(
     () => assert.fail('the write was not refused'),
@@ -21,10 +22,10 @@ function brokenRules({ details }: ServiceError): Readonly<Record<string, readonl
   )
 }
 
-/** What a database complains of, in the words of the model; and what failed has left nothing behind. */
+/** Database errors name model and attributes, and a failed write changes nothing. */
 export const faults: readonly StorageCase[] = [
   {
-    name: 'faults: a value that is taken is named by its attribute, by insert and by update',
+    name: 'errors: a duplicate value names its attribute, by insert and by update',
     async run({ store, models }) {
       const tables = new Tables(models)
       const ann = await tables.insert(store, 'keeper', { name: 'Ann', email: 'ann@zoo.test' })
@@ -43,7 +44,57 @@ export const faults: readonly StorageCase[] = [
     },
   },
   {
-    name: 'faults: a key that is taken is named, for each kind of key',
+    name: 'errors: a duplicate of two attributes names both, and null is equal to nothing',
+    async run({ store, models }) {
+      const tables = new Tables(models)
+      const visit = (values: JsonObject) => tables.insert(store, 'visit', values)
+      const first = await visit({ day: 'Monday', slot: 1 })
+      const second = await visit({ day: 'Monday', slot: 2 })
+      await visit({ day: 'Tuesday', slot: 1 })
+      await visit({ day: 'Monday' })
+      await visit({ day: 'Monday', slot: null })
+      const refused = [
+        () => visit({ day: 'Monday', slot: 1 }),
+        () => tables.update(store, 'visit', second.id as number, { slot: 1 }),
+        () => tables.update(store, 'visit', second.id as number, { day: 'Tuesday', slot: 1 }),
+      ]
+      for (const write of refused) {
+        const error = await refusal(write, 'E_INVALID_ATTRIBUTES')
+        assert.deepEqual(brokenRules(error), { day: ['unique'], slot: ['unique'] })
+      }
+      assert.deepEqual(await tables.find(store, 'visit', { day: 'Monday', slot: [1, 2] }), [first, second])
+      await tables.update(store, 'visit', first.id as number, { day: 'Monday', slot: 1, state: 'done' })
+    },
+  },
+  {
+    name: 'errors: a partial unique index compares the records of its condition only',
+    async run({ store, models }) {
+      const tables = new Tables(models)
+      const ann = (await tables.insert(store, 'keeper', { name: 'Ann' })).id as number
+      const visit = (slot: number, state: string | null, guide: number | null = ann) =>
+        tables.insert(store, 'visit', { day: 'Monday', slot, state, guide })
+      const open = await visit(1, 'open')
+      const done = await visit(2, 'done')
+      for (const [slot, state] of [
+        [3, 'done'],
+        [4, null],
+      ] as const)
+        await visit(slot, state)
+      await visit(5, 'open', null)
+      await visit(6, 'open', null)
+      const refused = [
+        () => visit(7, 'open'),
+        () => tables.update(store, 'visit', done.id as number, { state: 'open' }),
+      ]
+      for (const write of refused) {
+        assert.deepEqual(brokenRules(await refusal(write, 'E_INVALID_ATTRIBUTES')), { guide: ['unique'] })
+      }
+      await tables.update(store, 'visit', open.id as number, { state: null })
+      await tables.update(store, 'visit', done.id as number, { state: 'open' })
+    },
+  },
+  {
+    name: 'errors: a duplicate key is named, for each type of key',
     async run({ store, models }) {
       const tables = new Tables(models)
       const animal = (await tables.insert(store, 'animal', { name: 'Leo' })).id as number
@@ -64,7 +115,7 @@ export const faults: readonly StorageCase[] = [
     },
   },
   {
-    name: 'faults: an association to nobody is named by its attribute',
+    name: 'errors: a reference to a missing record names its attribute',
     async run({ store, models }) {
       const tables = new Tables(models)
       const leo = await tables.insert(store, 'animal', { name: 'Leo' })
@@ -85,7 +136,7 @@ export const faults: readonly StorageCase[] = [
     },
   },
   {
-    name: 'faults: null where there must be a value',
+    name: 'errors: null for a required attribute',
     async run({ store, models }) {
       const tables = new Tables(models)
       const ann = await tables.insert(store, 'keeper', { name: 'Ann' })
@@ -98,7 +149,7 @@ export const faults: readonly StorageCase[] = [
     },
   },
   {
-    name: 'faults: no word of the database reaches the client',
+    name: 'errors: messages contain no text of the database',
     async run({ store, models }) {
       const tables = new Tables(models)
       await tables.insert(store, 'enclosure', { code: 'A' })
@@ -106,12 +157,12 @@ export const faults: readonly StorageCase[] = [
         () => tables.insert(store, 'enclosure', { code: 'A' }),
         'E_INVALID_ATTRIBUTES',
       )
-      const { cause: _, ...told } = details
-      assert.doesNotMatch(`${message} ${JSON.stringify(told)}`, /constraint|sqlite|postgres|enclosures"|the code/i)
+      const { cause: _, ...shown } = details
+      assert.doesNotMatch(`${message} ${JSON.stringify(shown)}`, /constraint|sqlite|postgres|enclosures"|the code/i)
     },
   },
   {
-    name: 'faults: of many writes at once only the wrong ones fail',
+    name: 'errors: of many concurrent writes only the invalid ones fail',
     async run({ store, models }) {
       const tables = new Tables(models)
       const writes = Array.from({ length: 20 }, (_, index) =>

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type Criteria, hasKey } from '../../criteria/criteria.ts'
+import { type Criteria, primaryKeyEquals } from '../../criteria/criteria.ts'
 import type { JsonObject } from '../../protocol/json.ts'
 import { encodeList, type Records } from '../../storage/store.ts'
 import type { StorageCase } from '../storage-case.ts'
@@ -17,10 +17,10 @@ const full: JsonObject = {
   photo: 'AAEC/w==',
 }
 
-/** Writing rows, and reading them back. */
+/** Writing and reading records. */
 export const records: readonly StorageCase[] = [
   {
-    name: 'records: what is inserted is answered, found and encoded as it is',
+    name: 'records: inserted values are returned, found and encoded unchanged',
     async run({ store, models }) {
       const tables = new Tables(models)
       const made = await tables.insert(store, 'specimen', full)
@@ -37,7 +37,7 @@ export const records: readonly StorageCase[] = [
     },
   },
   {
-    name: 'records: null is null, in every type',
+    name: 'records: null is stored for every type',
     async run({ store, models }) {
       const tables = new Tables(models)
       const made = await tables.insert(store, 'specimen', {})
@@ -46,7 +46,7 @@ export const records: readonly StorageCase[] = [
     },
   },
   {
-    name: 'records: rows are objects of their own',
+    name: 'records: decoded rows are independent objects',
     async run({ store, models }) {
       const tables = new Tables(models)
       const made = await tables.insert(store, 'specimen', { notes: { list: [1] } })
@@ -55,7 +55,7 @@ export const records: readonly StorageCase[] = [
     },
   },
   {
-    name: 'records: an update answers the rows as they are now, all that it concerns, and no others change',
+    name: 'records: an update returns all matching rows after the change, and changes no others',
     async run({ store, models }) {
       const tables = new Tables(models)
       for (const legs of [1, 2, 2]) await tables.insert(store, 'specimen', { legs, label: 'old' })
@@ -81,13 +81,14 @@ export const records: readonly StorageCase[] = [
         ],
       )
       assert.equal(
-        (await store.update(specimen, hasKey(specimen, 999999), tables.assignments('specimen', { legs: 0 }))).length,
+        (await store.update(specimen, primaryKeyEquals(specimen, 999999), tables.assignments('specimen', { legs: 0 })))
+          .length,
         0,
       )
     },
   },
   {
-    name: 'records: an update of nothing answers the row',
+    name: 'records: an update without assignments returns the row',
     async run({ store, models }) {
       const tables = new Tables(models)
       const made = await tables.insert(store, 'specimen', full)
@@ -95,7 +96,7 @@ export const records: readonly StorageCase[] = [
     },
   },
   {
-    name: 'records: every type can be changed, and made null',
+    name: 'records: values of every type can be updated, and set to null',
     async run({ store, models }) {
       const tables = new Tables(models)
       const { id } = await tables.insert(store, 'specimen', {})
@@ -111,7 +112,7 @@ export const records: readonly StorageCase[] = [
     },
   },
   {
-    name: 'records: a delete answers the rows as they were, all that it concerns',
+    name: 'records: a delete returns all matching rows',
     async run({ store, models }) {
       const tables = new Tables(models)
       const rows = []
@@ -126,7 +127,7 @@ export const records: readonly StorageCase[] = [
     },
   },
   {
-    name: 'records: count counts what a find would find',
+    name: 'records: count equals the number of found records',
     async run({ store, models }) {
       const tables = new Tables(models)
       for (const legs of [1, 2, 2]) await tables.insert(store, 'specimen', { legs })
@@ -141,7 +142,7 @@ export const records: readonly StorageCase[] = [
     },
   },
   {
-    name: 'records: a find holds what was selected, a page of it, and says where the next begins',
+    name: 'records: a find returns one page of the selection and where the next begins',
     async run({ store, models }) {
       const tables = new Tables(models)
       const specimen = tables.model('specimen')
@@ -168,7 +169,7 @@ export const records: readonly StorageCase[] = [
     },
   },
   {
-    name: 'records: criteria are data: others may be made of them, and they may be used again',
+    name: 'records: criteria can be copied and reused',
     async run({ store, models }) {
       const tables = new Tables(models)
       const keeper = tables.model('keeper')
@@ -185,7 +186,7 @@ export const records: readonly StorageCase[] = [
     },
   },
   {
-    name: 'records: members stand in place of an attribute of their name, and behind the others',
+    name: 'records: embedded members replace an attribute of their name, and follow the others',
     async run({ store, models }) {
       const tables = new Tables(models)
       const made = await tables.insert(store, 'specimen', { label: 'a' })
@@ -241,7 +242,7 @@ export const records: readonly StorageCase[] = [
     },
   },
   {
-    name: 'records: pairs are kept once, and found from both sides',
+    name: 'records: junction rows are stored once, and found from both sides',
     async run({ store, models }) {
       const tables = new Tables(models)
       const ann = (await tables.insert(store, 'keeper', { name: 'Ann' })).id as number
@@ -268,7 +269,7 @@ export const records: readonly StorageCase[] = [
     },
   },
   {
-    name: 'records: what is stored is there for the next reader, at once',
+    name: 'records: a stored record is visible to the next read',
     async run({ store, models }) {
       const tables = new Tables(models)
       for (let round = 0; round < 20; round++) {

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import type { StorageCase } from '../storage-case.ts'
 import { changesAfter, Tables } from '../tables.ts'
 
-/** Reads and writes that happen together or not at all. */
+/** Reads and writes that are committed together or not at all. */
 export const transactions: readonly StorageCase[] = [
   {
-    name: 'transactions: all of it, with an answer',
+    name: 'transactions: are committed and return the result of `work`',
     async run({ store, models }) {
       const tables = new Tables(models)
       const answer = await store.transaction(async (transaction) => {
@@ -21,7 +21,7 @@ export const transactions: readonly StorageCase[] = [
     },
   },
   {
-    name: 'transactions: nothing of it when the work throws, and the error comes back as it was',
+    name: 'transactions: are rolled back when `work` throws, with the same error',
     async run({ store, models }) {
       const tables = new Tables(models)
       const kept = await tables.insert(store, 'specimen', { legs: 1 })
@@ -39,7 +39,7 @@ export const transactions: readonly StorageCase[] = [
     },
   },
   {
-    name: 'transactions: nothing of it when the work throws at once',
+    name: 'transactions: are rolled back when `work` throws synchronously',
     async run({ store, models }) {
       const tables = new Tables(models)
       const work = store.transaction(() => {
@@ -51,7 +51,7 @@ export const transactions: readonly StorageCase[] = [
     },
   },
   {
-    name: 'transactions: nothing of it when the database refuses a statement',
+    name: 'transactions: are rolled back when a statement fails',
     async run({ store, models }) {
       const tables = new Tables(models)
       await tables.insert(store, 'team', { title: 'Night' })
@@ -64,7 +64,7 @@ export const transactions: readonly StorageCase[] = [
     },
   },
   {
-    name: 'transactions: inside, what was written is read; outside, only what is committed',
+    name: 'transactions: read their own writes; other readers see committed rows only',
     async run({ store, models }) {
       const tables = new Tables(models)
       const { id } = await tables.insert(store, 'specimen', { legs: 1 })
@@ -73,7 +73,7 @@ export const transactions: readonly StorageCase[] = [
         await tables.update(transaction, 'specimen', id as number, { legs: 2 })
         assert.equal((await tables.one(transaction, 'specimen', id as number))?.legs, 2)
         assert.equal(await transaction.count(tables.model('specimen'), tables.where('specimen', { legs: 2 })), 1)
-        // Asked now; when the answer comes is for the store to say.
+        // Started now; the store decides when it answers.
         outside ??= Promise.resolve(tables.one(store, 'specimen', id as number))
         await tables.update(transaction, 'specimen', id as number, { legs: 3 })
       })
@@ -82,7 +82,7 @@ export const transactions: readonly StorageCase[] = [
     },
   },
   {
-    name: 'transactions: a record that is locked is not changed by anybody else',
+    name: 'transactions: a locked record is not changed by another transaction',
     async run({ store, models }) {
       const tables = new Tables(models)
       const { id } = await tables.insert(store, 'specimen', { legs: 0 })
@@ -96,7 +96,7 @@ export const transactions: readonly StorageCase[] = [
     },
   },
   {
-    name: 'transactions: two that lock the same records in another order both come to an end',
+    name: 'transactions: two that lock the same records in opposite order both finish',
     async run({ store, models }) {
       const tables = new Tables(models)
       const a = (await tables.insert(store, 'specimen', { legs: 0 })).id as number
@@ -116,7 +116,7 @@ export const transactions: readonly StorageCase[] = [
     },
   },
   {
-    name: 'transactions: writes that come at once all happen, each alone',
+    name: 'transactions: concurrent writes all succeed, each on its own',
     async run({ store, models }) {
       const tables = new Tables(models)
       const writes = Array.from({ length: 40 }, (_, legs) =>

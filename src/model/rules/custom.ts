@@ -1,25 +1,25 @@
 import { storageClasses } from '../attribute-type.ts'
 import type { RuleKind } from '../rules.ts'
 
-const neutral = 'is not acceptable'
+const defaultMessage = 'is invalid'
 
 export const custom: RuleKind = {
   name: 'custom',
   fits: storageClasses,
   make({ custom }) {
     if (custom === undefined) return undefined
-    if (custom.constructor.name === 'AsyncFunction') return '`custom` must answer at once: its promise is never true'
+    if (custom.constructor.name === 'AsyncFunction') return '`custom` must be synchronous'
     return {
       name: 'custom',
       expects: true,
       check(value) {
         try {
-          const verdict = custom(value)
-          if (verdict === true) return undefined
-          return typeof verdict === 'string' ? verdict : neutral
+          const result = custom(value)
+          if (result === true) return undefined
+          return typeof result === 'string' ? result : defaultMessage
         } catch {
-          // Checkers of the ancestor stumble over values they did not expect. What they throw is not for clients.
-          return neutral
+          // Functions written for Sails may throw for unexpected values. Their errors are not sent to clients.
+          return defaultMessage
         }
       },
     }

@@ -1,4 +1,5 @@
 import type { RuleKind } from '../rules.ts'
+import { validator } from '../validator.ts'
 
 export const isURL: RuleKind = {
   name: 'isURL',
@@ -8,30 +9,19 @@ export const isURL: RuleKind = {
       ? {
           name: 'isURL',
           expects: true,
-          check: (value) => (looksLikeUrl(value as string) ? undefined : 'must be a web address'),
+          check: (value) => (accepts(value as string) ? undefined : 'must be a URL'),
         }
       : undefined,
 }
 
-/** Browsers and search engines give up here. It also bounds the work. */
-const longest = 2083
-const scheme = /^[a-z][a-z0-9+.-]*:\/\//i
-const schemes = ['http:', 'https:', 'ftp:']
-const authority = /^[^/?#]*/
-const dotted = /[^.]\.[^.]/
-const hasName = /[^\d.]/
+/** The maximum of common browsers; it also bounds the work. */
+const maxLength = 2083
+/** Hosts without a dot that are common while developing. */
+const local = /^(https?|ftp):\/\/(localhost|\[[\da-f:.]+\])(:\d+)?([/?#]|$)/i
 
 /**
- * What people write: `https://example.com/a?b#c`, and `example.com/a` without the scheme, as the ancestor took it.
- * Never a scheme that does something, such as `javascript:`.
+ * Accepts `https://example.com/a?b#c` and, like Sails, `example.com/a` without a scheme. Other schemes, such as
+ * `javascript:`, are refused.
  */
-function looksLikeUrl(text: string): boolean {
-  if (text.length > longest || /[\s\p{Cc}<>"\\]/u.test(text)) return false
-  const hasScheme = scheme.test(text)
-  const url = URL.parse(hasScheme ? text : `http://${text}`)
-  if (!url || !schemes.includes(url.protocol)) return false
-  if (url.hostname === 'localhost' || url.hostname.startsWith('[')) return hasScheme
-  // Of the text itself: the parser makes an address out of any number, 0.0.0.5 out of 5.
-  if (!dotted.test(authority.exec(text.replace(scheme, ''))![0])) return false
-  return hasScheme || (url.username === '' && hasName.test(url.hostname))
-}
+const accepts = (text: string): boolean =>
+  text.length <= maxLength && validator.isURL(text, { require_tld: !local.test(text), validate_length: false })

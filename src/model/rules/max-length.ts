@@ -6,9 +6,9 @@ export const maxLength: RuleKind = {
   fits: ['text'],
   make({ minLength, maxLength }) {
     if (maxLength === undefined) return undefined
-    if (!Number.isSafeInteger(maxLength) || maxLength < 0) return '`maxLength` is a whole number, 0 or more'
+    if (!Number.isSafeInteger(maxLength) || maxLength < 0) return '`maxLength` must be an integer of at least 0'
     if (minLength !== undefined && minLength > maxLength) {
-      return `\`minLength\` ${minLength} is larger than \`maxLength\` ${maxLength}`
+      return `\`minLength\` ${minLength} is greater than \`maxLength\` ${maxLength}`
     }
     const message = `must have at most ${characters(maxLength)}`
     return {
@@ -16,7 +16,7 @@ export const maxLength: RuleKind = {
       expects: maxLength,
       check(value) {
         const { length } = value as string
-        // A character is one unit or two, so most texts need no counting.
+        // A code point is one or two units, so most texts need no counting.
         if (length <= maxLength) return undefined
         return length > 2 * maxLength || countCodePoints(value as string) > maxLength ? message : undefined
       },

@@ -5,7 +5,7 @@ export const max: RuleKind = {
   fits: ['integer', 'bigint', 'real'],
   make({ min, max }, type) {
     if (max === undefined) return undefined
-    if (min !== undefined && min > max) return `\`min\` ${min} is larger than \`max\` ${max}`
+    if (min !== undefined && min > max) return `\`min\` ${min} is greater than \`max\` ${max}`
     const message = `must be at most ${max}`
     return {
       name: 'max',

@@ -3,13 +3,13 @@ import type { AttributeType } from '../attribute-type.ts'
 const smallest = -(2n ** 63n)
 const largest = 2n ** 63n - 1n
 
-/** Zeros in front are cut before the conversion, whose cost grows with the square of the length. */
+/** Leading zeros are removed before the conversion, whose cost is quadratic in the length. */
 const digits = /^([+-]?)0*(\d{1,19})$/
 
 /** A whole number of 64 bits, as decimal text: JSON numbers are exact up to 2^53 only. */
 export const bigint: AttributeType = {
   name: 'bigint',
-  noun: 'a whole number of 64 bits',
+  noun: 'a 64-bit integer',
   storedAs: 'bigint',
   ordered: true,
   parse(raw) {

@@ -1,16 +1,16 @@
 import type { AttributeType } from '../attribute-type.ts'
-import { daysOf, isIsoTime, isoTime } from '../iso-time.ts'
+import { daysOf, isIsoTime, isoTime } from '../timestamp.ts'
 
 const isoForm =
   /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(?:[Zz]|([+-])(\d\d)(?::?(\d\d))?)?)?$/
 
-/** Years of four digits, so that the order of the texts is the order of the moments; there is no year 0. */
+/** Years have four digits, so that texts sort like times. There is no year 0. */
 const earliest = Date.parse('0001-01-01T00:00:00.000Z')
 const latest = Date.parse('9999-12-31T23:59:59.999Z')
 
 /**
- * A moment, as ISO 8601 in UTC with milliseconds: '2026-11-21T03:00:00.123Z'. Where no zone is given UTC is meant,
- * never the zone of the machine; digits beyond milliseconds are cut off; a number is milliseconds since 1970.
+ * A time in ISO 8601, UTC, with milliseconds: '2026-11-21T03:00:00.123Z'. Input without a time zone is UTC, never the zone
+ * of the machine; digits beyond milliseconds are truncated; a number is milliseconds since 1970.
  */
 export const datetime: AttributeType = {
   name: 'datetime',
@@ -33,7 +33,7 @@ function millisecondsOf(text: string): number | undefined {
   if (month < 1 || month > 12 || day < 1 || day > daysOf(year, month)) return undefined
   if (hour > 23 || minute > 59 || second > 59 || offsetHours > 23 || offsetMinutes > 59) return undefined
 
-  // `setUTCFullYear`, because every other way takes the year 26 for 1926.
+  // `setUTCFullYear`, because `Date.UTC` interprets the year 26 as 1926.
   const date = new Date(0)
   date.setUTCFullYear(year, month - 1, day)
   date.setUTCHours(hour, minute, second, Number((match[7] ?? '').slice(0, 3).padEnd(3, '0')))

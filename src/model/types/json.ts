@@ -1,16 +1,13 @@
 import type { AttributeType } from '../attribute-type.ts'
-import { isStorableText } from '../storable-text.ts'
+import { isStorableText, maxJsonDepth } from '../storable.ts'
 
-/** Deeper than any transport lets through; it ends the walk over a value of this program that contains itself. */
-const deepest = 1000
-
-/** Any JSON. Text stays text: whoever reads a form, where everything is text, decides whether to parse it. */
+/** Any JSON value. A text is a JSON string and is not parsed here. */
 export const json: AttributeType = {
   name: 'json',
   noun: 'JSON',
   storedAs: 'json',
   ordered: false,
-  parse: (raw) => (isStorable(raw, deepest) ? raw : undefined),
+  parse: (raw) => (isStorable(raw, maxJsonDepth) ? raw : undefined),
 }
 
 function isStorable(value: unknown, depth: number): boolean {
@@ -26,7 +23,7 @@ function isStorable(value: unknown, depth: number): boolean {
   return true
 }
 
-/** Neither a Date nor a Map nor a Buffer: what JSON makes of those is not what was given. Of any realm. */
+/** A plain object of any realm. A Date, Map or Buffer is refused: JSON would not preserve it. */
 function isPlain(value: object): boolean {
   const prototype = Object.getPrototypeOf(value)
   return prototype === null || Object.getPrototypeOf(prototype) === null

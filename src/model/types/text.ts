@@ -1,9 +1,9 @@
 import type { AttributeType } from '../attribute-type.ts'
-import { isStorableText } from '../storable-text.ts'
+import { isStorableText } from '../storable.ts'
 
 export const text: AttributeType = {
   name: 'text',
-  noun: 'a text',
+  noun: 'a string',
   storedAs: 'text',
   ordered: true,
   parse(raw) {

@@ -1,12 +1,12 @@
 import type { AttributeType } from '../attribute-type.ts'
 
-const form = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+const pattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** In lower case, as every database prints it. Of any version: which ones are wise is not for us to say. */
+/** A UUID of any version, in lower case, which is the form that databases return. */
 export const uuid: AttributeType = {
   name: 'uuid',
   noun: 'a UUID',
   storedAs: 'uuid',
   ordered: true,
-  parse: (raw) => (typeof raw === 'string' && form.test(raw) ? raw.toLowerCase() : undefined),
+  parse: (raw) => (typeof raw === 'string' && pattern.test(raw) ? raw.toLowerCase() : undefined),
 }

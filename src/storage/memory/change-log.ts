@@ -1,33 +1,36 @@
 import type { Change, Position } from '../../protocol/change.ts'
-import type { ChangeBatch, ChangeLog, IsWanted } from '../change-log.ts'
-import { Wake } from '../wake.ts'
+import type { ChangeBatch, ChangeLog, IsWanted, Keep } from '../change-log.ts'
+import { ChangeNotifier } from '../change-notifier.ts'
 
 type Entry = Omit<Change, 'position' | 'operation' | 'at'>
 
-/** A log fed by our own writes. It dies with the process and knows nothing of what others write. */
+/** A change log in memory. It contains the writes of this process only and ends with it. */
 export class MemoryChangeLog implements ChangeLog {
   readonly #nonce: string
   readonly #now: () => number
-  readonly #wake = new Wake()
+  readonly #wake = new ChangeNotifier()
   #changes: { readonly seq: number; readonly change: Change }[] = []
   #last = 0
   #floor = 0
-  readonly caveat = 'Changes made by other programs are not seen, and none survive a restart'
+  /** The positions of jobs. */
+  heldPositions: () => readonly Position[] = () => []
+  readonly limitation = 'Changes made by other programs are not captured, and the log does not survive a restart'
 
   constructor(nonce: string, now: () => number) {
     this.#nonce = nonce
     this.#now = now
   }
 
-  /** The changes of one operation, after it has happened. */
-  append(entries: readonly Entry[]): void {
-    if (entries.length === 0) return
+  /** Appends the changes of one committed operation, and returns its number; undefined when there are none. */
+  append(entries: readonly Entry[]): string | undefined {
+    if (entries.length === 0) return undefined
     const operation = String(this.#last + 1)
     const at = new Date(this.#now()).toISOString()
     const position = this.#position(this.#last + entries.length)
     for (const entry of entries)
       this.#changes.push({ seq: ++this.#last, change: { position, operation, at, ...entry } })
     this.#wake.call()
+    return operation
   }
 
   head(): Position {
@@ -51,23 +54,47 @@ export class MemoryChangeLog implements ChangeLog {
     const last = whole.at(-1)
     const changes = whole.map(({ change }) => change).filter(({ model }) => isWanted(model))
     const position = last ? last.change.position : after
-    // Nothing is the answer at the end of the log, and not before.
+    // An empty batch means the end of the log, so a batch of unwanted changes is skipped.
     return changes.length === 0 && last ? this.read(position, limit, isWanted) : { changes, position }
   }
 
-  covers(position: Position, change: Change): boolean {
+  includes(position: Position, change: Change): boolean {
     return Number(change.position.split('.')[1]) <= Number(position.split('.')[1])
   }
 
-  onWake(listener: () => void): Disposable {
+  reaches(position: Position, target: Position): boolean | undefined {
+    const [nonce, seq] = target.split('.')
+    if (nonce !== this.#nonce || !Number.isInteger(Number(seq))) return undefined
+    return Number(position.split('.')[1]) >= Number(seq)
+  }
+
+  onChange(listener: () => void): Disposable {
     return this.#wake.add(listener)
   }
 
-  async trim(keep: { readonly ageMs: number; readonly rows: number }): Promise<void> {
-    const oldest = new Date(this.#now() - keep.ageMs).toISOString()
-    const from = this.#last - keep.rows
-    this.#changes = this.#changes.filter(({ seq, change }) => seq > from && change.at >= oldest)
+  isKept(position: Position): boolean {
+    const seq = this.#seqOf(position)
+    return seq >= this.#floor && seq <= this.#last
+  }
+
+  async trim({ forJobs, ...keep }: Keep): Promise<void> {
+    const held = this.heldPositions()
+      .map((position) => this.#seqOf(position))
+      .filter((seq) => seq >= this.#floor)
+    const slowest = forJobs ? Math.min(...held) : Number.POSITIVE_INFINITY
+    const isKept = (seq: number, at: string, { ageMs, rows }: Keep): boolean =>
+      seq > this.#last - rows && at >= new Date(this.#now() - ageMs).toISOString()
+    this.#changes = this.#changes.filter(
+      ({ seq, change: { at } }) =>
+        isKept(seq, at, keep) || (forJobs !== undefined && seq > slowest && isKept(seq, at, forJobs)),
+    )
     this.#floor = (this.#changes[0]?.seq ?? this.#last + 1) - 1
+  }
+
+  /** -1 for a position of another log. */
+  #seqOf(position: Position): number {
+    const [nonce, seq] = position.split('.')
+    return nonce === this.#nonce && /^\d+$/.test(seq ?? '') ? Number(seq) : -1
   }
 
   #position(seq: number): Position {

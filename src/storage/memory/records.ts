@@ -1,9 +1,9 @@
 import type { Selection } from '../../criteria/criteria.ts'
 import type { Attribute } from '../../model/model.ts'
 import type { Json, JsonObject } from '../../protocol/json.ts'
-import type { Embedded, Records } from '../store.ts'
+import { type Embedded, type Records, requireLength } from '../store.ts'
 
-/** Rows that are objects already. */
+/** Records over rows that are objects. */
 export class MemoryRecords implements Records {
   readonly #rows: readonly JsonObject[]
   readonly #selection: Selection
@@ -30,8 +30,18 @@ export class MemoryRecords implements Records {
     return this.#rows.map((row) => row[name] ?? null)
   }
 
-  encodeAt(index: number): string {
-    return JSON.stringify(this.#decodeAt(index))
+  encodeAt(index: number, maxBytes?: number): string {
+    const text = JSON.stringify(this.#decodeAt(index))
+    requireLength(text, maxBytes)
+    return text
+  }
+
+  pieces(index: number, maxBytes?: number): Iterable<string> {
+    return [this.encodeAt(index, maxBytes)]
+  }
+
+  get size(): number {
+    return this.#members.reduce((sum, { size = 0 }) => sum + size, this.length)
   }
 
   decode(): readonly JsonObject[] {

@@ -1,31 +1,49 @@
 import { randomUUID } from 'node:crypto'
-import { allOf, type Condition, type Criteria } from '../../criteria/criteria.ts'
+import { allAttributes, and, type Condition, type Criteria, idIn } from '../../criteria/criteria.ts'
 import type { Assignment } from '../../model/assignment.ts'
 import type { Association, Attribute, Model, Models } from '../../model/model.ts'
 import type { Change, RecordId } from '../../protocol/change.ts'
 import type { Json, JsonObject } from '../../protocol/json.ts'
-import { must } from '../../support/assert.ts'
-import { chain, type Maybe } from '../../support/maybe.ts'
+import { assertDefined } from '../../support/assert.ts'
+import { andThen, type MaybePromise } from '../../support/maybe-promise.ts'
 import { DatabaseError } from '../driver.ts'
-import { explain } from '../explain.ts'
-import type { Grouped, Reads, Records, Snapshot, Store, Transaction, WriteContext } from '../store.ts'
+import type {
+  Grouped,
+  Reads,
+  Records,
+  Snapshot,
+  Store,
+  Transaction,
+  TransactionContext,
+  WriteContext,
+} from '../store.ts'
+import type { StoredAnswer } from '../stored-answers.ts'
+import { TimeLimit } from '../time-limit.ts'
+import { annotateError, toServiceError } from '../to-service-error.ts'
+import { tooManyAffected } from '../too-many-affected.ts'
+import { changeOrigin, originText, setOperation } from '../write-origin.ts'
 import { MemoryChangeLog } from './change-log.ts'
 import { MemoryReads } from './reads.ts'
 import { MemoryRecords } from './records.ts'
+import { MemoryStoredAnswers } from './stored-answers.ts'
 import { MemoryTable } from './table.ts'
 
-/** Plain maps: short enough to believe, and what every database's answers are compared with. */
+/** Plain maps, short enough to verify by reading: the answers of every database are compared with it. */
 export class MemoryStore implements Store {
   readonly #tables: ReadonlyMap<Model, MemoryTable>
   readonly changes = new MemoryChangeLog(randomUUID().slice(0, 8), Date.now)
+  readonly answers = new MemoryStoredAnswers()
   readonly description = 'memory'
   readonly secret = randomUUID()
-  /** What others see, and what a transaction sees that is at work. */
+  /** Committed rows, and the rows of the running transaction. */
   readonly #shown = new MemoryReads((model) => this.#table(model).committed)
   readonly #own = new MemoryReads((model) => this.#table(model).rows)
   #last: Promise<unknown> = Promise.resolve()
 
-  constructor(models: Models) {
+  readonly #maxAffected: number
+
+  constructor(models: Models, maxAffected = Number.POSITIVE_INFINITY) {
+    this.#maxAffected = maxAffected
     this.#tables = new Map([...models.values()].map((model) => [model, new MemoryTable(model)]))
   }
 
@@ -41,6 +59,13 @@ export class MemoryStore implements Store {
     return this.#shown.related(association, keys, criteria)
   }
 
+  matching(model: Model, ids: readonly Json[], conditions: readonly Condition[]): readonly ReadonlySet<Json>[] {
+    return conditions.map((condition) => {
+      const found = this.#shown.matching(model, and(idIn(model, ids), condition))
+      return new Set(found.map((row) => row[model.primaryKey.name] as Json))
+    })
+  }
+
   insert(model: Model, assignments: readonly Assignment[], context?: WriteContext): Promise<Records> {
     return this.transaction((transaction) => transaction.insert(model, assignments), context)
   }
@@ -53,15 +78,25 @@ export class MemoryStore implements Store {
     return this.transaction((transaction) => transaction.delete(model, where), context)
   }
 
-  /** One operation after another; a failed one puts back what was there. */
-  transaction<T>(work: (transaction: Transaction) => Maybe<T>, context?: WriteContext): Promise<T> {
+  /** Transactions run one after another; a failed one restores the rows. */
+  transaction<T>(
+    work: (transaction: Transaction) => MaybePromise<T>,
+    { origin, timeoutMs }: TransactionContext = {},
+  ): Promise<T> {
     const run = async (): Promise<T> => {
       const entries: Entry[] = []
+      const answers: StoredAnswer[] = []
+      const start = (assertOpen: () => void) =>
+        work({
+          ...this.#transaction(entries, originText(origin), assertOpen),
+          keepAnswer: (answer) => this.answers.find(answer.id) === undefined && answers.push(answer) > 0,
+        })
       for (const table of this.#tables.values()) table.begin()
       try {
-        const result = await work(this.#transaction(entries, context?.origin))
+        const result = await (timeoutMs === undefined ? start(() => {}) : new TimeLimit(timeoutMs).run(start))
         for (const table of this.#tables.values()) table.commit()
-        this.changes.append(entries)
+        setOperation(origin, this.changes.append(entries))
+        this.answers.add(answers)
         return result
       } catch (error) {
         for (const table of this.#tables.values()) table.rollback()
@@ -73,47 +108,51 @@ export class MemoryStore implements Store {
     return result
   }
 
-  snapshot<T>(work: (reads: Reads) => Maybe<T>): Maybe<Snapshot<T>> {
+  snapshot<T>(work: (reads: Reads) => MaybePromise<T>): MaybePromise<Snapshot<T>> {
     const position = this.changes.head()
-    return chain(work(this), (value) => ({ value, position }))
+    return andThen(work(this), (value) => ({ value, position }))
   }
 
-  #transaction(entries: Entry[], origin: string | undefined): Transaction {
+  #transaction(entries: Entry[], origin: string | undefined, assertOpen: () => void): Transaction {
     const guarded = (
       model: Model,
       assignments: readonly Assignment[],
       work: () => readonly JsonObject[],
-    ): Maybe<Records> => {
+    ): MaybePromise<Records> => {
+      assertOpen()
       try {
-        return new MemoryRecords(work(), allOf(model))
+        return new MemoryRecords(work(), allAttributes(model))
       } catch (error) {
-        return explain(noted(error, model, assignments), this).then((told) => Promise.reject(told))
+        return toServiceError(annotateError(error, { model, assignments }), this).then((failure) =>
+          Promise.reject(failure),
+        )
       }
     }
-    const note = (
+    const record = (
       table: MemoryTable,
       verb: Change['verb'],
       before: JsonObject | undefined,
       after: JsonObject | undefined,
     ) => {
       const { model } = table
-      const row = must(after ?? before, 'a change of no row')
+      if (entries.length >= this.#maxAffected) throw tooManyAffected(model, this.#maxAffected)
+      const row = assertDefined(after ?? before, 'a change without a row')
       const key = model.key.map(({ name }) => row[name] as RecordId)
       const id = key.length === 1 ? (key[0] as RecordId) : key
       entries.push({
         model: model.name,
         verb,
         id,
-        ...(before && { before }),
-        ...(after && { after }),
-        ...(origin !== undefined && { origin }),
+        ...(before && { before: withoutHidden(before, table.model) }),
+        ...(after && { after: withoutHidden(after, table.model) }),
+        ...changeOrigin(origin),
       })
     }
     const insert = (model: Model, assignments: readonly Assignment[]): readonly JsonObject[] => {
-      this.#refuseDangling(assignments)
+      this.#refuseDangling(assignments, model)
       const table = this.#table(model)
       const row = table.insert(assignments)
-      note(table, 'created', undefined, row)
+      record(table, 'created', undefined, row)
       return [row]
     }
     return {
@@ -129,7 +168,7 @@ export class MemoryStore implements Store {
           const table = this.#table(model)
           return this.#own.matching(model, where).map((before) => {
             const after = table.update(before, assignments)
-            note(table, 'updated', before, after)
+            record(table, 'updated', before, after)
             return after
           })
         }),
@@ -138,16 +177,19 @@ export class MemoryStore implements Store {
           const table = this.#table(model)
           return this.#own.matching(model, where).map((before) => {
             table.delete(before)
-            note(table, 'destroyed', before, undefined)
+            record(table, 'destroyed', before, undefined)
             return before
           })
         }),
     }
   }
 
-  #refuseDangling(assignments: readonly Assignment[]): void {
+  /** A new record may refer to itself. */
+  #refuseDangling(assignments: readonly Assignment[], inserted?: Model): void {
+    const key = assignments.find(({ attribute }) => attribute === inserted?.primaryKey)
     for (const { attribute, value } of assignments) {
       const { references } = attribute as Attribute
+      if (references && references === inserted && value === key?.value) continue
       if (references && value !== null && !this.#table(references).has(references.primaryKey, value)) {
         throw new DatabaseError({ kind: 'foreignKey' }, 'no such target')
       }
@@ -155,7 +197,7 @@ export class MemoryStore implements Store {
   }
 
   #table(model: Model): MemoryTable {
-    return must(this.#tables.get(model), `no table for ${model.name}`)
+    return assertDefined(this.#tables.get(model), `no table for ${model.name}`)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -163,9 +205,10 @@ export class MemoryStore implements Store {
   }
 }
 
-function noted(error: unknown, model: Model, assignments: readonly Assignment[]): unknown {
-  if (error instanceof DatabaseError) error.about ??= { model, assignments }
-  return error
+function withoutHidden(row: JsonObject, model: Model): JsonObject {
+  const attributes = allAttributes(model)
+  if (attributes.length === model.attributes.size + model.computed.size) return row
+  return Object.fromEntries(attributes.map(({ name }) => [name, row[name] ?? null]))
 }
 
 type Entry = Parameters<MemoryChangeLog['append']>[0][number]

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import { type FreshDatabase, freshDatabase, missingPostgres, postgresForTests } from '../../../test/postgres.ts'
-import { DatabaseError, type Fault } from '../driver.ts'
-import { connector } from './connect.ts'
-import type { Connection } from './connection.ts'
+import { type FreshDatabase, freshDatabase, missingPostgres, postgresForTests } from '../../../test/support/postgres.ts'
+import { DatabaseError, type DatabaseErrorKind } from '../driver.ts'
+import { connector } from './client/connect.ts'
+import type { Connection } from './client/connection.ts'
 import { isConflict, isLost, isOverdue, isStale, postgresError } from './errors.ts'
 
 const tables = `
@@ -14,7 +14,7 @@ const tables = `
   create domain short as varchar(3); create table strict (s short, e numeric(3, 1));
   insert into owner values (1, 'Ann', 1); insert into pet (id, owner, name, kind) values (1, 1, 'Rex', 'dog')`
 
-const cases: readonly [name: string, statement: string, fault: Fault][] = [
+const cases: readonly [name: string, statement: string, fault: DatabaseErrorKind][] = [
   ['a primary key', `insert into owner values (1, 'x')`, { kind: 'unique', table: 'owner', columns: ['id'] }],
   ['a unique column', `insert into owner values (2, 'Ann')`, { kind: 'unique', table: 'owner', columns: ['name'] }],
   [
@@ -31,7 +31,7 @@ const cases: readonly [name: string, statement: string, fault: Fault][] = [
   ['a number that is too large', 'update pet set age = 40000', { kind: 'value' }],
   ['a number that is none', `update pet set age = 'x'::text::int`, { kind: 'value' }],
   ['a fraction too many', 'insert into strict (e) values (1000)', { kind: 'value' }],
-  ['a domain', `insert into strict (s) values ('long')`, { kind: 'value' }],
+  ['a domain', `insert into strict (s) values ('scan')`, { kind: 'value' }],
   ['JSON that is none', `update pet set doc = '{'`, { kind: 'value' }],
   ['JSON with what cannot be kept', `update pet set doc = '"\\u0000"'`, { kind: 'value' }],
   ['a date that is none', `update pet set at = '2026-02-30'`, { kind: 'value' }],
@@ -50,12 +50,12 @@ const cases: readonly [name: string, statement: string, fault: Fault][] = [
   ['a session that is ended', 'select pg_terminate_backend(pg_backend_pid())', { kind: 'lost' }],
 ]
 
-describe('faults of PostgreSQL', { skip: missingPostgres ?? false }, async () => {
+describe('errors of PostgreSQL', { skip: missingPostgres ?? false }, async () => {
   const server = missingPostgres ? undefined : await postgresForTests()
   after(() => server?.stop())
   const role = `keelson_nobody_${process.pid}`
 
-  test('in the words of every database', async (t) => {
+  test('become DatabaseErrors', async (t) => {
     await using database = await freshDatabase(server?.url as string)
     await database.query(tables)
     await database.query(`create role ${role}`)
@@ -66,7 +66,7 @@ describe('faults of PostgreSQL', { skip: missingPostgres ?? false }, async () =>
       if (fault.kind === 'foreignKey') await holder.query('commit')
       await t.test(name, async () => {
         const error = await failing(database, statement.replace('nobody_here', role))
-        assert.deepEqual(error.fault, fault)
+        assert.deepEqual(error.reason, fault)
         assert.ok(error.cause instanceof Error)
       })
       if (fault.kind === 'foreignKey') await holder.query('begin; select * from owner for update')
@@ -74,35 +74,35 @@ describe('faults of PostgreSQL', { skip: missingPostgres ?? false }, async () =>
     await database.query(`drop role ${role}`)
   })
 
-  test('columns of a constraint that is known, whatever the server says about it', async () => {
+  test('name the columns of a known constraint, independent of the detail text', async () => {
     await using database = await freshDatabase(server?.url as string)
     await database.query(tables)
     const known = await failing(database, `insert into owner values (1, 'x', 1)`, new Map([['owner_pkey', ['known']]]))
-    assert.deepEqual(known.fault, { kind: 'unique', table: 'owner', columns: ['known'] })
+    assert.deepEqual(known.reason, { kind: 'unique', table: 'owner', columns: ['known'] })
     await database.query('alter table owner drop constraint owner_pkey cascade')
     const parsed = await failing(database, `insert into owner values (1, 'x', 1)`)
-    assert.deepEqual(parsed.fault, { kind: 'unique', table: 'owner', columns: ['id', 'odd, name'] })
+    assert.deepEqual(parsed.reason, { kind: 'unique', table: 'owner', columns: ['id', 'odd, name'] })
   })
 
-  test('a server that is not there', async () => {
+  test('an unreachable server', async () => {
     const connect = await connector('postgres://nobody@127.0.0.1:1/nowhere', (error) => postgresError(error))
     await assert.rejects(connect({ statementTimeoutMs: 100 }), (error) => isLost(error))
     const elsewhere = await connector('postgres://nobody@no-such-host.invalid/nowhere', (error) => postgresError(error))
     await assert.rejects(elsewhere({ statementTimeoutMs: 100 }), (error) => isLost(error))
   })
 
-  test('a database that is not there', async () => {
+  test('a missing database', async () => {
     const url = new URL(server?.url as string)
     url.pathname = '/no_such_database'
     const connect = await connector(String(url), (error) => postgresError(error))
     await assert.rejects(
       connect({ statementTimeoutMs: 100 }),
-      (error: DatabaseError) => error.fault.kind === 'refused' && /does not exist/.test(error.message),
+      (error: DatabaseError) => error.reason.kind === 'refused' && /does not exist/.test(error.message),
     )
   })
 })
 
-test('what may be repeated', () => {
+test('errors after which a statement may be repeated', () => {
   const failed = (code: string, routine = '') =>
     postgresError(Object.assign(new Error('x'), { severity: 'ERROR', code, routine }))
   const table: readonly [error: unknown, conflict: boolean, overdue: boolean, stale: boolean, lost: boolean][] = [

@@ -1,6 +1,6 @@
-import { DatabaseError, type Fault } from '../driver.ts'
+import { DatabaseError, type DatabaseErrorKind } from '../driver.ts'
 
-/** What the server says of an error; `routine` is the part of its source that raised it, in every language. */
+/** An error of the server; `routine` is the source function that raised it, in every locale. */
 interface Complaint {
   readonly code: string
   readonly detail?: string
@@ -10,46 +10,47 @@ interface Complaint {
   readonly routine?: string
 }
 
-/** The columns of each unique constraint or index, by its name: what the server says about it is for people. */
+/** The columns of each unique constraint or index by its name, because the server's detail text is localized. */
 export type UniqueColumns = ReadonlyMap<string, readonly string[]>
 
-/** Codes of https://www.postgresql.org/docs/current/errcodes-appendix.html whose class says too little. */
-const faults: Readonly<Record<string, Fault>> = {
+/** Codes of https://www.postgresql.org/docs/current/errcodes-appendix.html that differ from their class. */
+const faults: Readonly<Record<string, DatabaseErrorKind>> = {
   '23514': { kind: 'value' }, // check
   '23P01': { kind: 'value' }, // exclusion
   '25006': { kind: 'refused' }, // read only
   '40001': { kind: 'busy' }, // serialization
   '40P01': { kind: 'busy' }, // deadlock
   '42501': { kind: 'refused' }, // privilege
-  '53300': { kind: 'busy' }, // too many connections
+  '53100': { kind: 'full' }, // disk full
+  '54001': { kind: 'complex' }, // statement too complex
   '55006': { kind: 'busy' }, // object in use
   '55P03': { kind: 'busy' }, // lock not available
   '57014': { kind: 'timeout' }, // cancelled
 }
 
 /** By the class, the first two characters. */
-const classes: Readonly<Record<string, Fault>> = {
+const classes: Readonly<Record<string, DatabaseErrorKind>> = {
   '08': { kind: 'lost' }, // connection
   '22': { kind: 'value' }, // data
   '28': { kind: 'refused' }, // authorization
   '3D': { kind: 'refused' }, // no such database
-  '53': { kind: 'refused' }, // disk or memory full
+  '53': { kind: 'busy' }, // out of memory, too many connections
   '54': { kind: 'value' }, // too large, as a value for its index is
   '57': { kind: 'lost' }, // shutting down, starting up, session ended
   '58': { kind: 'lost' }, // input or output failed
 }
 
-/** What `pg` rejected with, as a fault that is the same for all databases. */
+/** An error of `pg` as a DatabaseError. */
 export function postgresError(error: unknown, uniques: UniqueColumns = new Map()): DatabaseError {
   if (error instanceof DatabaseError) return error
   return new DatabaseError(isComplaint(error) ? faultOf(error, uniques) : { kind: 'lost' }, error)
 }
 
-/** Errors of the server carry a code of five characters; all others are about reaching it. */
+/** Errors of the server have a code of five characters; all others concern the connection. */
 const isComplaint = (error: unknown): error is Complaint =>
   error instanceof Error && /^[0-9A-Z]{5}$/.test((error as Partial<Complaint>).code ?? '') && 'severity' in error
 
-function faultOf(complaint: Complaint, uniques: UniqueColumns): Fault {
+function faultOf(complaint: Complaint, uniques: UniqueColumns): DatabaseErrorKind {
   const { code, table, column, constraint } = complaint
   switch (code) {
     case '23505':
@@ -77,16 +78,16 @@ const complaintOf = (error: unknown): Complaint | undefined => {
   return isComplaint(cause) ? cause : undefined
 }
 
-/** Two transactions were in each other's way, and this one was undone. */
+/** A conflict of two transactions, and this one was rolled back. */
 export const isConflict = (error: unknown): boolean => ['40001', '40P01'].includes(complaintOf(error)?.code ?? '')
 
-/** The statement waited for a lock, or ran, longer than it may; it has done nothing. */
+/** The statement exceeded its time or lock limit; it was not executed. */
 export const isOverdue = (error: unknown): boolean => ['57014', '55P03'].includes(complaintOf(error)?.code ?? '')
 
-/** What the connection had prepared does not fit any more, or is gone; it has done nothing. */
+/** The prepared statement is outdated or gone; it was not executed. */
 export function isStale(error: unknown): boolean {
   const complaint = complaintOf(error)
   return complaint?.code === '26000' || complaint?.routine === 'RevalidateCachedQuery'
 }
 
-export const isLost = (error: unknown): boolean => error instanceof DatabaseError && error.fault.kind === 'lost'
+export const isLost = (error: unknown): boolean => error instanceof DatabaseError && error.reason.kind === 'lost'

@@ -2,23 +2,31 @@ import { randomBytes } from 'node:crypto'
 import { ConfigError } from '../../model/config-error.ts'
 import type { Attribute, Model, Models } from '../../model/model.ts'
 import type { Limits } from '../../support/limits.ts'
+import type { Observe } from '../../support/observation.ts'
 import type { SqlChangeLog } from '../change-log.ts'
-import { memoryNotes, sqlNotes } from '../notes.ts'
+import { ChangeNotifier } from '../change-notifier.ts'
+import { disabledChangeLog } from '../disabled-change-log.ts'
+import { memoryMetadataTable, sqlMetadataTable } from '../metadata-table.ts'
+import { observeStatements } from '../observe-statements.ts'
 import type { OpenedStore } from '../opened-store.ts'
+import { reportScans } from '../report-scans.ts'
 import type { MigrateMode } from '../schema.ts'
-import { silentLog } from '../silent-log.ts'
 import { SqlStore } from '../sql-store.ts'
-import { Wake } from '../wake.ts'
-import { PostgresChangeLog } from './change-log.ts'
-import { type Connect, connector } from './connect.ts'
+import { answerTable, SqlStoredAnswers } from '../sql-stored-answers.ts'
+import type { BrokerParts } from './change-log/broker/broker.ts'
+import { PostgresChangeLog } from './change-log/change-log.ts'
+import { Listener } from './change-log/listener.ts'
+import { LogCaptures, tableKey } from './change-log/log-captures.ts'
+import { assertSessionPooling } from './client/assert-session-pooling.ts'
+import { type Connect, connector } from './client/connect.ts'
+import { PostgresDriver } from './client/driver.ts'
+import { sequenceResync } from './client/resync-sequence.ts'
+import { quoteName } from './client/text-form.ts'
 import { postgresDialect } from './dialect.ts'
-import { PostgresDriver } from './driver.ts'
 import { postgresError, type UniqueColumns } from './errors.ts'
-import { columnsOf, type PostgresTable, typesOf } from './inspect.ts'
-import { Listener } from './listener.ts'
-import { LogCaptures, tableKey } from './log-captures.ts'
-import { recounter } from './recount.ts'
-import { checkColumns, type Installed, lookAround, setUp } from './set-up.ts'
+import { postgresJobStore } from './job-tables.ts'
+import { columnsOf, type PostgresTable, typesOf } from './schema/inspect.ts'
+import { type Installed, inspectOnly, setUp } from './schema/set-up.ts'
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database` */
@@ -26,65 +34,105 @@ export interface PostgresOptions {
   readonly models: Models
   readonly migrate: MigrateMode
   readonly limits: Limits
-  /** Hears of faults that no request is answered with. */
-  readonly report?: (error: unknown) => void
-  /** What stands in where the database has no log of its own and may not be altered. */
+  /** Receives errors that belong to no request. */
+  readonly onError?: (error: unknown) => void
+  /** Receives statements and scans, when it is given. */
+  readonly observe?: Observe | undefined
+  /** The time, for the progress of jobs. */
+  readonly now?: (() => number) | undefined
+  /** `redis://`, `rediss://` or `nats://`: messages after commits, in addition to notifications of the server. */
+  readonly broker?: string | undefined
+  /** For tests: the interval of the poll for writes of other programs. */
+  readonly pollMs?: number
+  /** The log used when the database has none and must not be altered. */
   readonly fallbackLog?: (reason: string) => SqlChangeLog
 }
 
-/** The first version that tells its snapshots and transactions by numbers that do not wrap around. */
+/** The first version with 64-bit transaction numbers in snapshots. */
 const oldestVersion = 130_000
-/** A lock that another program keeps is not waited for longer than this at start. */
+/** Longest wait for a lock at start. */
 const setUpLockMs = 30_000
 
-/** Connects, makes the database fit for the models as far as `migrate` allows, and sees to it that changes are logged. */
+/** Connects, updates the schema as far as `migrate` allows, and installs change capture. */
 export async function openPostgres(options: PostgresOptions): Promise<OpenedStore> {
-  const { url, limits } = options
+  const { url, limits, onError = () => {}, observe } = options
   const models = [...options.models.values()]
   let uniques: UniqueColumns = new Map()
   const connect = await connector(url, (error) => postgresError(error, uniques))
+  const makeBroker = options.broker === undefined ? undefined : await brokerMaker(options.broker)
   const { installed, version, database } = await prepare(connect, models, options.migrate)
   const { tables } = installed
-  checkColumns(models, tables)
   uniques = new Map([...tables.values()].flatMap((table) => [...table.uniqueNames]))
 
   const columns = columnsOf(models, tables)
   const dialect = postgresDialect(typesOf(columns))
-  const wake = new Wake()
+  const notifier = new ChangeNotifier()
   const driver = new PostgresDriver({
+    ...(options.observe && { onScan: reportScans(options.observe) }),
     connect,
     limits,
     committed: () => listener.committed(),
-    recounted: async ({ table, columns: [column, ...rest] }) => {
+    resyncSequence: async ({ table, columns: [column, ...rest] }) => {
       const model = models.find((model) => model.table === table && model.primaryKey.column === column)
-      return model !== undefined && rest.length === 0 && recount(model)
+      return model !== undefined && rest.length === 0 && resync(model)
     },
   })
-  const recount = recounter(driver, columns)
+  const resync = sequenceResync(driver, columns)
+  const self = randomBytes(8).toString('hex')
+  const broker = makeBroker?.({ secret: installed.secret, self, wake: () => notifier.call(), onError })
   const listener = new Listener({
-    wake,
+    notifier,
     open: () => connect({ statementTimeoutMs: limits.statementTimeoutMs }),
-    tell: (channel, self) => driver.read('select pg_notify($1, $2)', [channel, self], 'short'),
-    self: randomBytes(8).toString('hex'),
-    report: options.report ?? (() => {}),
+    notify: (channel, self) => {
+      broker?.publish()
+      return driver.query('select pg_notify($1, $2)', [channel, self])
+    },
+    self,
+    onError,
+    pollMs: options.pollMs,
   })
   driver.onClosing(() => listener.close())
+  if (broker) driver.onClosing(() => broker.close())
 
   const store = new SqlStore({
-    driver,
+    driver: observeStatements(driver, observe),
+    onError,
     dialect,
     changes: logOf(installed, options, (log) => {
-      const query = (text: string) => driver.read(text, [], 'short')
+      const query = (text: string) => driver.query(text, [])
       const captures = new LogCaptures({ query, tables: log, models: byTable(models, tables), dialect })
-      return { driver, tables: log, captures, onWake: (wakened) => listener.onWake(wakened) }
+      return { driver, tables: log, captures, onChange: (wakened) => listener.onChange(wakened) }
     }),
-    description: `PostgreSQL ${version} (${database} at ${hostOf(url) || 'this machine'})`,
+    answers: new SqlStoredAnswers({
+      driver,
+      dialect,
+      table: installed.log ? `${quoteName(installed.log.schema)}.${answerTable}` : answerTable,
+      mayCreate: options.migrate !== 'safe',
+    }),
+    description: `PostgreSQL ${version} (${database} at ${hostOf(url) || 'localhost'})`,
     secret: installed.secret ?? randomBytes(32).toString('hex'),
-    sound: (attribute) => columns.get(attribute)?.holdsJson ?? false,
-    recount,
+    maxAffected: limits.maxAffected,
+    hasJsonCheck: (attribute) => columns.get(attribute)?.holdsJson ?? false,
+    resyncSequence: resync,
   })
-  const notes = installed.log === undefined ? memoryNotes() : sqlNotes(driver, dialect)
-  return { store, steps: installed.steps, unenforced: unenforced(models, tables), notes }
+  const notes = installed.log === undefined ? memoryMetadataTable() : sqlMetadataTable(driver, dialect)
+  const jobs = postgresJobStore({
+    driver,
+    schema: installed.log?.schema ?? 'public',
+    mayCreate: installed.log !== undefined && options.migrate !== 'safe',
+    open: () => connect({ statementTimeoutMs: limits.statementTimeoutMs }),
+    leaseMs: limits.jobLeaseMs,
+    now: options.now ?? Date.now,
+  })
+  return { store, steps: installed.steps, unenforced: unenforced(models, tables), notes, jobs }
+}
+
+/** Before the database is altered: the library of the broker may be missing. */
+async function brokerMaker(url: string) {
+  const { Broker, loadBroker } = await import('./change-log/broker/broker.ts')
+  const connect = await loadBroker(url)
+  return ({ secret, ...parts }: Omit<BrokerParts, 'url' | 'secret'> & { secret: string | undefined }) =>
+    secret === undefined ? undefined : new Broker({ ...parts, secret, url }, connect)
 }
 
 interface Prepared {
@@ -94,20 +142,22 @@ interface Prepared {
 }
 
 async function prepare(connect: Connect, models: readonly Model[], migrate: MigrateMode): Promise<Prepared> {
-  const connection = await connect({ statementTimeoutMs: 0, lockTimeoutMs: setUpLockMs })
+  const open = () => connect({ statementTimeoutMs: 0, lockTimeoutMs: setUpLockMs })
+  const connection = await open()
   try {
+    await assertSessionPooling(connection, open)
     const text = `select current_setting('server_version_num'), split_part(current_setting('server_version'), ' ', 1), current_database()`
     const [[number, version, database] = []] = await connection.run({ text, values: [], how: 'anew' })
     if (Number(number) < oldestVersion)
-      throw new ConfigError([`database: PostgreSQL ${version} is too old; 13 is the first that can be served`])
-    const installed = await (migrate === 'safe' ? lookAround(connection, models) : setUp(connection, models, migrate))
+      throw new ConfigError([`database: PostgreSQL ${version} is too old; 13 or newer is required`])
+    const installed = await (migrate === 'safe' ? inspectOnly(connection, models) : setUp(connection, models, migrate))
     return { installed, version: version as string, database: database as string }
   } finally {
     await connection.close()
   }
 }
 
-type LogParts = Omit<ConstructorParameters<typeof PostgresChangeLog>[0], 'caveat'>
+type LogParts = Omit<ConstructorParameters<typeof PostgresChangeLog>[0], 'limitation'>
 
 function logOf(
   { log, uncaptured }: Installed,
@@ -115,23 +165,23 @@ function logOf(
   parts: (log: NonNullable<Installed['log']>) => LogParts,
 ): SqlChangeLog {
   if (log === undefined) {
-    const reason = 'the database has no log of changes, and nothing in it may be touched'
-    return (options.fallbackLog ?? silentLog)(reason)
+    const reason = 'the database has no change log, and migrate: "safe" adds none'
+    return (options.fallbackLog ?? disabledChangeLog)(reason)
   }
-  const caveat =
+  const limitation =
     uncaptured.length === 0
       ? undefined
-      : `Changes of ${uncaptured.join(', ')} are not seen: triggers stand on tables only`
-  return new PostgresChangeLog({ ...parts(log), caveat })
+      : `Changes of ${uncaptured.join(', ')} are not captured: only tables can have triggers`
+  return new PostgresChangeLog({ ...parts(log), limitation })
 }
 
 const byTable = (models: readonly Model[], tables: ReadonlyMap<string, PostgresTable>): ReadonlyMap<string, Model> =>
   new Map(models.map((model) => [tableKey(tables.get(model.table)?.schema ?? '', model.table), model]))
 
-/** For people: without the name and the password. */
+/** For log output, without user and password. */
 const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : '')
 
-/** Foreign keys that the models have and the database does not. */
+/** References of the models without a foreign key in the database. */
 const unenforced = (models: readonly Model[], tables: ReadonlyMap<string, PostgresTable>): readonly Attribute[] =>
   models.flatMap((model) =>
     [...model.attributes.values()].filter(

@@ -3,7 +3,8 @@ import type { Json } from '../../protocol/json.ts'
 import { parseLike } from '../../sql/like.ts'
 import { raw, sql } from '../../sql/sql.ts'
 import { prefixEnd } from '../prefix-end.ts'
-import type { SchemaDialect } from '../sql-schema.ts'
+import type { SchemaDialect } from '../schema-dialect.ts'
+import { jsonCheck } from './schema/json-check.ts'
 import { canonicalTimestamp } from './timestamp.ts'
 
 const columnTypes = {
@@ -18,29 +19,36 @@ const columnTypes = {
   binary: 'blob',
 } as const
 
-/** In a column that was declared for us, times are as that program wrote them and must be brought into our form. */
+/** In columns with an explicit `columnType`, times may have the format of another program and are normalized. */
 const isForeignTime = (attribute: Attribute): boolean =>
   attribute.type.storedAs === 'timestamp' && attribute.columnType !== undefined
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
-/** The planner looks at a limit that is bound, and prepares the statement again whenever one is: a third of what a page costs. */
+/** SQLite prepares a statement again whenever a bound limit changes, a third of the cost of a page: limits up to this are literals. */
 const writtenLimit = 101
 
 export const sqliteDialect: SchemaDialect = {
   name: 'sqlite',
+  capabilities: {
+    seeksRows: false, // seeks by the first column only
+    mergesSelects: true,
+    addsForeignKeys: false,
+    sliceRows: 100,
+  },
   placeholder: '?',
   identifier: (name) => `"${name.replaceAll('"', '""')}"`,
   columnType: (attribute) => attribute.columnType ?? columnTypes[attribute.type.storedAs],
   countedKey: 'integer primary key autoincrement',
-  inlineForeignKeys: true,
-  jsonCheck: (column) => `check (json_valid(${column}))`,
+  jsonCheck,
 
   literal(attribute, value) {
     const encoded = this.encode(attribute, value)
     if (encoded instanceof Uint8Array) return `x'${Buffer.from(encoded).toString('hex')}'`
     return typeof encoded === 'string' ? quoted(encoded) : String(encoded)
   },
+
+  boundAsIs: new Set(['text', 'uuid', 'integer', 'real', 'timestamp']),
 
   encode(attribute, value) {
     switch (attribute.type.storedAs) {
@@ -79,7 +87,7 @@ export const sqliteDialect: SchemaDialect = {
     }
   },
 
-  /** Bytes are in a list, as hexadecimal digits. */
+  /** Bytes are an array with one string of hexadecimal digits. */
   decodeImage(attribute, value) {
     if (!Array.isArray(value)) return this.decode(attribute, value)
     const [digits] = value as [string]
@@ -100,7 +108,7 @@ export const sqliteDialect: SchemaDialect = {
       case 'boolean':
         return "v === 1 ? 'true' : v === 0 ? 'false' : other(v)"
       case 'json':
-        return "typeof v === 'string' && !v.includes('\\0') ? v : other(v)" // SQLite looks no further than a zero byte
+        return "typeof v === 'string' && !v.includes('\\0') ? v : other(v)" // json_valid stops at a zero byte
       case 'timestamp':
         return "typeof v === 'string' && v.length === 24 && v[10] === 'T' && v[19] === '.' && v[23] === 'Z' ? quote(v) : other(v)"
       default:
@@ -108,11 +116,14 @@ export const sqliteDialect: SchemaDialect = {
     }
   },
 
-  selected(attribute, column, sound) {
+  selected(attribute, column, hasJsonCheck) {
     if (attribute.type.storedAs === 'bigint') return `cast(${column} as text)`
-    if (attribute.type.storedAs !== 'json' || sound) return column
+    if (attribute.type.storedAs !== 'json' || hasJsonCheck) return column
     return `case when json_valid(${column}) then ${column} when typeof(${column}) = 'blob' then json_quote(hex(${column})) when ${column} is not null then json_quote(${column}) end`
   },
+
+  // A cast has the affinity of a column, so that operands are converted.
+  expression: ({ type }, text) => `cast(${text} as ${columnTypes[type.storedAs]})`,
 
   compared: (attribute, column) => (isForeignTime(attribute) ? `strftime('%Y-%m-%dT%H:%M:%fZ', ${column})` : column),
 
@@ -123,18 +134,20 @@ export const sqliteDialect: SchemaDialect = {
   bound: (_, value) => sql`${value}`,
 
   isOneOf(attribute, column, values) {
-    return sql`${raw(this.compared(attribute, column))} in (select value from json_each(${listOf(attribute, values)}))`
+    // JSON has one number type, and a whole number beyond 2^53 would be read as another integer than the double it is.
+    const value = raw(attribute.type.storedAs === 'real' ? 'cast(value as real)' : 'value')
+    return sql`${raw(this.compared(attribute, column))} in (select ${value} from json_each(${listOf(attribute, values)}))`
   },
 
-  // The columns of json_each have names that tables have too, so they are given others.
+  // The column names of json_each may collide with those of the table.
   keys: (attribute, keys) =>
     sql`(select key + 1 as keelson_n, value as keelson_key from json_each(${listOf(attribute, keys)})) keelson_p`,
 
-  seek: (table, primaryKey, ids) => sql` cross join ${raw(table)} on ${raw(`${table}.${primaryKey}`)} in (${ids})`,
+  seek: (table, primaryKey, ids) => sql` cross join ${table} on ${raw(primaryKey)} in (${ids})`,
 
   contains: (column, text) => sql`instr(${raw(column)}, ${text}) > 0`,
 
-  /** A range, which an index serves whatever the text is; a pattern is only served when the planner knows it. */
+  /** A range, which an index serves for any text; a pattern is served only when the planner knows its value. */
   startsWith(column, text) {
     if (text === '') return raw(`${column} is not null`)
     const end = prefixEnd(text)
@@ -142,41 +155,53 @@ export const sqliteDialect: SchemaDialect = {
     return end === undefined ? from : sql`(${from} and ${raw(column)} < ${end})`
   },
 
-  /** Not by a pattern: patterns take the last two characters of a plane for the one that stands for what is broken. */
+  /** Not GLOB, which replaces the last two code points of each plane by U+FFFD. */
   endsWith: (column, text) =>
     text === '' ? raw(`${column} is not null`) : sql`substr(${raw(column)}, ${-[...text].length}) = ${text}`,
 
-  /** GLOB, because SQLite's LIKE does not tell upper from lower case. */
+  /**
+   * Patterns with one literal text are the searches above. For others GLOB would take the length of the text times that
+   * of the pattern, within one row, which nothing can stop: they are matched by a function in linear time.
+   */
   like(column, pattern) {
-    const glob = parseLike(pattern).map((piece) =>
-      piece.kind === 'any' ? '*' : piece.kind === 'one' ? '?' : escapeGlob(piece.text),
-    )
-    return sql`${raw(column)} glob ${glob.join('')}`
+    const pieces = parseLike(pattern)
+    const [text, ...more] = pieces.flatMap((piece) => (piece.kind === 'text' ? piece.text : []))
+    const isSimple = more.length === 0 && pieces.every(({ kind }) => kind !== 'one')
+    if (!isSimple) return sql`keelson_like(${raw(column)}, ${pattern})`
+    if (text === undefined) return pieces.length === 0 ? sql`${raw(column)} = ${''}` : raw(`${column} is not null`)
+    const [isOpenBefore, isOpenAfter] = [pieces[0]?.kind === 'any', pieces.at(-1)?.kind === 'any']
+    if (isOpenBefore && isOpenAfter) return this.contains(column, text)
+    if (isOpenAfter) return this.startsWith(column, text)
+    return isOpenBefore ? this.endsWith(column, text) : sql`${raw(column)} = ${text}`
   },
 
-  // SQLite takes null for smaller than anything, which is the order we promise.
+  // SQLite sorts null before all other values, which is the promised order.
   order(attribute, column, direction) {
     return `${this.compared(attribute, column)}${direction === 'desc' ? ' desc' : ''}`
   },
 
-  seeksRows: false, // only by the first
-  mergesSelects: true,
+  /** A sample by key costs nothing; `random()` is for keys that are no numbers. A costly row is checked each time. */
+  rowGuard({ table, primaryKey, key }, isCostly) {
+    if (isCostly) return 'keelson_guard()'
+    const isInteger = key.length === 1 && ['integer', 'bigint'].includes(primaryKey.type.storedAs)
+    const sample = isInteger ? `${this.identifier(table)}.${this.identifier(primaryKey.column)}` : 'random()'
+    return `(${sample} & 15 or keelson_guard())`
+  },
+
   page(limit, skip) {
     const most = limit <= writtenLimit ? raw(` limit ${Math.trunc(limit)}`) : sql` limit ${limit}`
     return skip === 0 ? most : sql`${most} offset ${skip}`
   },
-  lock: '', // there is only one writer
+  lock: '', // all writes run on one connection
   ifMissing: ' on conflict do nothing',
   insertDefaults: () => 'default values',
 }
 
-/** JSON has no integers of 64 bits that survive every reader: as text they take the column's affinity all the same. */
+/** Big integers are strings: JSON numbers lose digits, and the column's affinity converts the text. */
 function listOf(attribute: Attribute, values: readonly Json[]): string {
   const encoded = values.map((value) => sqliteDialect.encode(attribute, value))
   return JSON.stringify(encoded.map((value) => (typeof value === 'bigint' ? String(value) : value)))
 }
-
-const escapeGlob = (text: string): string => text.replace(/[*?[]/g, '[$&]')
 
 const finite = (number: number): Json => (Number.isFinite(number) ? number : null)
 

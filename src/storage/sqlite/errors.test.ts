@@ -2,16 +2,18 @@ import assert from 'node:assert/strict'
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
-import { newFile, SqliteForTest } from '../../../test/sqlite.ts'
-import { DatabaseError, type Fault } from '../driver.ts'
+import { newFile, SqliteForTest } from '../../../test/support/sqlite.ts'
+import { DatabaseError, type DatabaseErrorKind } from '../driver.ts'
 import { isBusy, isOutOfRange, sqliteError } from './errors.ts'
 
 const failure = (errcode: number, message: string) =>
   Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR', errcode })
 
-describe('what SQLite complains of, in the words of every database', () => {
-  const cases: readonly (readonly [name: string, code: number, message: string, fault: Fault])[] = [
+describe('errors of SQLite as DatabaseErrors', () => {
+  const cases: readonly (readonly [name: string, code: number, message: string, fault: DatabaseErrorKind])[] = [
     ['ERROR', 1, 'no such table: pet', { kind: 'unknown' }],
+    ['ERROR, depth', 1, 'Expression tree is too large (maximum depth 1000)', { kind: 'complex' }],
+    ['ERROR, variables', 1, 'too many SQL variables', { kind: 'complex' }],
     ['INTERNAL', 2, '', { kind: 'unknown' }],
     ['PERM', 3, 'access permission denied', { kind: 'unknown' }],
     ['ABORT', 4, 'query aborted', { kind: 'unknown' }],
@@ -26,7 +28,7 @@ describe('what SQLite complains of, in the words of every database', () => {
     ['IOERR', 10, 'disk I/O error', { kind: 'lost' }],
     ['IOERR_FSYNC', 1034, 'disk I/O error', { kind: 'lost' }],
     ['CORRUPT', 11, 'database disk image is malformed', { kind: 'lost' }],
-    ['FULL', 13, 'database or disk is full', { kind: 'refused' }],
+    ['FULL', 13, 'database or disk is full', { kind: 'full' }],
     ['CANTOPEN', 14, 'unable to open database file', { kind: 'lost' }],
     ['PROTOCOL', 15, 'locking protocol', { kind: 'unknown' }],
     ['SCHEMA', 17, 'database schema has changed', { kind: 'unknown' }],
@@ -69,23 +71,23 @@ describe('what SQLite complains of, in the words of every database', () => {
     ['CONSTRAINT', 19, 'constraint failed', { kind: 'value' }],
   ]
   for (const [name, code, message, fault] of cases) {
-    test(name, () => assert.deepEqual(told(failure(code, message)), fault))
+    test(name, () => assert.deepEqual(summary(failure(code, message)), fault))
   }
 
-  test('a database that was closed is lost', () => {
-    assert.deepEqual(told(Object.assign(new Error('database is not open'), { code: 'ERR_INVALID_STATE' })), {
+  test('a closed database is lost', () => {
+    assert.deepEqual(summary(Object.assign(new Error('database is not open'), { code: 'ERR_INVALID_STATE' })), {
       kind: 'lost',
     })
   })
 
-  test('what is told already, and what SQLite did not say, stay what they are', () => {
+  test('other errors are returned unchanged', () => {
     const error = sqliteError(failure(5, 'database is locked'))
     assert.equal(sqliteError(error), error)
     const bug = new TypeError('a bug of ours')
     assert.equal(sqliteError(bug), bug)
   })
 
-  test('only a database that somebody else holds is busy', () => {
+  test('only lock errors are busy', () => {
     assert.deepEqual(
       [5, 261, 6, 262, 10, 2067].map((code) => isBusy(failure(code, ''))),
       [true, true, true, true, false, false],
@@ -93,7 +95,7 @@ describe('what SQLite complains of, in the words of every database', () => {
   })
 })
 
-describe('as SQLite itself says it', () => {
+describe('errors from SQLite itself', () => {
   const setUp = `
     create table owner (id integer primary key);
     create table pet (id integer primary key, name text not null unique, age integer check (age > 0),
@@ -104,7 +106,7 @@ describe('as SQLite itself says it', () => {
     insert into owner values (1);
     insert into pet values (1, 'Rex', 3, 1, null);
     insert into words values ('a')`
-  const cases: readonly (readonly [what: string, statement: string, fault: Fault])[] = [
+  const cases: readonly (readonly [what: string, statement: string, fault: DatabaseErrorKind])[] = [
     ['a unique value', `insert into pet (name) values ('Rex')`, { kind: 'unique', table: 'pet', columns: ['name'] }],
     ['a row id', `insert into pet (id, name) values (1, 'Max')`, { kind: 'unique', table: 'pet', columns: ['id'] }],
     ['a key of text', `insert into words values ('a')`, { kind: 'unique', table: 'words', columns: ['id'] }],
@@ -124,7 +126,7 @@ describe('as SQLite itself says it', () => {
     [
       'a file that may not grow',
       `pragma max_page_count = 1; create table t (x); insert into t values (zeroblob(100000))`,
-      { kind: 'refused' },
+      { kind: 'full' },
     ],
     ['a table that does not exist', 'select * from nothing', { kind: 'unknown' }],
   ]
@@ -140,7 +142,7 @@ describe('as SQLite itself says it', () => {
     })
   }
 
-  test('files that are read only, missing, held by another, or no database', () => {
+  test('files that are read-only, missing, locked, or no database', () => {
     const path = newFile()
     const holder = new DatabaseSync(path)
     holder.exec('create table pet (id integer primary key)')
@@ -160,7 +162,7 @@ describe('as SQLite itself says it', () => {
     assert.deepEqual(
       faultOf(() => holder.exec('vacuum')),
       { kind: 'unknown' },
-    ) // a statement is running: our own mistake
+    ) // a statement is running
     statement.return?.()
     reader.close()
     holder.close()
@@ -179,7 +181,7 @@ describe('as SQLite itself says it', () => {
     broken.close()
   })
 
-  test('an integer that no number holds is told apart', () => {
+  test('an integer beyond 2^53 is recognized', () => {
     const database = new DatabaseSync(':memory:')
     assert.ok(isOutOfRange(thrownBy(() => database.prepare('select 9007199254740993').all())))
     assert.ok(!isOutOfRange(thrownBy(() => database.prepare('select * from nothing'))))
@@ -187,14 +189,14 @@ describe('as SQLite itself says it', () => {
   })
 })
 
-describe('as a client hears it', () => {
+describe('as a response', () => {
   const pet = {
     attributes: { name: { type: 'string', unique: true, required: true }, age: { type: 'number' } },
   } as const
   const before = `create table pet (id integer primary key, name text not null unique, age integer check (age > 0), secret text default 'x' not null);
     create unique index folded on pet (lower(name))`
 
-  test('a value that is taken, by its attribute', async () => {
+  test('a duplicate value, by its attribute', async () => {
     await using sqlite = await SqliteForTest.open({ pet }, { before })
     await sqlite.create('pet', { name: 'Rex' })
     const { status, body } = await sqlite.ask('POST', '/pet', { name: 'Rex' })
@@ -202,7 +204,7 @@ describe('as a client hears it', () => {
     assert.deepEqual(Object.keys((body as { invalidAttributes: object }).invalidAttributes), ['name'])
   })
 
-  test('a value that only an index over an expression takes for taken', async () => {
+  test('a duplicate in an index over an expression', async () => {
     await using sqlite = await SqliteForTest.open({ pet }, { before })
     await sqlite.create('pet', { name: 'Rex' })
     const { status, body } = await sqlite.ask('POST', '/pet', { name: 'REX' })
@@ -210,16 +212,16 @@ describe('as a client hears it', () => {
     assert.deepEqual(Object.keys((body as { invalidAttributes: object }).invalidAttributes), ['name'])
   })
 
-  test('the same, of an attribute that nobody called unique', async () => {
-    const stranger = { attributes: { name: { type: 'string' } } } as const
-    await using sqlite = await SqliteForTest.open({ pet: stranger }, { before })
+  test('a duplicate of an attribute that is unique in the database only', async () => {
+    const otherProgram = { attributes: { name: { type: 'string' } } } as const
+    await using sqlite = await SqliteForTest.open({ pet: otherProgram }, { before })
     await sqlite.create('pet', { name: 'Rex' })
     const { status, body } = await sqlite.ask('POST', '/pet', { name: 'REX' })
     assert.equal(status, 400)
-    assert.equal((body as { detail: string }).detail, 'The database takes this pet for one that is there already')
+    assert.equal((body as { detail: string }).detail, 'A pet with these values exists already')
   })
 
-  test('a check of the database’s own', async () => {
+  test('a check constraint', async () => {
     await using sqlite = await SqliteForTest.open({ pet }, { before })
     const { status, body } = await sqlite.ask('POST', '/pet', { name: 'Rex', age: -1 })
     assert.deepEqual([status, (body as { code: string }).code], [400, 'E_BAD_REQUEST'])
@@ -227,7 +229,7 @@ describe('as a client hears it', () => {
   })
 
   test('a strict table', async () => {
-    const thing = { attributes: { age: { type: 'string' } } } as const
+    const thing = { attributes: { age: { type: 'string', columnType: 'integer' } } } as const
     await using sqlite = await SqliteForTest.open(
       { thing },
       { before: 'create table thing (id integer primary key, age integer) strict' },
@@ -247,10 +249,10 @@ function thrownBy(run: () => unknown): unknown {
   assert.fail('nothing was thrown')
 }
 
-function told(thrown: unknown): Fault {
+function summary(thrown: unknown): DatabaseErrorKind {
   const error = sqliteError(thrown)
   assert.ok(error instanceof DatabaseError, String(error))
-  return error.fault
+  return error.reason
 }
 
-const faultOf = (run: () => unknown): Fault => told(thrownBy(run))
+const faultOf = (run: () => unknown): DatabaseErrorKind => summary(thrownBy(run))

@@ -1,10 +1,11 @@
-import { DatabaseError, type Fault } from '../driver.ts'
+import { DatabaseError, type DatabaseErrorKind } from '../driver.ts'
 
 /** SQLite's result codes, https://sqlite.org/rescode.html; the low byte is the primary code. */
 const busy = 5
 const locked = 6
 const constraint = 19
 const codes = {
+  error: 1,
   unique: 2067,
   primaryKey: 1555,
   rowid: 2579,
@@ -13,7 +14,7 @@ const codes = {
   notNull: 1299,
   check: 275,
 } as const
-const primary: Readonly<Record<number, Fault['kind']>> = {
+const primary: Readonly<Record<number, DatabaseErrorKind['kind']>> = {
   [busy]: 'busy',
   [locked]: 'busy',
   7: 'refused', // no memory
@@ -21,7 +22,7 @@ const primary: Readonly<Record<number, Fault['kind']>> = {
   9: 'timeout', // interrupted
   10: 'lost', // input or output failed
   11: 'lost', // malformed
-  13: 'refused', // disk full
+  13: 'full',
   14: 'lost', // cannot open
   18: 'value', // too big
   [constraint]: 'value', // a constraint of another kind, as the types of a strict table
@@ -29,6 +30,9 @@ const primary: Readonly<Record<number, Fault['kind']>> = {
   23: 'refused', // not authorized
   26: 'lost', // not a database
 }
+
+/** These limits have no code of their own. */
+const tooComplex = /^(Expression tree is too large|parser stack overflow|too many SQL variables)/
 
 interface SqliteFailure {
   readonly errcode: number
@@ -38,14 +42,14 @@ interface SqliteFailure {
 const isFailure = (error: unknown): error is SqliteFailure =>
   error instanceof Error && typeof (error as Partial<SqliteFailure>).errcode === 'number'
 
-/** What node:sqlite threw, as a fault that is the same for all databases. What somebody else threw stays what it is. */
+/** An error of node:sqlite as a DatabaseError. Other errors are returned unchanged. */
 export function sqliteError(error: unknown): unknown {
   if (isFailure(error)) return new DatabaseError(faultOf(error), error)
   const isClosed = error instanceof Error && (error as { code?: unknown }).code === 'ERR_INVALID_STATE'
   return isClosed ? new DatabaseError({ kind: 'lost' }, error) : error
 }
 
-function faultOf({ errcode, message }: SqliteFailure): Fault {
+function faultOf({ errcode, message }: SqliteFailure): DatabaseErrorKind {
   switch (errcode) {
     case codes.unique:
     case codes.primaryKey:
@@ -59,13 +63,15 @@ function faultOf({ errcode, message }: SqliteFailure): Fault {
       return { kind: 'notNull', column: message.slice(message.lastIndexOf('.') + 1) }
     case codes.check:
       return { kind: 'value' }
+    case codes.error:
+      return { kind: tooComplex.test(message) ? 'complex' : 'unknown' }
     default:
-      return { kind: primary[errcode & 0xff] ?? 'unknown' } as Fault
+      return { kind: primary[errcode & 0xff] ?? 'unknown' } as DatabaseErrorKind
   }
 }
 
 /** `UNIQUE constraint failed: pet.name, pet.owner` */
-function uniqueFault(message: string): Fault {
+function uniqueFault(message: string): DatabaseErrorKind {
   const names = message.slice(message.indexOf(': ') + 2).split(', ')
   const table = names[0]?.slice(0, names[0].lastIndexOf('.')) ?? ''
   return { kind: 'unique', table, columns: names.map((name) => name.slice(name.lastIndexOf('.') + 1)) }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { changesAfter, SqliteForTest } from '../../../test/sqlite.ts'
+import { changesAfter, SqliteForTest } from '../../../test/support/sqlite.ts'
 import type { ModelDefinition } from '../../model/definition.ts'
 
 /** 2^53 + 1, which no JavaScript number holds. */
@@ -14,7 +14,7 @@ const counter: ModelDefinition = {
 
 describe('integers beyond 2^53', () => {
   for (const number of [large, largest, smallest, '-1', '0']) {
-    test(`${number} is exact where it was declared as bigint: written, answered, found, sorted, logged`, async () => {
+    test(`${number} is exact in a bigint attribute: written, returned, found, sorted, logged`, async () => {
       await using sqlite = await SqliteForTest.open({ counter })
       const head = await sqlite.changes.head()
       await sqlite.create('counter', { exact: number })
@@ -32,9 +32,11 @@ describe('integers beyond 2^53', () => {
     })
   }
 
-  test('in an attribute of ordinary numbers keep their digits in answers, and spoil neither the list nor its columns', async () => {
+  test('in a number attribute keep their digits in responses and do not affect other values', async () => {
     await using sqlite = await SqliteForTest.open({ counter })
-    sqlite.stranger.exec(`insert into counter (whole, flag, exact) values (1, 1, 5), (${large}, 1, 5), (2, 0, null)`)
+    sqlite.otherProgram.exec(
+      `insert into counter (whole, flag, exact) values (1, 1, 5), (${large}, 1, 5), (2, 0, null)`,
+    )
     const response = await sqlite.service.fetch(new Request('http://localhost/counter'))
     assert.equal(
       await response.text(),
@@ -45,9 +47,9 @@ describe('integers beyond 2^53', () => {
     assert.deepEqual(data[2], { id: 3, exact: null, whole: 2, flag: false })
   })
 
-  test('are met by a write that answers them, at the first time and at the second', async () => {
+  test('are returned by a write, at the first and at the second time', async () => {
     await using sqlite = await SqliteForTest.open({ counter })
-    sqlite.stranger.exec(`insert into counter (whole) values (${large}), (${large})`)
+    sqlite.otherProgram.exec(`insert into counter (whole) values (${large}), (${large})`)
     for (const id of [1, 2]) {
       const { status, body } = await sqlite.ask('PATCH', `/counter/${id}`, { flag: true })
       assert.deepEqual([status, body], [200, { id, exact: null, whole: Number(large), flag: true }])
@@ -55,9 +57,9 @@ describe('integers beyond 2^53', () => {
     assert.deepEqual(sqlite.reported, [])
   })
 
-  test('are met by a write that shares its commit with others: each is done once', async () => {
+  test('are returned by a write in a shared commit: each write is executed once', async () => {
     await using sqlite = await SqliteForTest.open({ counter })
-    sqlite.stranger.exec(`insert into counter (whole) values (${large})`)
+    sqlite.otherProgram.exec(`insert into counter (whole) values (${large})`)
     const head = await sqlite.changes.head()
     await Promise.all([
       sqlite.create('counter', { exact: '1' }),
@@ -65,10 +67,7 @@ describe('integers beyond 2^53', () => {
       sqlite.create('counter', { exact: '2' }),
     ])
     const changes = await changesAfter(sqlite.changes, head)
-    assert.deepEqual(
-      changes.map(({ verb, id }) => `${verb} ${id}`),
-      ['created 2', 'updated 1', 'created 3'],
-    )
+    assert.deepEqual(changes.map(({ verb, id }) => `${verb} ${id}`).toSorted(), ['created 2', 'created 3', 'updated 1'])
   })
 
   const models = {
@@ -79,16 +78,16 @@ describe('integers beyond 2^53', () => {
     ['in one statement', `insert into owner values (1, 1); insert into pet values (1, ${large}, 1)`],
     ['in two statements', `insert into owner values (1, ${large}); insert into pet values (1, ${large}, 1)`],
   ] as const) {
-    test(`are met by an operation of several statements, ${place}`, async () => {
+    test(`are returned in an operation of several statements, ${place}`, async () => {
       await using sqlite = await SqliteForTest.open(models)
-      sqlite.stranger.exec(statements)
+      sqlite.otherProgram.exec(statements)
       assert.equal((await sqlite.ask('DELETE', '/owner/1')).status, 200)
       assert.deepEqual(await sqlite.all('owner'), [])
       assert.deepEqual(await sqlite.all('pet'), [{ id: 1, whole: Number(large), owner: null }])
     })
   }
 
-  test('as a key that is counted up and declared as bigint', async () => {
+  test('as a generated bigint key', async () => {
     await using sqlite = await SqliteForTest.open({
       entry: { attributes: { id: { type: 'bigint', autoIncrement: true } } },
     })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { newFile, SqliteForTest } from '../../../test/sqlite.ts'
+import { newFile, SqliteForTest } from '../../../test/support/sqlite.ts'
 import type { ModelDefinitions } from '../../model/definition.ts'
 
 /** Whether the pet must have an owner, or may. */
@@ -15,7 +15,7 @@ describe('migrate: drop', () => {
     ['where records may point to others', false],
     ['where records must point to others', true],
   ] as const) {
-    test(`makes every table anew, ${what}`, async () => {
+    test(`creates every table again, ${what}`, async () => {
       const path = newFile()
       const first = await SqliteForTest.open(models(required), { path })
       await first.create('tag', {})
@@ -29,7 +29,7 @@ describe('migrate: drop', () => {
   }
 })
 
-test('a file that has to be made, in a folder that has to be made', async () => {
+test('creates the file and its folder', async () => {
   const path = newFile().replace('.db', '/deep/down.db')
   const first = await SqliteForTest.open(models(false), { path })
   await first.create('owner', { name: 'Ann' })

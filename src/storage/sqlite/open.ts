@@ -4,22 +4,31 @@ import { dirname } from 'node:path'
 import { ConfigError } from '../../model/config-error.ts'
 import type { Attribute, Model, Models } from '../../model/model.ts'
 import type { Limits } from '../../support/limits.ts'
+import type { Observe } from '../../support/observation.ts'
 import { metaTable } from '../capture.ts'
 import type { SqlChangeLog } from '../change-log.ts'
+import { ChangeNotifier } from '../change-notifier.ts'
+import { checkSchema } from '../check-schema.ts'
+import { disabledChangeLog } from '../disabled-change-log.ts'
 import { DatabaseError } from '../driver.ts'
-import { memoryNotes, sqlNotes } from '../notes.ts'
+import { memoryMetadataTable, sqlMetadataTable } from '../metadata-table.ts'
+import { observeStatements } from '../observe-statements.ts'
 import type { OpenedStore } from '../opened-store.ts'
+import { reportScans } from '../report-scans.ts'
 import type { ExistingTable, MigrateMode } from '../schema.ts'
-import { silentLog } from '../silent-log.ts'
 import { SqlStore } from '../sql-store.ts'
-import { Wake } from '../wake.ts'
-import { SqliteChangeLog } from './change-log.ts'
+import { answerTable, SqlStoredAnswers } from '../sql-stored-answers.ts'
+import type { TableVersions } from '../table-versions.ts'
+import { SqliteChangeLog } from './change-log/change-log.ts'
+import { FileWatch } from './change-log/file-watch.ts'
+import { SqliteTableVersions } from './change-log/table-versions.ts'
+import { SqliteDriver } from './client/driver.ts'
 import { sqliteDialect } from './dialect.ts'
-import { SqliteDriver } from './driver.ts'
 import { isBusy, sqliteError } from './errors.ts'
-import { FileWatch } from './file-watch.ts'
-import { inspect } from './inspect.ts'
-import { isLogged, setUp } from './set-up.ts'
+import { sqliteJobStore } from './job-tables.ts'
+import { sqliteColumns } from './schema/column-check.ts'
+import { inspect } from './schema/inspect.ts'
+import { isLogged, setUp } from './schema/set-up.ts'
 
 export interface SqliteOptions {
   /** A file, or `:memory:`. */
@@ -27,46 +36,79 @@ export interface SqliteOptions {
   readonly models: Models
   readonly migrate: MigrateMode
   readonly limits: Limits
+  /** Receives errors that belong to no request. */
+  readonly onError?: (error: unknown) => void
+  /** Receives statements and scans, when it is given. */
+  readonly observe?: Observe | undefined
+  /** The time, for the progress of jobs. */
+  readonly now?: (() => number) | undefined
 }
 
-/** Opens the file, makes it fit for the models as far as `migrate` allows, and sees to it that changes are logged. */
-export async function openSqlite({ path, models, migrate, limits }: SqliteOptions): Promise<OpenedStore> {
+/** Opens the file, updates the schema as far as `migrate` allows, and installs change capture. */
+export async function openSqlite({
+  path,
+  models,
+  migrate,
+  limits,
+  onError = () => {},
+  observe,
+  now = Date.now,
+}: SqliteOptions): Promise<OpenedStore> {
   if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true })
-  const wake = new Wake()
-  const driver = new SqliteDriver(path, limits, wake)
+  const notifier = new ChangeNotifier()
+  const driver = new SqliteDriver({ path, limits, notifier, ...(observe && { onScan: reportScans(observe) }) })
   try {
     await driver.prepare()
     const connection = driver.setup
     const [[encoding] = []] = connection.all('pragma encoding', [])
     if (encoding !== 'UTF-8') {
       throw new ConfigError([
-        `database: ${path} is encoded in ${encoding as string}, which orders text unlike any other database here; UTF-8 is needed`,
+        `database: ${path} is encoded in ${encoding as string}, in which text sorts differently; UTF-8 is required`,
       ])
     }
     const served = [...models.values()]
     const steps = migrate === 'safe' ? [] : await setUp(connection, served, migrate, limits.busyTimeoutMs)
     const tables = inspect(connection)
-    const log = isLogged(connection, served, tables) ? logIn(driver, { path, models }, wake) : noLog
+    checkSchema(served, tables, sqliteColumns)
+    const log = isLogged(connection, served, tables) ? logIn(driver, { path, models }, notifier) : noLog
     const [[version] = []] = connection.all('select sqlite_version()', [])
     const description = `SQLite ${version as string} (${path})`
     const store = new SqlStore({
-      driver,
+      driver: observeStatements(driver, observe),
+      onError,
       dialect: sqliteDialect,
       changes: log.changes,
+      answers: new SqlStoredAnswers({
+        driver,
+        dialect: sqliteDialect,
+        table: answerTable,
+        mayCreate: migrate !== 'safe',
+      }),
       description,
       secret: log.secret,
-      sound: soundIn(served, tables),
+      versions: versionsOf(driver, served, path, log),
+      maxAffected: limits.maxAffected,
+      hasJsonCheck: jsonCheckedIn(served, tables),
     })
     return {
       store,
       steps,
       unenforced: unenforced(served, tables),
-      notes: log === noLog ? memoryNotes() : sqlNotes(driver, sqliteDialect),
+      jobs: sqliteJobStore({
+        driver,
+        mayCreate: log !== noLog && migrate !== 'safe',
+        leaseMs: limits.jobLeaseMs,
+        now,
+      }),
+      notes: log === noLog ? memoryMetadataTable() : sqlMetadataTable(driver, sqliteDialect),
     }
   } catch (error) {
     await driver[Symbol.asyncDispose]()
     if (!isBusy(error)) throw sqliteError(error)
-    throw new DatabaseError({ kind: 'busy' }, `${path} is held by another program, for ${limits.busyTimeoutMs} ms now`)
+    throw new DatabaseError(
+      { kind: 'busy' },
+      `${path} has been locked by another program for ${limits.busyTimeoutMs} ms`,
+    )
   }
 }
 
@@ -75,7 +117,11 @@ interface Log {
   readonly secret: string
 }
 
-function logIn(driver: SqliteDriver, { path, models }: Pick<SqliteOptions, 'path' | 'models'>, wake: Wake): Log {
+function logIn(
+  driver: SqliteDriver,
+  { path, models }: Pick<SqliteOptions, 'path' | 'models'>,
+  notifier: ChangeNotifier,
+): Log {
   driver.markOperations()
   const rows = driver.setup.all(`select name, value from ${metaTable}`, [])
   const meta = new Map(rows.map(([name, value]) => [name, value as string]))
@@ -83,32 +129,43 @@ function logIn(driver: SqliteDriver, { path, models }: Pick<SqliteOptions, 'path
     driver,
     models,
     nonce: meta.get('nonce') as string,
-    wake,
-    watchFile: path === ':memory:' ? undefined : (look) => new FileWatch(`${path}-wal`, look),
+    notifier,
+    watchFile: path === ':memory:' ? undefined : (check) => new FileWatch(`${path}-wal`, check),
   })
   return { changes, secret: meta.get('secret') as string }
 }
 
-/** Where nothing may be touched and nobody was before us, nothing can be followed, and cursors end with the process. */
+/** With `migrate: 'safe'` on a database without a log: no changes are captured, and cursors end with the process. */
 const noLog: Log = {
-  changes: silentLog('the database has no log of changes, and nothing in it may be touched'),
+  changes: disabledChangeLog('the database has no change log, and migrate: "safe" adds none'),
   secret: randomUUID(),
 }
 
-function soundIn(
+/** In memory the only connection does not see its own commits in the version. */
+function versionsOf(
+  { reading }: SqliteDriver,
+  served: readonly Model[],
+  path: string,
+  log: Log,
+): TableVersions | undefined {
+  if (path === ':memory:' || log === noLog) return undefined
+  return new SqliteTableVersions(reading, () => isLogged(reading, served, inspect(reading)))
+}
+
+function jsonCheckedIn(
   models: readonly Model[],
   tables: ReadonlyMap<string, ExistingTable>,
 ): (attribute: Attribute) => boolean {
-  const sound = new Set<Attribute>()
+  const checked = new Set<Attribute>()
   for (const model of models) {
     for (const attribute of model.attributes.values()) {
-      if (tables.get(model.table)?.columns.get(attribute.column)?.holdsJson) sound.add(attribute)
+      if (tables.get(model.table)?.columns.get(attribute.column)?.holdsJson) checked.add(attribute)
     }
   }
-  return (attribute) => sound.has(attribute)
+  return (attribute) => checked.has(attribute)
 }
 
-/** Foreign keys that the models have and the database does not. */
+/** References of the models without a foreign key in the database. */
 const unenforced = (models: readonly Model[], tables: ReadonlyMap<string, ExistingTable>): readonly Attribute[] =>
   models.flatMap((model) =>
     [...model.attributes.values()].filter(

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { describe, test } from 'node:test'
-import { everything } from '../../criteria/criteria.ts'
+import { matchAll } from '../../criteria/criteria.ts'
 import { parseSort } from '../../criteria/parse-sort.ts'
 import { defineModels } from '../../model/define.ts'
 import type { Model } from '../../model/model.ts'
 import { textOf } from '../../sql/sql.ts'
 import { defaultLimits } from '../../support/limits.ts'
-import { SqlStatements } from '../sql-statements.ts'
+import { SelectLists } from '../select-lists.ts'
+import { SqlSelects } from '../sql-selects.ts'
 import { sqliteDialect } from './dialect.ts'
 
 const pet = defineModels({
@@ -20,7 +21,7 @@ const pet = defineModels({
   },
 }).get('pet') as Model
 
-describe('a page behind a place seeks, and sorts nothing', () => {
+describe('the page after a position seeks in an index and does not sort', () => {
   const cases: readonly (readonly [sort: string, after: readonly unknown[], searches: number])[] = [
     ['age ASC', [3, 7], 2],
     ['age ASC', [null, 7], 2],
@@ -33,14 +34,15 @@ describe('a page behind a place seeks, and sorts nothing', () => {
   database.exec(`create table pet (id integer primary key, name text, age real, weight real, "createdAt" integer, "updatedAt" integer);
     create index youngest on pet (age, id); create index oldest on pet (age desc, id);
     create index heaviest on pet (weight desc, id); create index youngest_lightest on pet (age, weight, id)`)
-  const statements = new SqlStatements(sqliteDialect, () => true)
+  database.function('keelson_guard', () => 1)
+  const statements = new SqlSelects(sqliteDialect, new SelectLists(sqliteDialect, () => true))
 
   for (const [sorted, after, searches] of cases) {
-    test(`${sorted}, behind ${JSON.stringify(after)}`, () => {
+    test(`${sorted}, after ${JSON.stringify(after)}`, () => {
       // As a client may ask: not all that it is sorted by is selected.
       const select = [pet.primaryKey, pet.attributes.get('name') ?? assert.fail()]
       const criteria = {
-        where: everything,
+        where: matchAll,
         sort: parseSort(sorted, pet, defaultLimits),
         limit: 30,
         skip: 0,
@@ -59,7 +61,7 @@ describe('a page behind a place seeks, and sorts nothing', () => {
   }
 })
 
-test('the limit of a page is written out, and one that few ask for is bound', () => {
+test('small limits are literals, larger ones are bound', () => {
   const written = (limit: number, skip: number) => {
     const page = sqliteDialect.page(limit, skip)
     return [textOf(page, sqliteDialect.placeholder), ...page.values]

@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { everything } from '../../criteria/criteria.ts'
+import { matchAll } from '../../criteria/criteria.ts'
 import { defineModels } from '../../model/define.ts'
 import { defaultLimits } from '../../support/limits.ts'
 import { openSqlite } from './open.ts'
 
-test('where nothing may be touched, records are served and the database stays as it was', async () => {
+test('migrate: safe serves records and does not change the database', async () => {
   const path = join(mkdtempSync(join(tmpdir(), 'keelson-safe-')), 'shop.db')
-  const stranger = new DatabaseSync(path)
-  stranger.exec('create table pet (id integer primary key, name text)')
-  const schema = () => stranger.prepare('select name, sql from sqlite_schema order by name').all()
+  const otherProgram = new DatabaseSync(path)
+  otherProgram.exec('create table pet (id integer primary key, name text)')
+  const schema = () => otherProgram.prepare('select name, sql from sqlite_schema order by name').all()
   const before = schema()
   const models = defineModels(
     { pet: { attributes: { name: { type: 'string' } } } },
@@ -25,12 +25,12 @@ test('where nothing may be touched, records are served and the database stays as
   assert.ok(pet)
   const name = pet.attributes.get('name')
   assert.ok(name)
-  await store.insert(pet, [{ attribute: name, value: 'Rex' }], { origin: 'somebody' })
+  await store.insert(pet, [{ attribute: name, value: 'Rex' }], { origin: 'peer-1' })
   await store.transaction((transaction) => transaction.insert(pet, [{ attribute: name, value: 'Tom' }]))
-  assert.equal(await store.count(pet, everything), 2)
-  assert.match(store.changes.caveat ?? '', /No change is heard of/)
+  assert.equal(await store.count(pet, matchAll), 2)
+  assert.match(store.changes.limitation ?? '', /No changes are captured/)
   assert.equal(await notes.get('anything'), undefined)
   await store[Symbol.asyncDispose]()
   assert.deepEqual(schema(), before)
-  stranger.close()
+  otherProgram.close()
 })

@@ -1,12 +1,12 @@
 import type { Json } from '../../protocol/json.ts'
 
-/** Date, time, fraction and zone, in the forms that programs leave in SQLite. */
+/** Date, time, fraction and zone, in the forms that programs store in SQLite. */
 const form = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?)(\.\d+)?)?\s*(Z|[+-]\d\d:?\d\d)?$/i
 
-/** What we write ourselves. */
+/** The form that Keelson writes. */
 const canonical = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
-/** A time as some program stored it, in the form of the API; a value that is no time stays what it is. */
+/** A stored time in the form of the API; a value that is no time is returned unchanged. */
 export function canonicalTimestamp(value: unknown): Json {
   if (typeof value === 'number' || typeof value === 'bigint') return iso(Number(value)) ?? Number(value)
   const text = String(value)

@@ -1,26 +1,25 @@
 import type { Duplex } from 'node:stream'
-import type { Connection } from './connections.ts'
-import { problemType } from './fail.ts'
-import { lingerMs } from './write.ts'
+import { problemType } from '../../protocol/error-response.ts'
+import { type Connection, endGently } from './connections.ts'
 
-/** What Node's parser and its clock refuse before there is a request, by the code of the error. */
+/** Errors of Node's HTTP parser and timeouts, raised before a request exists, by error code. */
 const refusals: Readonly<Record<string, readonly [status: string, detail: string]>> = {
   HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The headers are too large'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ['413 Content Too Large', 'The extensions of a chunk are too large'],
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request did not arrive in time'],
 }
-const notHttp = ['400 Bad Request', 'This is not an HTTP request that can be understood'] as const
+const notHttp = ['400 Bad Request', 'The data is not a valid HTTP request'] as const
 
 /**
- * Ends a connection on which something came that is no request. An answer that is owed on it, or on its way, goes
- * first: anything sent before it would be taken for it.
+ * Ends a connection that received invalid HTTP. A pending response to an earlier request is sent first: the client
+ * would read anything sent before it as that response.
  */
 export function refuseConnection(
   error: NodeJS.ErrnoException,
   socket: Duplex,
   connection: Connection | undefined,
 ): void {
-  // It is told once, though the parser complains of all that comes after, too.
+  // The parser reports every further chunk, too; the client is answered once.
   if (connection?.refused) return
   if (error.code === 'ECONNRESET' || !socket.writable || !connection) {
     socket.destroy()
@@ -35,7 +34,7 @@ export function refuseConnection(
   }
 }
 
-/** Writes a whole answer where there is no response object to write it with, and closes the connection. */
+/** Writes a complete response to a bare socket, where no response object exists, and closes the connection. */
 export function refuse(socket: Duplex, status: string, detail: string): void {
   const number = Number.parseInt(status, 10)
   const title = status.slice(4)
@@ -45,11 +44,4 @@ export function refuse(socket: Duplex, status: string, detail: string): void {
       `X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n${body}`,
   )
   endGently(socket)
-}
-
-/** Leaves a client that is still sending some time to hear what it was told; see `writeEarly`. */
-function endGently(socket: Duplex): void {
-  socket.end()
-  const timer = setTimeout(() => socket.destroy(), lingerMs).unref()
-  socket.once('close', () => clearTimeout(timer))
 }

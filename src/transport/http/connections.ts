@@ -1,59 +1,97 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
+import { lingerMs } from './write.ts'
 
 export interface Connection {
   readonly socket: Socket
-  /** The answer to the last request that came on it. */
+  /** The response to its latest request. */
   latest: ServerResponse | undefined
-  /** Whether it was told that what came on it is no request. */
+  /** Whether a response to invalid HTTP was sent on it. */
   refused: boolean
-  /** Whether it speaks another protocol now, and is somebody else’s to end gently. */
-  taken: boolean
+  /** Whether an upgrade handler owns it now, and closes it. */
+  upgraded: boolean
 }
 
-/** The open connections of a server, and what is owed on each: what it takes to end them gently. */
+/**
+ * A request that a client sent before the stop may arrive after it: idle connections are closed when none has arrived
+ * for this long.
+ */
+const idleGraceMs = 100
+
+/** As many connections as the system holds by default until a server accepts them. */
+const maxBacklog = 511
+
+/** The open connections of a server and the pending response on each, so that they can be closed without losing one. */
 export class Connections {
-  readonly #open = new Map<Duplex, Connection>()
+  /** Its listener sets the latest response of each. */
+  readonly open = new Map<Duplex, Connection>()
+  #accepted = 0
+  /** Whether each response is the last one of its connection. */
+  isDraining = false
 
   add(socket: Socket): void {
-    this.#open.set(socket, { socket, latest: undefined, refused: false, taken: false })
-    socket.on('close', () => this.#open.delete(socket))
+    const connection: Connection = { socket, latest: undefined, refused: false, upgraded: false }
+    this.open.set(socket, connection)
+    this.#accepted++
+    socket.on('close', () => this.open.delete(socket))
+    if (this.isDraining) endWhenIdle(connection)
   }
 
-  began(res: ServerResponse): void {
-    const connection = this.#open.get(res.req.socket)
-    if (connection) connection.latest = res
+  markUpgraded(socket: Duplex): void {
+    const connection = this.open.get(socket)
+    if (connection) connection.upgraded = true
   }
 
-  handOver(socket: Duplex): void {
-    const connection = this.#open.get(socket)
-    if (connection) connection.taken = true
+  get(socket: Duplex): Connection | undefined {
+    return this.open.get(socket)
   }
 
-  of(socket: Duplex): Connection | undefined {
-    return this.#open.get(socket)
-  }
-
-  /** Ends each connection as soon as nothing is owed on it, which for idle ones is now. */
-  retire(): void {
-    for (const { socket, latest, taken } of this.#open.values()) {
-      if (taken) continue
-      if (!latest) {
-        // Browsers open connections that they may never use. What has begun to ask may go on.
-        if (socket.bytesRead === 0) socket.destroy()
-      } else if (latest.closed) {
-        socket.destroy()
-      } else if (latest.headersSent) {
-        latest.once('close', () => socket.end())
-      } else {
-        latest.setHeader('Connection', 'close')
-      }
+  /** Ends each connection after the response that is pending on it. Later requests must be answered with `Connection: close`. */
+  drain(): void {
+    this.isDraining = true
+    for (const connection of this.open.values()) {
+      const { latest, upgraded } = connection
+      if (upgraded) continue
+      if (!latest || latest.closed) endWhenIdle(connection)
+      else if (latest.headersSent) latest.once('close', () => endWhenIdle(connection))
+      else latest.setHeader('Connection', 'close')
     }
   }
 
-  /** Ends them all, now. */
-  cut(): void {
-    for (const socket of this.#open.keys()) socket.destroy()
+  /** Resolves when the connections that the system holds for the server are accepted: one in each turn of the event loop. */
+  async backlogAccepted(): Promise<void> {
+    const most = this.#accepted + maxBacklog
+    for (let before = -1; before < this.#accepted && before < most; ) {
+      before = this.#accepted
+      await setImmediate()
+      await setImmediate()
+    }
   }
+
+  /** Closes all connections at once. */
+  terminate(): void {
+    for (const socket of this.open.keys()) socket.destroy()
+  }
+}
+
+/** A request that arrives within the grace period is answered, and its response closes the connection. */
+function endWhenIdle({ socket, latest }: Connection): void {
+  const received = socket.bytesRead
+  const timer = setTimeout(async () => {
+    // The timer of a busy process fires before what has arrived is read.
+    await setImmediate()
+    await setImmediate()
+    // Browsers open connections ahead of use. One that has begun to send a request may finish it.
+    if (socket.bytesRead === received && (latest || received === 0)) endGently(socket)
+  }, idleGraceMs)
+  socket.once('close', () => clearTimeout(timer))
+}
+
+/** Closes a connection when the client does: an immediate close would be a reset for what the client has just sent. */
+export function endGently(socket: Duplex): void {
+  socket.end()
+  const timer = setTimeout(() => socket.destroy(), lingerMs).unref()
+  socket.once('close', () => clearTimeout(timer))
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { parseContentType } from './content-type.ts'
 
-const understood: readonly [header: string, type: string, charset?: string][] = [
+const valid: readonly [header: string, type: string, charset?: string][] = [
   ['application/json', 'application/json'],
   ['Application/JSON', 'application/json'],
   ['application/vnd.api+json', 'application/vnd.api+json'],
@@ -38,13 +38,13 @@ const refused: readonly string[] = [
 ]
 
 describe('parseContentType', () => {
-  for (const [header, type, charset] of understood) {
-    test(`understands ${header}`, () => assert.deepEqual(parseContentType(header), { type, charset }))
+  for (const [header, type, charset] of valid) {
+    test(`parses ${header}`, () => assert.deepEqual(parseContentType(header), { type, charset }))
   }
   for (const header of refused) {
-    test(`refuses ${header || 'nothing'}`, () => assert.equal(parseContentType(header), undefined))
+    test(`refuses ${header || 'an empty header'}`, () => assert.equal(parseContentType(header), undefined))
   }
-  test('takes no longer for a long header than for its length', () => {
+  test('takes linear time for a long header', () => {
     assert.equal(parseContentType(`a/b${' ;'.repeat(50_000)} x`), undefined)
     assert.equal(parseContentType(`a/b;c="${'\\"'.repeat(50_000)}`), undefined)
   })

@@ -1,9 +1,9 @@
 export interface ContentType {
   /** In lower case, without parameters. */
   readonly type: string
-  /** In lower case; absent when none is named. */
+  /** In lower case; absent when none is parameters. */
   readonly charset?: string | undefined
-  /** What stands between the parts of a body that has several. */
+  /** The separator between the parts of a multipart body. */
   readonly boundary?: string | undefined
 }
 
@@ -13,32 +13,32 @@ const separator = /[ \t]*;[ \t]*/y
 const parameter = new RegExp(`(${token})=(?:(${token})|"((?:[^"\\\\]|\\\\.)*)")`, 'y')
 
 /**
- * Reads a Content-Type to its last character, or not at all (undefined). What one program understands by half a
- * header and another by the rest is how a body passes a check as one type and is read as another.
+ * Parses a Content-Type to its last character; undefined when any part is invalid. Where programs parse half a header
+ * differently, a body passes a check as one type and is read as another.
  */
 export function parseContentType(header: string): ContentType | undefined {
-  const type = take(mediaType, header, 0)?.[0]
+  const type = matchAt(mediaType, header, 0)?.[0]
   if (type === undefined) return undefined
-  const named = new Map<string, string>()
+  const parameters = new Map<string, string>()
   let at = type.length
   while (at < header.length) {
-    const gap = take(separator, header, at)
+    const gap = matchAt(separator, header, at)
     if (!gap) return undefined
     at += gap[0].length
-    const found = take(parameter, header, at)
+    const found = matchAt(parameter, header, at)
     if (!found) continue
     at += found[0].length
     const name = (found[1] ?? '').toLowerCase()
     if (name !== 'charset' && name !== 'boundary') continue
-    if (named.has(name)) return undefined
-    named.set(name, found[2] ?? found[3] ?? '')
+    if (parameters.has(name)) return undefined
+    parameters.set(name, found[2] ?? found[3] ?? '')
   }
-  const content: ContentType = { type: type.toLowerCase(), charset: named.get('charset')?.toLowerCase() }
-  const boundary = named.get('boundary')
+  const content: ContentType = { type: type.toLowerCase(), charset: parameters.get('charset')?.toLowerCase() }
+  const boundary = parameters.get('boundary')
   return boundary === undefined ? content : { ...content, boundary }
 }
 
-function take(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
+function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
   pattern.lastIndex = at
   return pattern.exec(text)
 }

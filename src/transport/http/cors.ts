@@ -1,32 +1,22 @@
 import { methods, type ServiceRequest, type ServiceResponse } from '../../protocol/request.ts'
-
-export interface CorsOptions {
-  /** Origins such as `https://app.example`, compared to the last character; or '*' for every site. */
-  readonly origins: readonly string[] | '*'
-  /** Whether pages may send cookies and keys along. Not together with '*'. */
-  readonly credentials?: boolean | undefined
-  /** Seconds for which a browser may remember what it was told. */
-  readonly maxAge?: number | undefined
-}
+import type { CorsOptions } from '../../service/config/config.ts'
+import type { OriginPolicy } from '../origin-policy.ts'
 
 export interface Cors {
-  /** The answer to a browser that asks whether it may; undefined for every other request. */
+  /** The response to a preflight request; undefined for every other request. */
   preflight(method: string, headers: ServiceRequest['headers']): ServiceResponse | undefined
-  /** The same response, readable by the page that asked if its origin is listed. */
+  /** The response with the headers that let a page of a listed origin read it. */
   allow(response: ServiceResponse, headers: ServiceRequest['headers']): ServiceResponse
 }
 
-/** Throws when the options cannot be meant: better no start than an open door. */
-export function createCors({ origins, credentials = false, maxAge }: CorsOptions): Cors {
-  const listed = origins === '*' ? undefined : new Set(origins.map(checkOrigin))
-  if (!listed && credentials) throw new Error("cors: credentials need a list of origins, not '*'")
-
-  /** What the origin may be told; without an entry for it, only that the answer depends on it. */
+/** The CORS headers of responses, for the origins that the policy lists. */
+export function createCors({ origins, credentials = false, maxAge }: CorsOptions, policy: OriginPolicy): Cors {
+  /** The CORS headers for an origin; for one that is not listed only `Vary`. */
   function grant(origin: ServiceRequest['headers'][string], vary: string | undefined): Record<string, string> {
-    if (!listed) return { 'Access-Control-Allow-Origin': '*' }
+    if (origins === '*') return { 'Access-Control-Allow-Origin': '*' }
     const granted: Record<string, string> = { Vary: vary === undefined ? 'Origin' : `${vary}, Origin` }
-    if (typeof origin !== 'string' || !listed.has(origin)) return granted
-    granted['Access-Control-Allow-Origin'] = origin
+    if (!policy.lists(origin)) return granted
+    granted['Access-Control-Allow-Origin'] = origin as string
     if (credentials) granted['Access-Control-Allow-Credentials'] = 'true'
     return granted
   }
@@ -56,8 +46,3 @@ export function createCors({ origins, credentials = false, maxAge }: CorsOptions
 }
 
 const headerNames = /^[\w-]+(?:, ?[\w-]+)*$/
-
-function checkOrigin(origin: string): string {
-  if (/^[a-z][a-z0-9+.-]*:\/\/[^/?#\s*A-Z]+$/.test(origin)) return origin
-  throw new Error(`cors: ${origin} is not an origin; write it as https://app.example, without a path, in lower case`)
-}

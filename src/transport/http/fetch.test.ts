@@ -35,18 +35,18 @@ function streamed(chunks: readonly (string | Error)[]): {
 }
 
 describe('a streamed body', () => {
-  test('is put together', async () => {
+  test('is joined', async () => {
     const response = await handle(streamed(['{"a"', ':"', 'é"}']).request)
     assert.deepEqual(await response.json(), { path: '/pet', body: { a: 'é' } })
   })
 
-  test('is given up as soon as it is too large', async () => {
+  test('is refused as soon as it is too large', async () => {
     const { request, cancelled } = streamed(Array.from({ length: 50 }, () => 'x'.repeat(30)))
     assert.equal((await handle(request)).status, 413)
     assert.ok(cancelled())
   })
 
-  test('that breaks off is told so', async () => {
+  test('that ends early is refused', async () => {
     const response = await handle(streamed(['{"a":', new Error('gone')]).request)
     assert.equal(response.status, 400)
     assert.doesNotMatch(await response.text(), /gone/)
@@ -57,12 +57,12 @@ describe('a streamed body', () => {
   })
 })
 
-test('a body that was read before is told so, and does not reject', async () => {
+test('a body that was already read is an error response, not a rejection', async () => {
   const request = new Request('http://x/pet', { method: 'POST', body: '{}' })
   await request.text()
   assert.equal((await handle(request)).status, 400)
 })
 
-test('a fragment is no part of the address', async () => {
+test('a fragment is not part of the URL', async () => {
   assert.deepEqual(await (await handle(new Request('http://x/pet#top'))).json(), { path: '/pet', body: 'none' })
 })

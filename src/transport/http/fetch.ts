@@ -1,89 +1,96 @@
+import { errorResponse } from '../../protocol/error-response.ts'
 import { ServiceError } from '../../protocol/errors.ts'
-import type { Service, ServiceResponse, Streamed } from '../../protocol/request.ts'
+import type { Service, ServiceResponse } from '../../protocol/request.ts'
 import type { Limits } from '../../support/limits.ts'
-import { createFront, exchange, type Front, type HttpOptions } from './exchange.ts'
-import { failure } from './fail.ts'
-import { Gathered } from './gather.ts'
-import { bodyCounts, bodyTooLarge, parseBody } from './parse-body.ts'
-import { headersOf, isBodyless, streamHeadersOf, textOf } from './write.ts'
+import { BodyBuffer } from './body-buffer.ts'
+import { createServerContext, type HttpOptions, handleHttpRequest, type ServerContext } from './handle-http-request.ts'
+import { HttpRequest } from './http-request.ts'
+import { bodyTooLarge, parseBody, usesBody } from './parse-body.ts'
+import { headersOf, isBodyless, slicesOf, streamHeadersOf, textOf } from './write.ts'
 
 export type FetchHandler = (request: Request) => Promise<Response>
 
 /**
- * The service for runtimes that speak in Request and Response. It gives the same answers as over `node:http`, and
- * never rejects.
+ * The service for runtimes that use Request and Response. Responses equal those over `node:http`; the promise never
+ * rejects.
  */
 export function fetchHandler(service: Service, limits: Limits, options: HttpOptions = {}): FetchHandler {
-  const front = createFront(service, limits, options)
+  const context = createServerContext(service, limits, options)
   return async (request) => {
-    const response = await answer(front, request)
+    const response = await handleFetchRequest(context, request)
     try {
       return toResponse(response, request.method)
     } catch (error) {
       void response.stream?.[Symbol.asyncIterator]().return?.()
-      return toResponse(failure(error, front.report), request.method)
+      return toResponse(errorResponse(error, context.onError), request.method)
     }
   }
 }
 
-async function answer(front: Front, request: Request): Promise<ServiceResponse> {
+async function handleFetchRequest(context: ServerContext, request: Request): Promise<ServiceResponse> {
   const headers = Object.fromEntries(request.headers)
   const [target] = request.url.split('#', 1) as [string]
   try {
-    const bytes = await readBody(request, front.limits)
-    const parse = bytes && bodyCounts(request.method) ? () => parseBody(bytes, headers, front.limits) : undefined
-    return await exchange(front, request.method, target, headers, parse)
+    const bytes = await readBody(request, context.limits)
+    const parse = bytes && usesBody(request.method) ? () => parseBody(bytes, headers, context.limits) : undefined
+    return await handleHttpRequest(
+      context,
+      new HttpRequest(context.policy, request.method, target, headers, request),
+      parse,
+    )
   } catch (error) {
-    const refusal = failure(error, front.report)
-    return front.cors?.allow(refusal, headers) ?? refusal
+    const refusal = errorResponse(error, context.onError)
+    return context.cors?.allow(refusal, headers) ?? refusal
   }
 }
 
-/** Throws a ServiceError as soon as there is more than allowed, and when the body breaks off. */
+/** Throws a ServiceError as soon as the body exceeds `maxBodyBytes`, and when it ends early. */
 async function readBody(request: Request, limits: Limits): Promise<Uint8Array | undefined> {
   if (!request.body) return undefined
   if (Number(request.headers.get('content-length')) > limits.maxBodyBytes) throw bodyTooLarge(limits)
-  const gathered = new Gathered()
+  const buffer = new BodyBuffer()
   try {
     // Leaving the loop early cancels the stream.
     for await (const chunk of request.body as AsyncIterable<Uint8Array>) {
-      if (gathered.length + chunk.length > limits.maxBodyBytes) throw bodyTooLarge(limits)
-      gathered.add(chunk)
+      if (buffer.length + chunk.length > limits.maxBodyBytes) throw bodyTooLarge(limits)
+      buffer.add(chunk)
     }
   } catch (error) {
     if (error instanceof ServiceError) throw error
-    throw new ServiceError('E_BAD_BODY', 'The body could not be read to its end', { cause: error })
+    throw new ServiceError('E_BAD_BODY', 'The body ended before it was complete', { cause: error })
   }
-  return gathered.bytes()
+  return buffer.bytes()
 }
 
 const utf8 = new TextEncoder()
 
 function toResponse(response: ServiceResponse, method: string): Response {
   const { stream, status } = response
-  if (stream) return new Response(bodyOf(stream, method), { status, headers: streamHeadersOf(response) })
+  if (stream) {
+    const chunks = stream[Symbol.asyncIterator]()
+    if (method === 'HEAD') void chunks.return?.()
+    const body = method === 'HEAD' ? null : readableOf(chunks)
+    return new Response(body, { status, headers: streamHeadersOf(response) })
+  }
   const text = response.body === undefined || isBodyless(response) ? '' : textOf(response.body)
-  const bytes = utf8.encode(text)
+  const list = headersOf(response, Buffer.byteLength(text))
   const headers = new Headers()
-  for (const [name, value] of Object.entries(headersOf(response, bytes.length))) headers.set(name, String(value))
-  const empty = text === '' || method === 'HEAD'
-  return new Response(empty ? null : bytes, { status: response.status, headers })
+  for (let index = 0; index < list.length; index += 2) headers.set(String(list[index]), String(list[index + 1]))
+  const body = text === '' || method === 'HEAD' ? null : readableOf(slicesOf(text))
+  return new Response(body, { status: response.status, headers })
 }
 
-/** Takes a piece when the runtime asks for one. */
-function bodyOf(stream: Streamed, method: string): ReadableStream<Uint8Array> | null {
-  const pieces = stream[Symbol.asyncIterator]()
-  const leave = async (): Promise<void> => {
-    await pieces.return?.()
-  }
-  if (method === 'HEAD') {
-    void leave()
-    return null
-  }
+/** Pulls a chunk whenever the runtime asks for one. */
+function readableOf(
+  chunks: AsyncIterator<string | Uint8Array, unknown> | Iterator<string>,
+): ReadableStream<Uint8Array> {
   const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
-    const { done, value } = await pieces.next()
+    const { done, value } = await chunks.next()
     if (done) controller.close()
-    else controller.enqueue(typeof value === 'string' ? utf8.encode(value) : value)
+    else controller.enqueue(typeof value === 'string' ? utf8.encode(value) : (value as Uint8Array))
   }
-  return new ReadableStream({ pull, cancel: leave }, { highWaterMark: 0 })
+  const cancel = async (): Promise<void> => {
+    await chunks.return?.()
+  }
+  return new ReadableStream({ pull, cancel }, { highWaterMark: 0 })
 }

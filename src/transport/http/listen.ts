@@ -1,28 +1,32 @@
-import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerOptions } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
+import type { ErrorListener } from '../../protocol/error-response.ts'
 import type { Service } from '../../protocol/request.ts'
 import type { Limits } from '../../support/limits.ts'
+import type { WorkerChannel } from '../worker-channel.ts'
 import { refuse, refuseConnection } from './client-error.ts'
 import { Connections } from './connections.ts'
-import type { HttpOptions } from './exchange.ts'
-import { type Report, reportToConsole } from './fail.ts'
-import { handler } from './serve.ts'
+import { type HttpOptions, logErrorToConsole } from './handle-http-request.ts'
+import { handler, type Intercept } from './serve.ts'
 import { OpenStreams } from './write-stream.ts'
 
-/** An import would load whatever the module has a name for, a browser's `fetch` and HTTP/2 among it: sixteen megabytes. */
+/** An import would also load `fetch` and HTTP/2, which the module re-exports: sixteen megabytes. */
 const { createServer } = process.getBuiltinModule('node:http')
 
-/** Takes over a connection that asks to speak WebSocket, and says so; false: it is refused. */
+/** Handles a WebSocket upgrade and returns true; on false the connection is refused. */
 export type Upgrade = (req: IncomingMessage, socket: Duplex, head: Buffer) => boolean
 
 export interface ListenOptions extends HttpOptions {
   readonly limits: Limits
-  /** 0 takes any port that is free. */
+  /** 0 chooses any free port. */
   readonly port: number
-  /** The address to listen on; by default only this machine can connect. */
+  /** The address to listen on; 127.0.0.1 by default, which accepts local connections only. */
   readonly host?: string | undefined
+  readonly intercept?: Intercept | undefined
   readonly upgrade?: Upgrade | undefined
+  /** The other processes that share the port. */
+  readonly workers?: WorkerChannel | undefined
 }
 
 export interface HttpServer extends AsyncDisposable {
@@ -30,89 +34,97 @@ export interface HttpServer extends AsyncDisposable {
   readonly port: number
   readonly url: string
   /**
-   * Takes no more requests, finishes those under way within `stopTimeoutMs`, tells those who listen to streams to come
-   * back, and closes every connection.
+   * Accepts no more requests, finishes those in progress within `stopTimeoutMs`, ends event streams so that their
+   * clients reconnect, and closes every connection.
    */
   stop(): Promise<void>
 }
 
-/** Serves over HTTP. Rejects, with the code of the system's error, when the port cannot be had. */
+/** Serves over HTTP. Rejects with the system's error code when the port cannot be opened. */
 export async function listen(service: Service, options: ListenOptions): Promise<HttpServer> {
-  const { limits, upgrade, host = '127.0.0.1', report = reportToConsole } = options
+  const { limits, upgrade, host = '127.0.0.1', onError = logErrorToConsole } = options
   const streams = new OpenStreams()
-  const handle = handler(service, limits, { ...options, streams })
-  const server = createServer(settings(limits, upgrade))
   const connections = new Connections()
+  const handle = handler(service, limits, { ...options, streams, connections })
+  const server = createServer(serverOptions(limits, upgrade))
   let stopping: Promise<void> | undefined
-
-  function serve(req: IncomingMessage, res: ServerResponse): void {
-    connections.began(res)
-    if (stopping) res.setHeader('Connection', 'close')
-    handle(req, res)
-  }
 
   server.maxConnections = limits.maxConnections
   server.on('connection', (socket) => connections.add(socket))
-  server.on('clientError', (error, socket) => refuseConnection(error, socket, connections.of(socket)))
-  server.on('request', serve)
+  server.on('clientError', (error, socket) => refuseConnection(error, socket, connections.get(socket)))
+  server.on('request', handle)
   server.on('checkContinue', (req, res) => {
-    // Who is going to be refused for the size of the body need not send it first.
+    // A body that will be refused for its declared size need not be sent.
     if (!(Number(req.headers['content-length']) > limits.maxBodyBytes)) res.writeContinue()
-    serve(req, res)
+    handle(req, res)
   })
   if (upgrade) {
     server.on('upgrade', (req, socket, head) => {
-      connections.handOver(socket)
-      offer(upgrade, req, socket, head, report)
+      connections.markUpgraded(socket)
+      offerUpgrade(upgrade, req, socket, head, onError)
     })
   }
 
+  options.workers?.receive((connection, received) => {
+    server.emit('connection', connection)
+    connection.unshift(received)
+    connection.resume()
+  })
+
   const port = await open(server, options.port, host)
-  server.on('error', report)
-  // Closing a server closes what is idle, and Node counts a connection whose answer is still being sent among it.
-  server.closeIdleConnections = () => connections.retire()
+  server.on('error', onError)
+  // server.close() would also close connections whose response is still being sent: Node counts them as idle.
+  server.closeIdleConnections = () => {}
+
+  async function drain(): Promise<void> {
+    const timer = setTimeout(() => connections.terminate(), limits.stopTimeoutMs)
+    streams.stop()
+    connections.drain()
+    await connections.backlogAccepted()
+    await new Promise((resolve) => server.close(resolve))
+    clearTimeout(timer)
+  }
 
   function stop(): Promise<void> {
-    stopping ??= new Promise((resolve) => {
-      const timer = setTimeout(() => connections.cut(), limits.stopTimeoutMs)
-      streams.stop()
-      server.close(() => {
-        clearTimeout(timer)
-        resolve()
-      })
-    })
+    stopping ??= drain()
     return stopping
   }
 
   return { host, port, url: urlOf(host, port), stop, [Symbol.asyncDispose]: stop }
 }
 
-/** What the headers may take besides the address, which has its own limit and its own refusal. */
-const headerBytes = 16_384
+/** Bytes for the headers, besides the URL, which has a limit and an error of its own. */
+const maxHeaderBytes = 16_384
 
-function settings(limits: Limits, upgrade: Upgrade | undefined): ServerOptions {
+function serverOptions(limits: Limits, upgrade: Upgrade | undefined): ServerOptions {
   const headersTimeout = Math.min(limits.headersTimeoutMs, limits.requestTimeoutMs)
   return {
     headersTimeout,
     requestTimeout: limits.requestTimeoutMs,
-    // A timeout is noticed at most a tenth late.
+    // A timeout is detected at most a tenth too late.
     connectionsCheckingInterval: Math.ceil(headersTimeout / 10),
     keepAliveTimeout: limits.keepAliveTimeoutMs,
-    maxHeaderSize: limits.maxUrlBytes + headerBytes,
-    // Where Node knows this setting, other upgrades are ignored, as HTTP says they may be.
+    maxHeaderSize: limits.maxUrlBytes + maxHeaderBytes,
+    // Node versions with this setting ignore other upgrades, as HTTP allows.
     ...(upgrade && { shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket' }),
   }
 }
 
-function offer(upgrade: Upgrade, req: IncomingMessage, socket: Duplex, head: Buffer, report: Report): void {
-  // Node has let go of the socket: without a listener its reset would end the process.
+function offerUpgrade(
+  upgrade: Upgrade,
+  req: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+  onError: ErrorListener,
+): void {
+  // Node no longer handles errors of this socket: without a listener a reset would end the process.
   socket.on('error', destroy)
   try {
     if (upgrade(req, socket, head)) return
     socket.resume()
-    refuse(socket, '400 Bad Request', 'There is no WebSocket at this address')
+    refuse(socket, '400 Bad Request', 'No WebSocket endpoint at this URL')
   } catch (error) {
-    report(error)
+    onError(error)
     socket.destroy()
   }
 }
@@ -123,7 +135,7 @@ function destroy(this: Duplex): void {
 
 function open(server: Server, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
-    const fail = (error: NodeJS.ErrnoException): void => reject(explained(error, port, host))
+    const fail = (error: NodeJS.ErrnoException): void => reject(listenError(error, port, host))
     server.once('error', fail)
     server.listen(port, host, () => {
       server.off('error', fail)
@@ -132,19 +144,19 @@ function open(server: Server, port: number, host: string): Promise<number> {
   })
 }
 
-const reasons: Readonly<Record<string, (port: number, host: string) => string>> = {
+const listenErrors: Readonly<Record<string, (port: number, host: string) => string>> = {
   EADDRINUSE: (port, host) => `Port ${port} on ${host} is already in use by another program`,
-  EACCES: (port, host) => `Port ${port} on ${host} may not be opened by this user`,
+  EACCES: (port, host) => `Port ${port} on ${host} cannot be opened by this user`,
   EADDRNOTAVAIL: (_, host) => `${host} is not an address of this machine`,
-  ENOTFOUND: (_, host) => `${host} is not the name of a machine`,
+  ENOTFOUND: (_, host) => `${host} is not a known host name`,
 }
 
-function explained(error: NodeJS.ErrnoException, port: number, host: string): Error {
-  const reason = reasons[error.code ?? '']?.(port, host) ?? `Cannot listen on port ${port} of ${host}`
+function listenError(error: NodeJS.ErrnoException, port: number, host: string): Error {
+  const reason = listenErrors[error.code ?? '']?.(port, host) ?? `Cannot listen on port ${port} of ${host}`
   return Object.assign(new Error(reason, { cause: error }), { code: error.code })
 }
 
-/** Where a browser on this machine finds it. */
+/** The URL for a browser on this machine. */
 function urlOf(host: string, port: number): string {
   if (host === '0.0.0.0' || host === '::') return `http://localhost:${port}`
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`

@@ -11,7 +11,7 @@ const parse = (body: string | Uint8Array, headers: Record<string, string>): Json
 const rex = '{"name":"Rex"}'
 const formType = 'application/x-www-form-urlencoded'
 
-const understood: readonly [type: string | undefined, body: string, value: Json | undefined][] = [
+const valid: readonly [type: string | undefined, body: string, value: Json | undefined][] = [
   ['application/json', rex, { name: 'Rex' }],
   ['APPLICATION/JSON; Charset="UTF-8"', rex, { name: 'Rex' }],
   ['application/json; charset=utf8', rex, { name: 'Rex' }],
@@ -37,11 +37,14 @@ const understood: readonly [type: string | undefined, body: string, value: Json 
 const refused: readonly [type: string | undefined, body: string | Uint8Array, code: ErrorCode, message: RegExp][] = [
   [
     'text/plain',
-    rex,
+    'name=Rex',
     'E_UNSUPPORTED_MEDIA_TYPE',
     /application\/json, application\/x-www-form-urlencoded, multipart\/form-data, application\/xml/,
   ],
-  ['application/jsonp', rex, 'E_UNSUPPORTED_MEDIA_TYPE', /understood are/],
+  ['application/jsonp', 'f([])', 'E_UNSUPPORTED_MEDIA_TYPE', /supported are/],
+  ['text/plain;charset=UTF-8', rex, 'E_UNSUPPORTED_MEDIA_TYPE', /looks like JSON .* text\/plain: .*application\/json/],
+  [formType, rex, 'E_BAD_BODY', /looks like JSON .* application\/json/],
+  [formType, ' [1,2]', 'E_BAD_BODY', /looks like JSON/],
   ['application/json; charset=latin1', rex, 'E_UNSUPPORTED_MEDIA_TYPE', /utf-8/],
   ['application/json; charset=utf-16', rex, 'E_UNSUPPORTED_MEDIA_TYPE', /utf-8/],
   [`${formType}; charset=iso-8859-1`, 'a=1', 'E_UNSUPPORTED_MEDIA_TYPE', /utf-8/],
@@ -49,7 +52,8 @@ const refused: readonly [type: string | undefined, body: string | Uint8Array, co
   ['application/json x', rex, 'E_UNSUPPORTED_MEDIA_TYPE', /Content-Type/],
   ['', rex, 'E_UNSUPPORTED_MEDIA_TYPE', /Content-Type/],
   ['application/json', '{', 'E_BAD_BODY', /position 1/],
-  [undefined, 'name=Rex', 'E_BAD_BODY', /position 0/],
+  [undefined, 'name=Rex', 'E_BAD_BODY', /no Content-Type/],
+  [undefined, '{"name":', 'E_BAD_BODY', /position 8/],
   ['application/json', Buffer.from([0x5b, 0x22, 0xff, 0x22, 0x5d]), 'E_BAD_BODY', /UTF-8/],
   ['application/json', Buffer.from([0x5b, 0x22, 0xed, 0xa0, 0x80, 0x22, 0x5d]), 'E_BAD_BODY', /UTF-8/],
   ['application/json', Buffer.from('[1]', 'utf16le'), 'E_BAD_BODY', /JSON/],
@@ -63,16 +67,16 @@ const failsWith = (code: ErrorCode, message: RegExp) => (error: unknown) =>
   error instanceof ServiceError && error.code === code && message.test(error.message) && error.message.length < 200
 
 describe('a body', () => {
-  for (const [type, body, value] of understood) {
-    test(`${type ?? 'of no type'}: ${body || 'nothing'}`, () =>
+  for (const [type, body, value] of valid) {
+    test(`${type ?? 'without a type'}: ${body || 'empty'}`, () =>
       assert.deepEqual(parse(body, type === undefined ? {} : { 'content-type': type }), value))
   }
   for (const [type, body, code, message] of refused) {
-    test(`${type ?? 'of no type'} is refused: ${body.slice(0, 20)}`, () =>
+    test(`${type ?? 'without a type'} is refused: ${body.slice(0, 20)}`, () =>
       assert.throws(() => parse(body, type === undefined ? {} : { 'content-type': type }), failsWith(code, message)))
   }
 
-  test('may say that it is not compressed, and may not be compressed', () => {
+  test('may have Content-Encoding identity, and no other', () => {
     assert.deepEqual(parse(rex, { 'content-encoding': 'identity' }), { name: 'Rex' })
     for (const coding of ['gzip', 'br', 'deflate', 'gzip, identity', 'IDENTITY,gzip', '']) {
       assert.throws(() => parse(rex, { 'content-encoding': coding }), failsWith('E_UNSUPPORTED_MEDIA_TYPE', /Encoding/))

@@ -9,28 +9,54 @@ import { xml } from './body/xml.ts'
 import type { BodyFormat } from './body-format.ts'
 import { type ContentType, parseContentType } from './content-type.ts'
 
-/** In the order in which a refusal names them. A body without a type is tried as JSON. */
+/** In the order in which error messages name them. A body without a Content-Type is parsed as JSON. */
 const formats: readonly BodyFormat[] = [json, form, multipart, xml]
 
-const methodsWithBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
-/** For other methods a body has no meaning: it is read past. */
-export const bodyCounts = (method: string): boolean => methodsWithBody.has(method)
+const methodsWithBody: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'])
+/** Bodies of other methods are read and discarded. */
+export const usesBody = (method: string): boolean => methodsWithBody.has(method)
 
 export const bodyTooLarge = ({ maxBodyBytes }: Limits): ServiceError =>
   new ServiceError('E_BODY_TOO_LARGE', `The body is larger than ${maxBodyBytes} bytes`, { limit: 'maxBodyBytes' })
 
-/** What the bytes of a body mean, by the headers that came with them; undefined when there are none. */
+/** Parses the bytes of a body according to its headers; undefined when there are none. */
 export function parseBody(bytes: Uint8Array, headers: ServiceRequest['headers'], limits: Limits): Json | undefined {
   if (bytes.length === 0) return undefined
   const coding = headers['content-encoding']
   if (coding !== undefined && coding !== 'identity') {
-    throw unsupported('Compressed bodies are not understood: send it without Content-Encoding')
+    throw unsupported('Compressed bodies are not supported: send the body without Content-Encoding')
   }
   const header = headers['content-type']
-  if (header === undefined || header === 'application/json') return json.parse(decode(bytes), limits, plainJson)
+  if (header === undefined || header === 'application/json') {
+    const text = decode(bytes)
+    if (header === undefined && !beginsLikeJson.test(text))
+      throw new ServiceError('E_BAD_BODY', 'The body has no Content-Type and is not JSON: name its type')
+    return json.parse(text, limits, plainJson)
+  }
   const content = typeof header === 'string' ? parseContentType(header) : undefined
-  if (!content) throw unsupported('The Content-Type header cannot be understood')
-  return formatOf(content).parse(decode(bytes), limits, content)
+  if (!content) throw unsupported('The Content-Type header is invalid')
+  const text = decode(bytes)
+  if (!json.accepts(content.type) && looksLikeJson(text)) throw jsonWithoutType(content)
+  return formatOf(content).parse(text, limits, content)
+}
+
+/** `curl -d` and `fetch` send JSON with a Content-Type of another format unless they are given one. */
+const jsonWithoutType = ({ type }: ContentType): ServiceError =>
+  new ServiceError(
+    formats.some(({ accepts }) => accepts(type)) ? 'E_BAD_BODY' : 'E_UNSUPPORTED_MEDIA_TYPE',
+    `The body looks like JSON and its Content-Type is ${type}: send it with Content-Type: application/json`,
+  )
+
+const beginsLikeJson = /^\s*[{[]/
+
+function looksLikeJson(text: string): boolean {
+  if (!beginsLikeJson.test(text)) return false
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 const plainJson: ContentType = { type: 'application/json' }
@@ -39,15 +65,15 @@ function formatOf(content: ContentType): BodyFormat {
   const format = formats.find(({ accepts }) => accepts(content.type))
   if (!format) {
     const names = formats.map(({ name }) => name).join(', ')
-    throw unsupported(`A body of this type is not understood; understood are ${names}`)
+    throw unsupported(`Bodies of this Content-Type are not supported; supported are ${names}`)
   }
   if (content.charset !== undefined && content.charset !== 'utf-8' && content.charset !== 'utf8') {
-    throw unsupported('The charset of a body can only be utf-8')
+    throw unsupported('The charset of a body must be utf-8')
   }
   return format
 }
 
-// A byte order mark is dropped, as it should be. Nothing is replaced: what is not UTF-8 is refused.
+// Drops a byte order mark and refuses invalid UTF-8 instead of replacing it.
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 function decode(bytes: Uint8Array): string {

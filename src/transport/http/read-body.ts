@@ -1,30 +1,38 @@
 import type { IncomingMessage } from 'node:http'
-import { Gathered } from './gather.ts'
+import { BodyBuffer } from './body-buffer.ts'
+
+const empty = new Uint8Array(0)
 
 /**
- * Calls back once with the bytes of the body; with undefined as soon as there are more than allowed, by what the
- * request says of itself or by what came; and never when the client goes away before the end.
+ * Calls `done` with the bytes of the body, or `refuse` as soon as its declared or received size exceeds `maxBodyBytes`.
+ * Calls neither when the client disconnects before the end. Most bodies are one chunk, which is not copied.
  */
 export function readBody(
   req: IncomingMessage,
   maxBodyBytes: number,
-  done: (bytes: Uint8Array | undefined) => void,
+  done: (bytes: Uint8Array) => void,
+  refuse: () => void,
 ): void {
   if (Number(req.headers['content-length']) > maxBodyBytes) {
-    done(undefined)
+    refuse()
     return
   }
-  const gathered = new Gathered()
-  const take = (chunk: Uint8Array): void => {
-    if (gathered.length + chunk.length <= maxBodyBytes) {
-      gathered.add(chunk)
-    } else {
-      req.off('data', take)
+  let only: Uint8Array = empty
+  let several: BodyBuffer | undefined
+  let length = 0
+  const append = (chunk: Uint8Array): void => {
+    length += chunk.length
+    if (length > maxBodyBytes) {
+      req.off('data', append)
       req.off('end', finish)
-      done(undefined)
+      refuse()
+    } else if (length === chunk.length) only = chunk
+    else {
+      several ??= new BodyBuffer(only)
+      several.add(chunk)
     }
   }
-  const finish = (): void => done(gathered.bytes())
-  req.on('data', take)
+  const finish = (): void => done(several ? several.bytes() : only)
+  req.on('data', append)
   req.on('end', finish)
 }

@@ -10,7 +10,7 @@ import { handler } from './serve.ts'
 
 const limits = { ...defaultLimits, maxBodyBytes: 1000, maxUrlBytes: 200 }
 
-/** Answers with what it was asked, except where a path asks for something else. */
+/** Responds with the request it received, except for some paths. */
 const answers: Readonly<Record<string, ServiceResponse>> = {
   '/encoded': { status: 201, headers: {}, body: new EncodedJson('{"name":"Réx"}') },
   '/null': { status: 200, headers: {}, body: null },
@@ -67,7 +67,7 @@ function ask(port: number, { method, target, headers, body }: Sent): Promise<Ans
   })
 }
 
-/** Without what belongs to the connection, not to the answer. */
+/** Without the headers of the connection. */
 function lasting(headers: IncomingHttpHeaders): Readonly<Record<string, unknown>> {
   const { date: _, connection: __, 'keep-alive': ___, ...rest } = headers
   return rest
@@ -75,7 +75,7 @@ function lasting(headers: IncomingHttpHeaders): Readonly<Record<string, unknown>
 
 async function fetched({ method, target, headers, body }: Sent): Promise<Answer> {
   const request = new Request(`http://127.0.0.1${target}`, { method, headers: headers ?? {}, body: body ?? null })
-  const response = await fetchHandler(service, limits, { report: () => {} })(request)
+  const response = await fetchHandler(service, limits, { onError: () => {} })(request)
   return { status: response.status, headers: Object.fromEntries(response.headers), text: await response.text() }
 }
 
@@ -111,16 +111,17 @@ const exchanges: readonly [name: string, sent: Sent, status: number, text: strin
   ['an unknown type', post('a', 'text/plain'), 415, /E_UNSUPPORTED_MEDIA_TYPE/],
   ['a body at the limit', post(`"${'x'.repeat(998)}"`), 400, /single value/],
   ['a body past the limit', post(`"${'x'.repeat(999)}"`), 413, /E_BODY_TOO_LARGE.*1000 bytes.*maxBodyBytes/],
+  ['a Host that is not allowed', get('/pet', { host: 'evil.example' }), 403, /E_FORBIDDEN.*allowedHosts/],
   ['a long address', get(`/${'x'.repeat(200)}`), 414, /E_URL_TOO_LONG/],
   ['a header that would split the answer', get('/split'), 500, /E_INTERNAL/],
   ['a throwing service', get('/throw'), 500, /E_INTERNAL/],
   ['a rejecting service', get('/reject'), 500, /E_INTERNAL/],
 ]
 
-describe('over node:http and over fetch the same is answered to', () => {
+describe('node:http and fetch respond alike to', () => {
   for (const [name, sent, status, text] of exchanges) {
     test(name, async () => {
-      const overNode = await withServer(handler(service, limits, { report: () => {} }), (port) => ask(port, sent))
+      const overNode = await withServer(handler(service, limits, { onError: () => {} }), (port) => ask(port, sent))
       assert.equal(overNode.status, status)
       if (typeof text === 'string') assert.equal(overNode.text, text)
       else assert.match(overNode.text, text)
@@ -137,14 +138,14 @@ describe('headers', () => {
     ['/encoded', 'GET', 'application/json; charset=utf-8', '15'],
     ['/encoded', 'HEAD', 'application/json; charset=utf-8', '15'],
     ['/script', 'GET', 'text/javascript', '9'],
-    ['/throw', 'GET', 'application/problem+json', undefined],
+    ['/throw', 'GET', 'application/problem+json; charset=utf-8', undefined],
     ['/none', 'GET', undefined, '0'],
     ['/no-content', 'GET', undefined, undefined],
     ['/not-modified', 'GET', undefined, undefined],
   ]
   for (const [target, method, type, length] of cases) {
     test(`of ${method} ${target}`, async () => {
-      const { headers } = await withServer(handler(service, limits, { report: () => {} }), (port) =>
+      const { headers } = await withServer(handler(service, limits, { onError: () => {} }), (port) =>
         ask(port, { method, target }),
       )
       assert.equal(headers['content-type'], type)
@@ -153,16 +154,24 @@ describe('headers', () => {
   }
 })
 
-test('a status that is none is a failure', async () => {
+test('an invalid status becomes a 500', async () => {
   const reported: unknown[] = []
-  const listener = handler(service, limits, { report: (error) => reported.push(error) })
+  const listener = handler(service, limits, { onError: (error) => reported.push(error) })
   assert.equal((await withServer(listener, (port) => ask(port, get('/odd-status')))).status, 500)
   assert.equal(reported.length, 1)
 })
 
+test('more than one Host is refused', async () => {
+  const { status } = await withServer(handler(service, limits), (port) => {
+    const headers = ['Host', 'localhost', 'host', 'localhost']
+    return ask(port, { ...get('/pet'), headers: headers as unknown as Record<string, string> })
+  })
+  assert.equal(status, 400)
+})
+
 test('more than one Content-Type is refused', async () => {
   const { status } = await withServer(handler(service, limits), (port) => {
-    const headers = ['Content-Type', 'application/json', 'content-TYPE', 'text/plain', 'Host', 'x']
+    const headers = ['Content-Type', 'application/json', 'content-TYPE', 'text/plain', 'Host', 'localhost']
     return ask(port, { ...post('{}'), headers: headers as unknown as Record<string, string> })
   })
   assert.equal(status, 415)
@@ -207,7 +216,7 @@ describe('in a framework', () => {
     ['what is no address', { baseUrl: 1, originalUrl: 2 }, undefined],
   ]
   for (const [name, marks, base] of left) {
-    test(`that leaves ${name} on the request, the service is told what to put before links`, async () => {
+    test(`that sets ${name} on the request, links begin with the mount point`, async () => {
       let seen: ServiceRequest | undefined
       const spy: Service = {
         handle(request) {
@@ -221,7 +230,7 @@ describe('in a framework', () => {
     })
   }
 
-  test('a body that somebody else has read and dropped is no body', async () => {
+  test('a body that a middleware has read and dropped is no body', async () => {
     const listener: RequestListener = (req, res) => {
       req.resume()
       req.once('end', () => setImmediate(() => handler(service, limits)(req, res)))
@@ -229,7 +238,7 @@ describe('in a framework', () => {
     assert.match((await withServer(listener, (port) => ask(port, post('{}')))).text, /"body":"none"/)
   })
 
-  test('an answer that somebody else has given stays', async () => {
+  test('a response that a middleware has sent stays', async () => {
     const listener: RequestListener = (req, res) => {
       res.end('theirs')
       handler(service, limits)(req, res)
@@ -238,7 +247,7 @@ describe('in a framework', () => {
   })
 })
 
-test('what the service gets of a request is what came', async () => {
+test('the service receives the request as it was sent', async () => {
   let seen: ServiceRequest | undefined
   let came: IncomingMessage | undefined
   const spy: Service = {
@@ -259,7 +268,7 @@ test('what the service gets of a request is what came', async () => {
   assert.deepEqual([seen?.method, seen?.path, seen?.query, seen?.body], ['GET', '/pet', 'a=%20', undefined])
 })
 
-test('a page of another site may be let in over node:http and over fetch', async () => {
+test('CORS works over node:http and over fetch', async () => {
   const origin = 'https://app.example'
   const options = { cors: { origins: [origin] } }
   const preflight = { method: 'OPTIONS', target: '/pet', headers: { origin, 'access-control-request-method': 'PUT' } }

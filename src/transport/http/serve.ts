@@ -1,120 +1,161 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { requireBody } from '../../protocol/body-depth.ts'
+import { errorResponse } from '../../protocol/error-response.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import type { Json } from '../../protocol/json.ts'
 import type { Service, ServiceResponse } from '../../protocol/request.ts'
+import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import type { Limits } from '../../support/limits.ts'
-import { isPromise, type Maybe } from '../../support/maybe.ts'
-import { acceptJson } from './accept-json.ts'
-import { createFront, exchange, type Front, type HttpOptions } from './exchange.ts'
-import { failure } from './fail.ts'
-import { bodyCounts, bodyTooLarge, parseBody } from './parse-body.ts'
+import { isRepeated } from '../origin-policy.ts'
+import type { WorkerChannel } from '../worker-channel.ts'
+import { WorkerSessions } from '../worker-sessions.ts'
+import type { Connections } from './connections.ts'
+import { createServerContext, type HttpOptions, handleHttpRequest, type ServerContext } from './handle-http-request.ts'
+import { NodeRequest, type Received } from './node-request.ts'
+import { bodyTooLarge, parseBody, usesBody } from './parse-body.ts'
+import { Pipelines } from './pipelines.ts'
 import { readBody } from './read-body.ts'
 import { write, writeEarly } from './write.ts'
-import { OpenStreams, writeStream } from './write-stream.ts'
+import { OpenStreams, type StreamOptions, writeStream } from './write-stream.ts'
 
 export type HttpHandler = (req: IncomingMessage, res: ServerResponse) => void
 
+/** Answers requests of another protocol that HTTP carries. */
+export interface Intercept {
+  /** The beginning of their paths. */
+  readonly path: string
+  /** False: the request is one to the service. */
+  request(req: IncomingMessage, res: ServerResponse): boolean
+}
+
+export interface HandlerOptions extends HttpOptions {
+  readonly intercept?: Intercept | undefined
+  readonly streams?: OpenStreams
+  /** Of the server whose requests these are. */
+  readonly connections?: Connections
+  /** The other processes that share the port. */
+  readonly workers?: WorkerChannel | undefined
+}
+
 /**
- * The service as a listener for `node:http`, or as the last middleware of a framework: `req.url` may have been
- * rewritten to leave out a mount point, and a `req.body` that was already parsed is used. Nothing that a client sends
- * makes it throw.
+ * The service as a request listener for `node:http`, or as the last middleware of a framework: `req.url` may have been
+ * rewritten to omit a mount point, and a `req.body` that was already parsed is used. No request makes it throw.
  */
-export function handler(
-  service: Service,
-  limits: Limits,
-  options: HttpOptions & { readonly streams?: OpenStreams } = {},
-): HttpHandler {
-  const { streams = new OpenStreams() } = options
-  const front: NodeFront = { ...createFront(service, limits, options), closing: new WeakSet(), streams }
+export function handler(service: Service, limits: Limits, options: HandlerOptions = {}): HttpHandler {
+  const { streams = new OpenStreams(), intercept, connections } = options
+  const shared = createServerContext(service, limits, options)
+  const { onError, waiting, observe } = shared
+  const drain: StreamOptions = { streams, waiting, observe, idleTimeoutMs: limits.streamIdleTimeoutMs, onError }
+  const workers = options.workers && new WorkerSessions(options.workers)
+  const context: NodeServerContext = { ...shared, closing: new WeakSet(), drain, workers }
+  const answer = (req: Received, res: ServerResponse): void => {
+    if (context.closing.has(req.socket)) return
+    if (connections) {
+      if (req.socket.writableEnded) return // the server has ended the connection before the request arrived
+      const connection = connections.open.get(req.socket)
+      if (connection) connection.latest = res
+      if (connections.isDraining) res.setHeader('Connection', 'close')
+    }
+    if (intercept && String(req.originalUrl ?? req.url).startsWith(intercept.path) && intercept.request(req, res))
+      return
+    const { headers } = req
+    if (isRepeated(req.rawHeaders, 'host')) write(res, errorResponse(severalHosts, onError), drain)
+    else if (
+      noBody.has(headers['content-length']) &&
+      headers['transfer-encoding'] === undefined &&
+      req.body === undefined
+    )
+      handleRequest(context, req, res, undefined)
+    else receive(context, req, res)
+  }
+  const pipelines = new Pipelines(answer)
   return (req, res) => {
-    if (front.closing.has(req.socket)) return
-    if (mayHaveBody(req)) receive(front, req, res)
-    else send(front, res, request(front, req))
+    // Only a response behind one that is pending on its connection has no socket yet.
+    if (res.socket || !pipelines.defer(req, res)) answer(req, res)
   }
 }
 
-interface NodeFront extends Front {
-  /** Connections that end with an answer already given: what still comes on them is no request any more. */
+const severalHosts = new ServiceError('E_BAD_REQUEST', 'The request has more than one Host header')
+
+interface NodeServerContext extends ServerContext {
+  /** Connections that close after a response already sent: data that still arrives on them is not a request. */
   readonly closing: WeakSet<Socket>
-  readonly streams: OpenStreams
+  readonly drain: StreamOptions
+  readonly workers: WorkerSessions | undefined
 }
 
-/** What frameworks leave on a request: the body, if they read it themselves, and what they took off its address. */
-type Received = IncomingMessage & {
-  readonly body?: unknown
-  readonly baseUrl?: unknown
-  readonly originalUrl?: unknown
+/** The `Content-Length` of requests without a body. */
+const noBody: ReadonlySet<string | undefined> = new Set([undefined, '0'])
+
+function handleRequest(
+  context: NodeServerContext,
+  req: Received,
+  res: ServerResponse,
+  parse: (() => Json | undefined) | undefined,
+  received?: unknown,
+): void {
+  const request = new NodeRequest(context.policy, req.method as string, req.url as string, req.headers, res)
+  const response = handleHttpRequest(context, request, parse)
+  if (response instanceof Promise) void response.then((response) => send(context, req, received, res, response))
+  else send(context, req, received, res, response)
 }
 
-function baseOf({ baseUrl, originalUrl, url = '' }: Received): string | undefined {
-  if (typeof baseUrl === 'string') return baseUrl
-  if (typeof originalUrl !== 'string' || !originalUrl.endsWith(url)) return undefined
-  return originalUrl.slice(0, originalUrl.length - url.length)
-}
-
-const mayHaveBody = (req: Received): boolean =>
-  (req.headers['content-length'] ?? '0') !== '0' ||
-  req.headers['transfer-encoding'] !== undefined ||
-  req.body !== undefined
-
-const request = (front: Front, req: Received, parse?: () => Json | undefined): Maybe<ServiceResponse> =>
-  exchange(front, req.method as string, req.url as string, req.headers, parse, baseOf(req))
-
-function receive(front: NodeFront, req: Received, res: ServerResponse): void {
-  const { limits } = front
-  const answer = (body: unknown): void => {
-    const parse = bodyCounts(req.method as string) ? () => accept(req, body, limits) : undefined
-    send(front, res, request(front, req, parse))
+function receive(context: NodeServerContext, req: Received, res: ServerResponse): void {
+  const { limits } = context
+  const respond = (body: unknown): void => {
+    // Large bodies that arrive together are parsed one after another.
+    if (body instanceof Uint8Array && body.length > parsedAtOnce && eventLoopTurn.isUsed)
+      return void eventLoopTurn.next().then(() => respond(body))
+    const parse = usesBody(req.method as string) ? () => parseReceived(req, body, limits) : undefined
+    handleRequest(context, req, res, parse, body)
   }
-  if (req.body !== undefined || req.readableEnded) answer(req.body)
-  else readBody(req, limits.maxBodyBytes, (bytes) => (bytes ? answer(bytes) : refuseBody(front, req, res)))
+  if (req.body !== undefined || req.readableEnded) respond(req.body)
+  else readBody(req, limits.maxBodyBytes, respond, () => refuseLargeBody(context, req, res))
 }
 
-function refuseBody(front: NodeFront, req: IncomingMessage, res: ServerResponse): void {
-  const refusal = failure(bodyTooLarge(front.limits), front.report)
-  front.closing.add(req.socket)
-  writeEarly(req, res, front.cors?.allow(refusal, req.headers) ?? refusal)
+/** A body with fewer bytes is parsed in less than a millisecond. */
+const parsedAtOnce = 16_384
+
+/** Gives the connection to the worker that can serve the request, as it was received. */
+function give({ workers }: NodeServerContext, req: IncomingMessage, received: unknown, worker: string): boolean {
+  const owner = received instanceof Uint8Array ? workers?.ownerOf(`${worker}.`) : undefined
+  if (!owner || req.socket.destroyed) return false
+  owner.take(req, received as Uint8Array)
+  return true
 }
 
-/** The meaning of a body that came as bytes, or that somebody else has made text or a value of. */
-function accept(req: IncomingMessage, body: unknown, limits: Limits): Json | undefined {
+function refuseLargeBody(context: NodeServerContext, req: IncomingMessage, res: ServerResponse): void {
+  const refusal = errorResponse(bodyTooLarge(context.limits), context.onError)
+  context.closing.add(req.socket)
+  writeEarly(req, res, context.cors?.allow(refusal, req.headers) ?? refusal)
+}
+
+/** Parses a body given as bytes, or as the text or value that a framework made of it. */
+function parseReceived(req: IncomingMessage, body: unknown, limits: Limits): Json | undefined {
   if (body === undefined || body === null) return undefined
   const bytes = typeof body === 'string' ? Buffer.from(body) : body
-  if (!(bytes instanceof Uint8Array)) return acceptJson(body as Json, limits)
-  refuseSeveralTypes(req.rawHeaders)
+  if (!(bytes instanceof Uint8Array)) return requireBody(body as Json, limits)
+  if (isRepeated(req.rawHeaders, 'content-type')) {
+    throw new ServiceError('E_UNSUPPORTED_MEDIA_TYPE', 'The request has more than one Content-Type header')
+  }
   return parseBody(bytes, req.headers, limits)
 }
 
-/** Node keeps the first of several Content-Type headers; what stands before us may have judged the last. */
-function refuseSeveralTypes(rawHeaders: readonly string[]): void {
-  let found = false
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index] as string
-    if (name.length !== 12 || name.toLowerCase() !== 'content-type') continue
-    if (found) throw new ServiceError('E_UNSUPPORTED_MEDIA_TYPE', 'There is more than one Content-Type header')
-    found = true
-  }
-}
-
-function send(front: NodeFront, res: ServerResponse, answer: Maybe<ServiceResponse>): void {
-  if (isPromise(answer)) void answer.then((response) => sendNow(front, res, response))
-  else sendNow(front, res, answer)
-}
-
-function sendNow(front: NodeFront, res: ServerResponse, response: ServiceResponse): void {
+function send(
+  context: NodeServerContext,
+  req: Received,
+  received: unknown,
+  res: ServerResponse,
+  response: ServiceResponse,
+): void {
+  if (response.worker !== undefined && give(context, req, received, response.worker)) return
   try {
     const { stream } = response
-    if (stream) writeStream(res, { ...response, stream }, streamOptionsOf(front))
-    else write(res, response)
+    if (stream) writeStream(res, { ...response, stream }, context.drain)
+    else write(res, response, context.drain)
   } catch (error) {
-    // An answer that cannot be written is a mistake of the service, which the client learns only the status of.
-    write(res, failure(error, front.report))
+    // A response that cannot be written is a defect of the service.
+    write(res, errorResponse(error, context.onError), context.drain)
   }
 }
-
-const streamOptionsOf = ({ streams, limits, report }: NodeFront) => ({
-  streams,
-  patienceMs: limits.slowReaderMs,
-  report,
-})

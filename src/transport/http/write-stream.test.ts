@@ -8,7 +8,7 @@ import { defaultLimits } from '../../support/limits.ts'
 import { fetchHandler } from './fetch.ts'
 import { type HttpServer, listen } from './listen.ts'
 
-/** A stream that says what is done to it. */
+/** A stream that records the calls of its methods. */
 class Pieces implements Streamed {
   readonly #items: AsyncIterator<string | Uint8Array>
   pulled = 0
@@ -37,7 +37,7 @@ class Pieces implements Streamed {
   }
 }
 
-const limits = { ...defaultLimits, slowReaderMs: 600_000, stopTimeoutMs: 600_000 }
+const limits = { ...defaultLimits, streamIdleTimeoutMs: 600_000, stopTimeoutMs: 600_000 }
 
 interface Running extends AsyncDisposable {
   readonly server: HttpServer
@@ -47,7 +47,7 @@ interface Running extends AsyncDisposable {
 async function serve(answer: ServiceResponse | Promise<ServiceResponse>): Promise<Running> {
   const reported: unknown[] = []
   const service: Service = { handle: () => answer }
-  const server = await listen(service, { port: 0, limits, report: (error) => reported.push(error) })
+  const server = await listen(service, { port: 0, limits, onError: (error) => reported.push(error) })
   return { server, reported, [Symbol.asyncDispose]: () => server.stop() }
 }
 
@@ -74,7 +74,7 @@ async function forever(): Promise<never> {
 }
 
 describe('over node:http', () => {
-  test('text and bytes, piece by piece, to the end', async () => {
+  test('text and bytes, chunk by chunk, to the end', async () => {
     const pieces = new Pieces(['é', Buffer.from('ü'), '', '!'])
     await using running = await serve(streamOf(pieces))
     const response = await ask(running)
@@ -84,14 +84,14 @@ describe('over node:http', () => {
     assert.equal(await textOf(response), 'éü!')
   })
 
-  test('a length that is known is said', async () => {
+  test('a known length becomes Content-Length', async () => {
     await using running = await serve(streamOf(new Pieces(['abc']), { 'Content-Length': '3' }))
     const response = await ask(running)
     assert.equal(response.headers['content-length'], '3')
     assert.equal(await textOf(response), 'abc')
   })
 
-  test('the headers come before the first piece', async () => {
+  test('the headers are sent before the first chunk', async () => {
     const pieces = new Pieces(
       (async function* () {
         yield await forever()
@@ -104,7 +104,7 @@ describe('over node:http', () => {
     while (pieces.returned === 0) await turn()
   })
 
-  test('HEAD takes nothing of it', async () => {
+  test('HEAD reads no chunk', async () => {
     const pieces = new Pieces(['abc'])
     await using running = await serve(streamOf(pieces, { 'Content-Length': '3' }))
     const response = await ask(running, 'HEAD')
@@ -113,7 +113,7 @@ describe('over node:http', () => {
     assert.deepEqual([pieces.pulled, pieces.returned], [0, 1])
   })
 
-  test('what fails on the way does not look like a whole answer, and is reported', async () => {
+  test('an error in the middle breaks the response off, and is reported', async () => {
     const failing = (async function* () {
       yield 'abc'
       throw new Error('no more')
@@ -126,7 +126,7 @@ describe('over node:http', () => {
     )
   })
 
-  test('headers that HTTP does not allow are an error, and the stream is let go of', async () => {
+  test('invalid headers are an error, and the stream is closed', async () => {
     const pieces = new Pieces(['abc'])
     await using running = await serve(streamOf(pieces, { 'X-Bad': 'a\r\nb' }))
     const response = await ask(running)
@@ -136,7 +136,7 @@ describe('over node:http', () => {
     assert.equal(running.reported.length, 1)
   })
 
-  test('a client that is gone before the answer is there', async () => {
+  test('a client that disconnects before the response', async () => {
     const pieces = new Pieces(['abc'])
     let answer = (_: ServiceResponse) => {}
     let isAsked = () => {}
@@ -153,7 +153,7 @@ describe('over node:http', () => {
     }
     await using server = await listen(service, { port: 0, limits })
     const socket = connect(server.port, '127.0.0.1')
-    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+    socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n')
     await asked
     socket.destroy()
     await new Promise((resolve) => socket.once('close', resolve))
@@ -163,7 +163,7 @@ describe('over node:http', () => {
     assert.equal(pieces.pulled, 0)
   })
 
-  test('no more is taken than the reader takes', async () => {
+  test('no more is read than the client takes', async () => {
     const piece = 'x'.repeat(100_000)
     const pieces = new Pieces(
       (function* () {
@@ -182,7 +182,7 @@ describe('over node:http', () => {
     while (pieces.returned === 0) await turn()
   })
 
-  test('one without an end is told that the server stops, one with an end is not', async () => {
+  test('a stop ends event streams, and lets finite ones finish', async () => {
     let end = () => {}
     const ended = new Promise<void>((resolve) => {
       end = resolve
@@ -206,10 +206,49 @@ describe('over node:http', () => {
   })
 })
 
+describe('a stop while the connection is full', () => {
+  const piece = 'x'.repeat(100_000)
+
+  /** Sends until the connection takes no more, and after a stop the end. */
+  async function fill() {
+    let isStopped = false
+    const pieces = new Pieces(
+      (function* () {
+        while (!isStopped) yield piece
+        yield 'the end'
+      })(),
+    )
+    pieces.stop = () => {
+      isStopped = true
+    }
+    const running = await serve(streamOf(pieces))
+    const response = await ask(running)
+    let before = -1
+    while (before !== pieces.pulled) {
+      before = pieces.pulled
+      for (let turns = 0; turns < 200; turns++) await turn()
+    }
+    return { running, response }
+  }
+
+  test('a client that reads on receives the last event', async () => {
+    const { running, response } = await fill()
+    const stopping = running.server.stop()
+    assert.match((await textOf(response)).slice(-10), /the end$/)
+    await stopping
+  })
+
+  test('a client that reads nothing does not delay it until `stopTimeoutMs`', async () => {
+    const { running, response } = await fill()
+    await running.server.stop()
+    response.destroy()
+  })
+})
+
 describe('over fetch', () => {
   const fetchOf = (answer: ServiceResponse) => fetchHandler({ handle: () => answer }, limits)
 
-  test('text and bytes, each when it is asked for', async () => {
+  test('text and bytes, each on demand', async () => {
     const pieces = new Pieces(['é', Buffer.from('ü')])
     const response = await fetchOf(streamOf(pieces))(new Request('http://x/'))
     assert.equal(response.headers.get('x-content-type-options'), 'nosniff')
@@ -217,21 +256,21 @@ describe('over fetch', () => {
     assert.equal(await response.text(), 'éü')
   })
 
-  test('HEAD takes nothing of it', async () => {
+  test('HEAD reads no chunk', async () => {
     const pieces = new Pieces(['abc'])
     const response = await fetchOf(streamOf(pieces))(new Request('http://x/', { method: 'HEAD' }))
     assert.equal(response.body, null)
     assert.deepEqual([pieces.pulled, pieces.returned], [0, 1])
   })
 
-  test('what is not wanted any more is let go of', async () => {
+  test('a cancelled stream is closed', async () => {
     const pieces = new Pieces(['abc', 'def'])
     const response = await fetchOf(streamOf(pieces))(new Request('http://x/'))
     await response.body?.cancel()
     assert.equal(pieces.returned, 1)
   })
 
-  test('what fails on the way fails for the reader', async () => {
+  test('an error in the middle rejects the read', async () => {
     const failing = (async function* () {
       yield 'abc'
       throw new Error('no more')
@@ -240,11 +279,11 @@ describe('over fetch', () => {
     await assert.rejects(response.text(), /no more/)
   })
 
-  test('headers that are not allowed are an error, and the stream is let go of', async () => {
+  test('invalid headers are an error, and the stream is closed', async () => {
     const pieces = new Pieces(['abc'])
     const reported: unknown[] = []
     const answer = streamOf(pieces, { 'X-Bad': 'a\r\nb' })
-    const fetch = fetchHandler({ handle: () => answer }, limits, { report: (error) => reported.push(error) })
+    const fetch = fetchHandler({ handle: () => answer }, limits, { onError: (error) => reported.push(error) })
     assert.equal((await fetch(new Request('http://x/'))).status, 500)
     assert.deepEqual([pieces.pulled, pieces.returned, reported.length], [0, 1, 1])
   })

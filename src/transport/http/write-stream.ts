@@ -1,14 +1,15 @@
 import type { ServerResponse } from 'node:http'
+import type { ErrorListener } from '../../protocol/error-response.ts'
 import type { ServiceResponse, Streamed } from '../../protocol/request.ts'
-import type { Report } from './fail.ts'
+import { DrainGuard, type DrainOptions } from './drain-guard.ts'
 import { streamHeadersOf } from './write.ts'
 
-/** The streams of a server that have no end in sight, so that it can stop all the same. */
+/** The open event streams of a server, so that a stop can end them. */
 export class OpenStreams {
   readonly #stops = new Set<() => void>()
   #isStopped = false
 
-  /** A stream that begins after the others were stopped is stopped at once. */
+  /** A stream added after `stop` is stopped at once. */
   add(stop: () => void): Disposable {
     this.#stops.add(stop)
     if (this.#isStopped) stop()
@@ -21,15 +22,16 @@ export class OpenStreams {
   }
 }
 
-export interface StreamOptions {
+/** A reader that takes nothing for this long after a stop is taken for gone. */
+const stopDrainMs = 1_000
+
+export interface StreamOptions extends DrainOptions {
   readonly streams: OpenStreams
-  /** A reader who takes nothing for this long is given up. */
-  readonly patienceMs: number
-  readonly report: Report
+  readonly onError: ErrorListener
 }
 
 /**
- * Sends an answer in pieces, the next one when the reader has taken those before. Throws, before anything is sent, for
+ * Sends a response in chunks, each when the connection has taken the previous ones. Throws before anything is sent for
  * headers that HTTP does not allow.
  */
 export function writeStream(
@@ -37,67 +39,58 @@ export function writeStream(
   response: ServiceResponse & { readonly stream: Streamed },
   options: StreamOptions,
 ): void {
-  const pieces = response.stream[Symbol.asyncIterator]()
-  const leave = (): void => {
-    pieces.return?.().catch(options.report)
+  const chunks = response.stream[Symbol.asyncIterator]()
+  const cancel = (): void => {
+    chunks.return?.().catch(options.onError)
   }
   if (res.destroyed || res.headersSent) {
-    leave()
+    cancel()
     return
   }
   try {
     res.writeHead(response.status, streamHeadersOf(response))
   } catch (error) {
-    leave()
+    cancel()
     throw error
   }
   if (res.req.method === 'HEAD') {
-    leave()
+    cancel()
     res.end()
     return
   }
   res.flushHeaders()
-  res.once('close', leave)
-  void send(res, pieces, response.stream, options)
+  res.once('close', cancel)
+  void send(res, chunks, response.stream, options)
 }
 
 async function send(
   res: ServerResponse,
-  pieces: AsyncIterator<string | Uint8Array>,
+  chunks: AsyncIterator<string | Uint8Array>,
   stream: Streamed,
-  { streams, patienceMs, report }: StreamOptions,
+  options: StreamOptions,
 ): Promise<void> {
-  // Who does not read would not hear the last words either.
-  using _ = stream.stop && streams.add(() => (res.writableNeedDrain ? res.destroy() : stream.stop?.()))
+  const guard = new DrainGuard(res, options)
+  using _ = stream.stop && options.streams.add(() => stopStream(res, stream))
   try {
     for (;;) {
-      const { done, value } = await pieces.next()
+      const { done, value } = await chunks.next()
       if (res.destroyed) return
       if (done) break
-      if (!res.write(value)) await drained(res, patienceMs)
+      if (!res.write(value)) await guard.drained(res.writableLength)
     }
     res.end()
-    const timer = giveUpAfter(patienceMs, res)
-    res.once('close', () => clearTimeout(timer))
+    guard.ended()
   } catch (error) {
-    report(error)
-    // An answer that breaks off must not look like a whole one.
+    options.onError(error)
+    // Closing without the final chunk shows the client that the response is incomplete.
     res.destroy()
   }
 }
 
-function drained(res: ServerResponse, patienceMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = giveUpAfter(patienceMs, res)
-    const go = (): void => {
-      clearTimeout(timer)
-      res.off('drain', go)
-      res.off('close', go)
-      resolve()
-    }
-    res.on('drain', go)
-    res.on('close', go)
-  })
+/** The reader receives the final event, unless it takes nothing: then the stop does not wait for it. */
+function stopStream(res: ServerResponse, stream: Streamed): void {
+  stream.stop?.()
+  if (!res.writableNeedDrain) return
+  const timer = setTimeout(() => res.destroy(), stopDrainMs).unref()
+  res.once('drain', () => clearTimeout(timer))
 }
-
-const giveUpAfter = (ms: number, res: ServerResponse): NodeJS.Timeout => setTimeout(() => res.destroy(), ms).unref()

@@ -1,47 +1,114 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type EncodedJson, isEncoded, type Json } from '../../protocol/json.ts'
+import { EncodedJson, isEncoded, type Json } from '../../protocol/json.ts'
 import type { ServiceResponse } from '../../protocol/request.ts'
+import { DrainGuard, type DrainOptions } from './drain-guard.ts'
 
 const jsonType = 'application/json; charset=utf-8'
 
 export const textOf = (body: Json | EncodedJson): string => (isEncoded(body) ? body.encoded : JSON.stringify(body))
 
-/** These answers never have a body, and say nothing of its length. */
+/** Responses of these statuses have no body and no Content-Length. */
 export const isBodyless = ({ status }: ServiceResponse): boolean => status === 204 || status === 304
 
-export function headersOf(response: ServiceResponse, length: number): Record<string, string | number> {
-  if (isBodyless(response)) return { ...response.headers, ...always }
-  if (response.body === undefined) return { ...response.headers, 'Content-Length': 0, ...always }
-  return { 'Content-Type': jsonType, ...response.headers, 'Content-Length': length, ...always }
+/** Browsers must not guess the type: a record that looks like HTML would be rendered as a page. */
+const contentTypeOptions = ['X-Content-Type-Options', 'nosniff'] as const
+
+/** The headers as a list of names and values, which Node takes without looking up each. */
+export function headersOf({ status, headers, body }: ServiceResponse, length: number): (string | number)[] {
+  const list: (string | number)[] = [...contentTypeOptions]
+  for (const name in headers) list.push(name, headers[name] as string)
+  if (status === 204 || status === 304) return list
+  if (body !== undefined && headers['Content-Type'] === undefined) list.push('Content-Type', jsonType)
+  list.push('Content-Length', length)
+  return list
 }
 
-/** An answer in pieces says how long it is only where it knows. */
-export const streamHeadersOf = ({ headers }: ServiceResponse): Record<string, string> => ({ ...headers, ...always })
+/** A streamed response has a Content-Length only when the service knows it. */
+export const streamHeadersOf = ({ headers }: ServiceResponse): Record<string, string> => ({
+  ...headers,
+  [contentTypeOptions[0]]: contentTypeOptions[1],
+})
 
-/** Browsers must not guess: a record that looks like a page would be run as one. */
-const always = { 'X-Content-Type-Options': 'nosniff' }
-
-/** Sends an answer whole. Throws, before anything is sent, for headers that HTTP does not allow. */
-export function write(res: ServerResponse, response: ServiceResponse): void {
-  // The client is gone, or whoever called us has answered in our place.
+/** Sends a complete response. Throws before anything is sent for headers that HTTP does not allow. */
+export function write(res: ServerResponse, response: ServiceResponse, options: DrainOptions): void {
+  // The client has disconnected, or a framework has already responded.
   if (res.destroyed || res.headersSent) return
-  const text = response.body === undefined || isBodyless(response) ? '' : textOf(response.body)
-  res.writeHead(response.status, headersOf(response, Buffer.byteLength(text)))
-  // For HEAD, Node leaves out the text and keeps what the headers say of it.
+  const { status, body } = response
+  if (body instanceof EncodedJson && body.parts && !isBodyless(response)) {
+    writeParts(res, response, body.parts, options)
+    return
+  }
+  const text =
+    body instanceof EncodedJson
+      ? (body.text ?? body.encoded)
+      : body === undefined || isBodyless(response)
+        ? ''
+        : textOf(body)
+  res.writeHead(status, headersOf(response, Buffer.byteLength(text)))
+  if (text.length > sliceLength && res.req.method !== 'HEAD') {
+    void writeSlices(res, slicesOf(text), text.length, options)
+    return
+  }
+  // For HEAD, Node omits the text and keeps the headers.
   res.end(text)
+  if (res.socket?.writableLength !== 0) new DrainGuard(res, options).ended()
 }
 
-/** How long a client that we told to stop may go on sending before the connection is cut. */
+/** A longer text is sent in slices as fast as the client reads, so that its bytes are not in memory a second time. */
+const sliceLength = 65_536
+
+function writeParts(
+  res: ServerResponse,
+  response: ServiceResponse,
+  parts: readonly Uint8Array[],
+  options: DrainOptions,
+): void {
+  const length = parts.reduce((sum, part) => sum + part.length, 0)
+  res.writeHead(response.status, headersOf(response, length))
+  if (res.req.method === 'HEAD') res.end()
+  else void writeSlices(res, parts, length, options)
+}
+
+async function writeSlices(
+  res: ServerResponse,
+  slices: Iterable<string | Uint8Array>,
+  length: number,
+  options: DrainOptions,
+): Promise<void> {
+  const guard = new DrainGuard(res, options)
+  let sent = 0
+  for (const slice of slices) {
+    sent += slice.length
+    if (!res.write(slice)) await guard.drained(length - sent + res.writableLength)
+    if (res.destroyed) return
+  }
+  res.end()
+  guard.ended()
+}
+
+/** Slices that end between two characters: half a surrogate pair has no encoding. */
+export function* slicesOf(text: string): Generator<string> {
+  for (let from = 0; from < text.length; ) {
+    const to = from + sliceLength
+    const end = isHighSurrogate(text.charCodeAt(to - 1)) ? to - 1 : to
+    yield text.slice(from, end)
+    from = end
+  }
+}
+
+const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
+
+/** How long a refused client may continue to send before its connection is closed. */
 export const lingerMs = 2_000
 
 /**
- * Sends an answer while the body is still coming, and closes. Not at once: the kernel would reset the connection, and
- * a client that is still busy sending would never see the answer. What it sends meanwhile is thrown away.
+ * Responds while the body is still arriving, then closes the connection after a delay: an immediate close would reset
+ * it, and a client that is still sending would never receive the response. Data that arrives meanwhile is discarded.
  */
 export function writeEarly(req: IncomingMessage, res: ServerResponse, response: ServiceResponse): void {
   if (res.destroyed || res.headersSent) return
   const text = response.body === undefined ? '' : textOf(response.body)
-  res.writeHead(response.status, { ...headersOf(response, Buffer.byteLength(text)), Connection: 'close' })
+  res.writeHead(response.status, [...headersOf(response, Buffer.byteLength(text)), 'Connection', 'close'])
   res.flushHeaders()
   res.write(text)
   const end = (): unknown => res.end()

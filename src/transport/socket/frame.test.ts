@@ -12,14 +12,14 @@ const cases: readonly [length: number, head: readonly number[]][] = [
   [1_000_000, [0x81, 127, 0, 0, 0, 0, 0, 0x0f, 0x42, 0x40]],
 ]
 for (const [length, head] of cases) {
-  test(`a text of ${length} bytes`, () => {
+  test(`the header of a text of ${length} bytes`, () => {
     const frame = textFrame('x'.repeat(length))
     assert.deepEqual([...frame.subarray(0, head.length)], head)
     assert.equal(frame.subarray(head.length).toString(), 'x'.repeat(length))
   })
 }
 
-test('the length is that of the bytes', () => {
+test('the length counts bytes, not characters', () => {
   const frame = textFrame('é😀'.repeat(21))
   assert.deepEqual([...frame.subarray(0, 4)], [0x81, 126, 0, 126])
   assert.equal(frame.subarray(4).toString(), 'é😀'.repeat(21))

@@ -2,64 +2,75 @@ import { requireShallow } from '../../protocol/body-depth.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import type { Peer } from '../../protocol/event.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts'
-import { methods, type ServiceRequest } from '../../protocol/request.ts'
+import { methods, type ServiceRequest, type Site } from '../../protocol/request.ts'
 import type { Limits } from '../../support/limits.ts'
 
 export type Headers = ServiceRequest['headers']
 
-/** The name of the event is the method: it decides, whatever the message says of itself. */
+/** The name of the event is the method; a `method` in the message is ignored. */
 const methodOf: ReadonlyMap<Json | undefined, string> = new Map(methods.map((method) => [method.toLowerCase(), method]))
 
-/** A message that is no request; its text says why. */
-export class Malformed extends Error {}
+/** A message that is not a request. The error message says why. */
+export class MalformedMessage extends Error {}
 
-/** Who sends requests, and what is known of them already. */
+/** The connection a message came from. */
 export interface Sender {
   readonly peer: Peer
-  /** What the connection began with. */
+  /** The headers that all requests of the connection share. */
   readonly headers: Headers
 }
 
 /**
- * The request that an event carries; undefined for events that are none. Throws Malformed where the ancestor did, and a
- * ServiceError for what would be refused over HTTP before the service is asked.
+ * The request in an event; undefined when the event is not named for a method. Throws a MalformedMessage where Sails
+ * reports a parse error, and a ServiceError for what HTTP refuses before the service is called.
  */
 export function readRequest(list: string, sender: Sender, limits: Limits): ServiceRequest | undefined {
   const [event, message] = parseList(list)
   const method = methodOf.get(event)
   if (method === undefined) return undefined
-  if (!isJsonObject(message)) throw new Malformed('The request is not an object')
+  if (!isJsonObject(message)) throw new MalformedMessage('The request is not an object')
   const { path, query } = readUrl(message.url, limits)
   const headers = readHeaders(message.headers, sender.headers)
-  return { method, path, query, headers, body: readData(message, limits), peer: sender.peer }
+  return {
+    method,
+    path,
+    query,
+    headers,
+    body: readData(message, limits),
+    site: siteOf(sender.headers),
+    peer: sender.peer,
+  }
 }
+
+/** The origin was checked at the handshake: requests of the connection count as requests of the service's own pages. */
+const siteOf = ({ origin }: Headers): Site => (origin === undefined ? 'none' : 'same-origin')
 
 function parseList(text: string): readonly Json[] {
   try {
     const list: Json = JSON.parse(text)
     if (Array.isArray(list)) return list
   } catch {
-    // Told below.
+    // Reported below.
   }
-  throw new Malformed('The message is not a list in JSON')
+  throw new MalformedMessage('The message is not a JSON list')
 }
 
 function readUrl(url: Json | undefined, { maxUrlBytes }: Limits): { readonly path: string; readonly query: string } {
-  if (url === undefined || url === null || url === '') throw new Malformed('No url provided in request')
-  if (typeof url !== 'string') throw new Malformed(`Invalid url provided: it is not a text`)
+  if (url === undefined || url === null || url === '') throw new MalformedMessage('No url provided in request')
+  if (typeof url !== 'string') throw new MalformedMessage('Invalid url provided: it is not a string')
   if (Buffer.byteLength(url) > maxUrlBytes) {
-    throw new ServiceError('E_URL_TOO_LONG', `The address is longer than ${maxUrlBytes} bytes`, {
+    throw new ServiceError('E_URL_TOO_LONG', `The URL is longer than ${maxUrlBytes} bytes`, {
       limit: 'maxUrlBytes',
     })
   }
   const address = url.replace(/^https?:\/\/[^/?#]*/i, '')
-  const [place] = address.split('#', 1) as [string]
-  const mark = place.indexOf('?')
-  const path = mark === -1 ? place : place.slice(0, mark)
-  return { path: path.startsWith('/') ? path : `/${path}`, query: mark === -1 ? '' : place.slice(mark + 1) }
+  const [target] = address.split('#', 1) as [string]
+  const mark = target.indexOf('?')
+  const path = mark === -1 ? target : target.slice(0, mark)
+  return { path: path.startsWith('/') ? path : `/${path}`, query: mark === -1 ? '' : target.slice(mark + 1) }
 }
 
-/** `data` is the body, whatever the method; `params` is its name of old. One that holds nothing is none. */
+/** `data` is the body of every method; `params` is its older name. An empty object counts as no body. */
 function readData({ data, params }: JsonObject, limits: Limits): Json | undefined {
   const body = isJsonObject(data) && isJsonObject(params) ? { ...params, ...data } : (data ?? params)
   if (body === undefined || body === null || (isJsonObject(body) && Object.keys(body).length === 0)) return undefined
@@ -67,17 +78,17 @@ function readData({ data, params }: JsonObject, limits: Limits): Json | undefine
   return body
 }
 
-/** What a page could otherwise pretend: who it is, and where it comes from. These are as the connection began. */
-const ofTheConnection = /^(?:cookie|host|origin|referer|connection|upgrade|forwarded|(?:sec|proxy|x-forwarded)-.*)$/
+/** Headers that identify the client and its origin. Those of the handshake apply; a message cannot change them. */
+const connectionOnly = /^(?:cookie|host|origin|referer|connection|upgrade|forwarded|(?:sec|proxy|x-forwarded)-.*)$/
 
-function readHeaders(given: Json | undefined, begun: Headers): Headers {
-  if (!isJsonObject(given)) return begun
+function readHeaders(given: Json | undefined, shared: Headers): Headers {
+  if (!isJsonObject(given)) return shared
   let headers: Record<string, Headers[string]> | undefined
   for (const [name, value] of Object.entries(given)) {
     const key = name.toLowerCase()
-    if (ofTheConnection.test(key) || (typeof value !== 'string' && typeof value !== 'number')) continue
-    headers ??= Object.assign(Object.create(null), begun) as Record<string, Headers[string]>
+    if (connectionOnly.test(key) || (typeof value !== 'string' && typeof value !== 'number')) continue
+    headers ??= Object.assign(Object.create(null), shared) as Record<string, Headers[string]>
     headers[key] = String(value)
   }
-  return headers ?? begun
+  return headers ?? shared
 }

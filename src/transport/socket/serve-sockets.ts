@@ -1,50 +1,70 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createRequire } from 'node:module'
 import type { Duplex } from 'node:stream'
 import type { WebSocket, WebSocketServer } from 'ws'
-import { type Message, payloadOf } from '../../protocol/event.ts'
-import type { LiveService, Service } from '../../protocol/request.ts'
+import { type Mirror, payloadOf, type SubscriptionEvent } from '../../protocol/event.ts'
+import type { Handshake, LiveService } from '../../protocol/request.ts'
 import type { Clock } from '../../support/clock.ts'
 import type { Limits } from '../../support/limits.ts'
-import { type AdmissionOptions, createAdmission } from './admission.ts'
-import { SocketClient, type SocketFront } from './client.ts'
-import { Engine } from './engine.ts'
-import { textFrame } from './frame.ts'
-import { beside } from './over-http.ts'
-import { type EngineVersion, eventPacket } from './packet.ts'
-import { type Refusal, refusals, refuse } from './refuse.ts'
+import type { Observe } from '../../support/observation.ts'
+import { WaitingBytes } from '../../support/waiting-bytes.ts'
+import { isRepeated, type OriginOptions, OriginPolicy } from '../origin-policy.ts'
+import type { WorkerChannel } from '../worker-channel.ts'
+import { type SessionOwner, WorkerSessions } from '../worker-sessions.ts'
+import { connectionHeaders } from './connection-headers.ts'
+import { cookieScript } from './cookie-script.ts'
+import { readQuery } from './engine-query.ts'
+import type { SessionOptions } from './engine-session.ts'
+import { LibraryServer } from './library-server.ts'
+import { eventPacket } from './packet.ts'
+import { addressOf, allowOrigin, answerPreflight, assertPolling } from './polling-request.ts'
+import { Refusal, refusals, refuse, refuseUpgrade } from './refusal.ts'
 import type { Headers } from './sails-request.ts'
+import { SharedPacket } from './shared-packet.ts'
+import { SocketClients } from './socket-clients.ts'
+import { WebSocketSession } from './web-socket-session.ts'
 
-export interface SocketOptions extends AdmissionOptions {
+export interface SocketOptions extends OriginOptions {
+  /** Only pages of these origins may connect; by default those of the service itself and those in `cors`. */
+  readonly onlyAllowOrigins?: readonly string[] | undefined
   readonly limits: Limits
-  /** Where clients connect; `/socket.io`. */
+  /** The path clients connect to; `/socket.io` by default. */
   readonly path?: string | undefined
-  /** Who causes a change hears of it too; false. */
-  readonly mirror?: boolean | undefined
-  readonly report: (error: unknown) => void
-  /** For tests. Without it time only goes forward, whatever happens to the clock of the machine. */
+  /** Which events of its own changes a client receives; 'interface' by default. */
+  readonly mirror?: Mirror | undefined
+  /** The budget that all connections of a service share. */
+  readonly waiting?: WaitingBytes | undefined
+  /** The other processes that share the port. */
+  readonly workers?: WorkerChannel | undefined
+  readonly onError: (error: unknown) => void
+  /** Receives an observation of each request, when it is given. */
+  readonly observe?: Observe | undefined
+  /** For tests. The default is monotonic: changes of the system time have no effect. */
   readonly clock?: Clock | undefined
 }
 
 export interface SocketServer {
-  /** How many are connected. */
+  /** Number of open sessions. */
   readonly size: number
-  /** The service for HTTP on the same port, which answers there for the addresses that belong to sockets. */
-  readonly overHttp: Service
-  /** Takes over a connection that asks for a socket; false: it asks for something else. */
+  /** The script that clients load over HTTP, on the same port. */
+  readonly script: typeof cookieScript
+  /** The path that requests begin with. */
+  readonly path: string
+  /** Answers a request of HTTP long polling; false: the request has another path. */
+  request(req: IncomingMessage, res: ServerResponse): boolean
+  /** Takes over the connection of a WebSocket handshake; false: the request has another path. */
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): boolean
-  /** Asks those who are silent whether they are there, and gives up those who stay silent. Called every second. */
-  beat(): void
-  /** Takes no more, lets requests under way finish within `stopTimeoutMs`, and closes every socket. */
+  /** Sends the heartbeats that are due and terminates silent connections. Called every second. */
+  heartbeat(): void
+  /** Accepts no more sessions, lets running requests finish within `stopTimeoutMs`, and closes every session. */
   stop(): Promise<void>
 }
 
 const monotonic: Clock = { now: () => performance.now() }
-const beatEveryMs = 1_000
 
 const require = createRequire(import.meta.url)
 
-/** Loaded when the first client comes: with all that it needs it takes six megabytes, and many services have none. */
+/** `ws` is loaded for the first client: it takes six megabytes, and many services have no sockets. */
 function openWebSockets({ maxMessageBytes }: Limits): WebSocketServer {
   const { WebSocketServer } = require('ws') as typeof import('ws')
   return new WebSocketServer({
@@ -55,94 +75,134 @@ function openWebSockets({ maxMessageBytes }: Limits): WebSocketServer {
   })
 }
 
-/** The protocol of the ancestor's clients: Socket.IO over WebSocket, as far as they use it. */
+/** Serves Sails clients: the part of Socket.IO that they use, over WebSocket and HTTP long polling. */
 export function serveSockets(service: LiveService, options: SocketOptions): SocketServer {
-  const { limits, report, clock = monotonic, mirror = false } = options
+  const { limits, onError, clock = monotonic, mirror = 'interface' } = options
+  const { waiting = new WaitingBytes(limits.maxWaitingBytes) } = options
   const path = `/${(options.path ?? 'socket.io').replace(/^\/|\/$/g, '')}`
-  const admit = createAdmission(options)
-  const front: SocketFront = { service, limits, clock, mirror, report, frameOf: rememberFrames() }
-  const clients = new Set<SocketClient>()
+  const policy = new OriginPolicy(options)
+  const { observe } = options
+  const clients = new SocketClients({ service, limits, clock, mirror, onError, observe, packetOf: createPacketCache() })
+  const shared = { limits, waiting, observe, onError, now: () => clock.now() }
+  const sessionOptions = { 3: { ...shared, version: 3 }, 4: { ...shared, version: 4 } } as const
+  const workers = options.workers && new WorkerSessions(options.workers)
+  const library = new LibraryServer(limits, sessionOptions, workers && (() => workers.createId()))
   let webSockets: WebSocketServer | undefined
-  let beating: NodeJS.Timeout | undefined
-  let stopping: PromiseWithResolvers<void> | undefined
 
-  function beat(): void {
-    const nowMs = clock.now()
-    for (const client of [...clients]) client.beat(nowMs)
+  /** Whether the requests of a client have its cookies. Throws a Refusal for a page that may not connect. */
+  function hasCookies(req: IncomingMessage): boolean {
+    const access = isRepeated(req.rawHeaders, 'host')
+      ? 'none'
+      : policy.socketAccess(req.headers, options.onlyAllowOrigins)
+    if (access === 'none') throw refusals.origin
+    return access === 'with cookies'
   }
 
-  function refusalOf(query: URLSearchParams): Refusal | undefined {
-    if (query.get('transport') !== 'websocket') return refusals.transport
-    if (!['3', '4'].includes(query.get('EIO') ?? '')) return refusals.version
-    if (query.has('sid')) return refusals.session
-    if (stopping || clients.size >= limits.maxSockets) return refusals.full
-    return undefined
+  /** The request that opens a session. Throws a Refusal when there are too many sessions. */
+  function openHandshake(req: IncomingMessage, withCookies: boolean): Handshake {
+    if (clients.isFull) throw refusals.full
+    return handshakeOf(req, connectionHeaders(req.headers, withCookies))
   }
 
-  function upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): boolean {
-    const url = req.url as string
-    const mark = url.includes('?') ? url.indexOf('?') : url.length
-    if (url.slice(0, mark).replace(/\/$/, '') !== path) return false
-    const parameters = new URLSearchParams(url.slice(mark))
-    const refusal = refusalOf(parameters)
-    const headers = admit(req.headers)
-    if (refusal || !headers) {
-      refuse(socket, refusal ?? refusals.origin)
-      return true
+  /** The process that has a session which this process does not have. Throws a Refusal when there is none. */
+  function ownerOf(sid: string): SessionOwner {
+    const owner = workers?.ownerOf(sid)
+    if (!owner) throw refusals.session
+    return owner
+  }
+
+  function poll(req: IncomingMessage, res: ServerResponse, text: string): void {
+    const withCookies = hasCookies(req)
+    allowOrigin(req, res, withCookies)
+    if (req.method === 'OPTIONS') {
+      answerPreflight(req, res)
+      return
     }
-    const version = parameters.get('EIO') === '3' ? 3 : 4
-    webSockets ??= openWebSockets(limits)
-    webSockets.handleUpgrade(req, socket, head, (ws: WebSocket) => enter(ws, socket, version, headers))
-    return true
+    const query = readQuery(text)
+    assertPolling(req, query)
+    if (query.sid === undefined) {
+      const handshake = openHandshake(req, withCookies)
+      library.open(req, res, query, (session) => clients.open(session, handshake))
+    } else if (library.has(query.sid)) {
+      library.request(req, res, query, query.sid).catch(onError)
+    } else {
+      ownerOf(query.sid)
+        .takeRequest(req, res, limits.maxMessageBytes)
+        .catch(() => res.destroy())
+    }
   }
 
-  /** A function of its own, so that a client does not hold in memory what it connected with. */
-  function enter(ws: WebSocket, socket: Duplex, version: EngineVersion, headers: Headers): void {
-    const engine = new Engine(ws, socket, { version, limits, report, nowMs: clock.now() })
-    const client = new SocketClient(front, { engine, version, headers, left: () => leave(client) })
-    clients.add(client)
-    beating ??= setInterval(beat, beatEveryMs).unref()
-    client.open()
+  function openWebSocket(req: IncomingMessage, socket: Duplex, head: Buffer, text: string): void {
+    const withCookies = hasCookies(req)
+    const query = readQuery(text)
+    if (query.transport !== 'websocket') throw refusals.transport
+    if (query.sid === undefined) {
+      const handshake = openHandshake(req, withCookies)
+      const { [query.version]: options } = sessionOptions
+      webSockets ??= openWebSockets(limits)
+      webSockets.handleUpgrade(req, socket, head, (ws) => openSession(ws, socket, options, handshake))
+    } else if (library.has(query.sid)) {
+      library.upgrade(req, socket, head, query, query.sid)
+    } else {
+      ownerOf(query.sid).take(req, head)
+    }
   }
 
-  function leave(client: SocketClient): void {
-    clients.delete(client)
-    if (clients.size > 0) return
-    clearInterval(beating)
-    beating = undefined
-    stopping?.resolve()
-  }
-
-  function stop(): Promise<void> {
-    if (stopping) return stopping.promise
-    stopping = Promise.withResolvers()
-    if (clients.size === 0) stopping.resolve()
-    const timer = setTimeout(() => {
-      for (const client of [...clients]) client.cut()
-    }, limits.stopTimeoutMs)
-    for (const client of [...clients]) client.retire()
-    return stopping.promise.finally(() => clearTimeout(timer))
+  /** A separate function, so that its closure does not keep the handshake request in memory. */
+  function openSession(ws: WebSocket, socket: Duplex, options: SessionOptions, handshake: Handshake): void {
+    clients.open(new WebSocketSession(ws, socket, options), handshake)
   }
 
   return {
     get size() {
       return clients.size
     },
-    overHttp: beside(service, path),
-    upgrade,
-    beat,
-    stop,
+    script: cookieScript,
+    path,
+    request(req, res) {
+      const address = addressOf(req)
+      if (address.path !== path) return false
+      try {
+        poll(req, res, address.query)
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error
+        refuse(res, error)
+      }
+      return true
+    },
+    upgrade(req, socket, head) {
+      const address = addressOf(req)
+      if (address.path !== path) return false
+      try {
+        openWebSocket(req, socket, head, address.query)
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error
+        refuseUpgrade(socket, error)
+      }
+      return true
+    },
+    heartbeat: () => clients.heartbeat(),
+    stop: () => clients.stop(),
   }
 }
 
-/** An event is encoded when the first one hears it. */
-function rememberFrames(): (message: Message) => Buffer {
-  const frames = new WeakMap<Message, Buffer>()
-  return (message) => {
-    const known = frames.get(message)
-    if (known) return known
-    const frame = textFrame(eventPacket(message.event.model, JSON.stringify(payloadOf(message.event))))
-    frames.set(message, frame)
-    return frame
+/** A few values of the request, which itself is not kept in memory. */
+const handshakeOf = (req: IncomingMessage, headers: Headers): Handshake => ({
+  method: 'GET',
+  path: addressOf(req).path,
+  query: addressOf(req).query.replace(/^\?/, ''),
+  headers,
+  frameworkUser: (req as { readonly user?: unknown }).user,
+})
+
+/** Encodes an event for its first receiver and reuses the packet for all others. */
+function createPacketCache(): (event: SubscriptionEvent) => SharedPacket {
+  const packets = new WeakMap<SubscriptionEvent, SharedPacket>()
+  return (event) => {
+    const cached = packets.get(event)
+    if (cached) return cached
+    const packet = new SharedPacket(eventPacket(event.model, JSON.stringify(payloadOf(event))))
+    packets.set(event, packet)
+    return packet
   }
 }

@@ -1,7 +1,6 @@
 /**
- * Where a text stops being JSON: the position of the first character that cannot stand there, or the text's length
- * when it ends too early (or is JSON after all). JSON.parse knows, but tells it only sometimes, and in words that
- * change with the engine.
+ * The position of the first character that makes a text invalid JSON; the text's length when it ends too early or is
+ * valid. The messages of JSON.parse name the position only in some cases, and differ between engine versions.
  */
 export function findJsonError(text: string): number {
   const open: ('}' | ']')[] = []
@@ -23,7 +22,7 @@ export function findJsonError(text: string): number {
       expected = closing === '}' ? 'name' : 'value'
     } else if (expected === 'name' || expected === 'name or end') {
       if (char !== '"') return at
-      const name = readText(text, at)
+      const name = readString(text, at)
       if (!name.closed) return name.end
       at = after(space, text, name.end)
       if (text[at] !== ':') return at
@@ -34,7 +33,7 @@ export function findJsonError(text: string): number {
       at++
       expected = char === '{' ? 'name or end' : 'value or end'
     } else if (char === '"') {
-      const value = readText(text, at)
+      const value = readString(text, at)
       if (!value.closed) return value.end
       at = value.end
       expected = 'separator'
@@ -49,12 +48,12 @@ export function findJsonError(text: string): number {
 
 const space = /[ \t\n\r]*/y
 const word = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
-/** From the space on, without the quote and the backslash. */
+/** Characters that need no escape: from the space on, without the quote and the backslash. */
 const plain = /[ !#-[\]-\uffff]*/y
 const escaped = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
 
-/** Where the text that begins at `at` ends, behind its closing quote; or where it breaks. */
-function readText(text: string, at: number): { readonly end: number; readonly closed: boolean } {
+/** The position behind the closing quote of the string that begins at `at`, or of its first invalid character. */
+function readString(text: string, at: number): { readonly end: number; readonly closed: boolean } {
   let end = after(plain, text, at + 1)
   while (text[end] === '\\') {
     const next = after(escaped, text, end)

@@ -10,7 +10,7 @@ import { findJsonError } from './json-error.ts'
 const limits = { ...defaultLimits, maxJsonDepth: 4 }
 const parse = (text: string): Json => json.parse(text, limits, { type: 'application/json' })
 
-const understood: readonly [text: string, value: Json][] = [
+const valid: readonly [text: string, value: Json][] = [
   ['{}', {}],
   ['[]', []],
   [' {"a" : [1, "x", null, true, 1.5e3]}\n', { a: [1, 'x', null, true, 1500] }],
@@ -22,8 +22,8 @@ const refused: readonly [text: string, message: string][] = [
   ['1', 'The body must be a JSON object or a list, not a single value'],
   ['"x"', 'The body must be a JSON object or a list, not a single value'],
   ['null', 'The body must be a JSON object or a list, not a single value'],
-  ['[[[[[]]]]]', 'The body has more than 4 levels of nesting'],
-  ['{"a":{"a":{"a":{"a":{}}}}}', 'The body has more than 4 levels of nesting'],
+  ['[[[[[]]]]]', 'The body is nested deeper than 4 levels'],
+  ['{"a":{"a":{"a":{"a":{}}}}}', 'The body is nested deeper than 4 levels'],
   ['{"a":x}', 'The body is not valid JSON: unexpected "x" at position 5 (line 1, column 6)'],
   ['{\n  "a": 1,\n}', 'The body is not valid JSON: unexpected "}" at position 12 (line 3, column 1)'],
   ['{"a":1', 'The body is not valid JSON: it ends too early, at position 6 (line 1, column 7)'],
@@ -34,7 +34,7 @@ const refused: readonly [text: string, message: string][] = [
 ]
 
 describe('a JSON body', () => {
-  for (const [text, value] of understood) test(`${text} is read`, () => assert.deepEqual(parse(text), value))
+  for (const [text, value] of valid) test(`${text} is parsed`, () => assert.deepEqual(parse(text), value))
 
   for (const [text, message] of refused) {
     test(`${JSON.stringify(text)} is refused`, () => {
@@ -49,7 +49,7 @@ describe('a JSON body', () => {
     })
   }
 
-  test('__proto__ is a name like any other, and changes nothing', () => {
+  test('__proto__ is an ordinary member and does not change the prototype', () => {
     const value = parse('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}') as {
       polluted?: Json
     }
@@ -58,7 +58,7 @@ describe('a JSON body', () => {
     assert.equal(({} as { polluted?: Json }).polluted, undefined)
   })
 
-  test('a million levels are refused like five', () => {
+  test('a million levels are refused', () => {
     for (const text of ['['.repeat(500_000) + ']'.repeat(500_000), '['.repeat(1_000_000), '{"a":'.repeat(200_000)]) {
       assert.throws(() => parse(text), ServiceError)
     }
@@ -94,7 +94,7 @@ describe('findJsonError', () => {
   ]
   for (const [text, at] of cases) test(JSON.stringify(text), () => assert.equal(findJsonError(text), at))
 
-  test('agrees with the engine, where the engine says', () => {
+  test('agrees with the engine where it reports a position', () => {
     const scrap = fc.constantFrom(
       ...'{}[]:,"\\ \n0123.eE+-tfnu',
       'true',
@@ -132,7 +132,7 @@ describe('findJsonError', () => {
           assert.equal(at, Number(placed[1]), message)
         } else if (message === 'Unexpected end of JSON input') {
           seen.early++
-          // A word, a number or an escape that breaks off is at fault from its beginning.
+          // For an incomplete word, number or escape this is the position of its first character.
           assert.match(text.slice(at), /^[-\\\w.+]*$/)
         } else {
           assert.ok(at < text.length, message)

@@ -1,26 +1,30 @@
 import { ServiceError } from '../../../protocol/errors.ts'
-import { parseQueryString } from '../../../protocol/query-string.ts'
+import { parseQueryString, tooManyParameters } from '../../../protocol/query-string.ts'
+import type { Limits } from '../../../support/limits.ts'
 import type { BodyFormat } from '../body-format.ts'
 
-/** Fields of text, as forms of browsers send them (RFC 7578). Names mean what they mean in any form; files are refused. */
+/** Text fields of a form (RFC 7578). Names are parsed like those of any form; files are refused. */
 export const multipart: BodyFormat = {
   name: 'multipart/form-data',
   accepts: (type) => type === 'multipart/form-data',
   parse(text, limits, { boundary }) {
-    if (boundary === undefined || boundary === '') throw bad('A multipart body needs a boundary in its Content-Type')
-    const fields = partsOf(text, boundary).map(fieldOf)
+    if (boundary === undefined || boundary === '')
+      throw bad('A multipart body needs a boundary parameter in its Content-Type')
+    const fields = splitParts(text, boundary, limits).map(parseField)
     const query = fields.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
     return parseQueryString(query.join('&'), limits)
   },
 }
 
-function partsOf(text: string, boundary: string): readonly string[] {
-  const pieces = `\r\n${text}`.split(`\r\n--${boundary}`)
-  const last = pieces.pop()
-  if (pieces.length === 0 || !last?.startsWith('--')) throw bad('The multipart body does not end with its boundary')
-  return pieces.slice(1).map((piece) => {
-    const content = piece.replace(/^[ \t]*\r\n/, '')
-    if (content === piece) throw bad('A boundary of the multipart body does not stand on a line of its own')
+function splitParts(text: string, boundary: string, { maxParameters }: Limits): readonly string[] {
+  // Two more than there are parts, so that too many are noticed.
+  const sections = `\r\n${text}`.split(`\r\n--${boundary}`, maxParameters + 3)
+  if (sections.length > maxParameters + 2) throw tooManyParameters({ maxParameters })
+  const last = sections.pop()
+  if (sections.length === 0 || !last?.startsWith('--')) throw bad('The multipart body does not end with its boundary')
+  return sections.slice(1).map((section) => {
+    const content = section.replace(/^[ \t]*\r\n/, '')
+    if (content === section) throw bad('A boundary of the multipart body is not on a line of its own')
     return content
   })
 }
@@ -28,19 +32,19 @@ function partsOf(text: string, boundary: string): readonly string[] {
 const disposition = /^content-disposition:[ \t]*form-data(?=[;\s]|$)(.*)$/im
 const fieldName = /;[ \t]*name="((?:[^"\\]|\\.)*)"/i
 
-function fieldOf(part: string): readonly [name: string, value: string] {
+function parseField(part: string): readonly [name: string, value: string] {
   const end = part.indexOf('\r\n\r\n')
   const head = end === -1 ? '' : part.slice(0, end)
   const parameters = disposition.exec(head)?.[1]
   const name = parameters === undefined ? undefined : fieldName.exec(parameters)?.[1]
-  if (name === undefined) throw bad('A part of the multipart body does not say which field it is')
+  if (name === undefined) throw bad('A part of the multipart body has no field name')
   if (/;[ \t]*filename\*?=/i.test(parameters ?? ''))
-    throw unsupported(`"${name.slice(0, 60)}" is a file, and only text is taken`)
-  return [plainName(name), part.slice(end + 4)]
+    throw unsupported(`"${name.slice(0, 60)}" is a file; only text fields are supported`)
+  return [unescapeName(name), part.slice(end + 4)]
 }
 
-/** Browsers escape the quotation mark and the ends of lines; others the backslash. */
-const plainName = (name: string): string =>
+/** Browsers percent-encode quotation marks and line breaks; other clients escape with a backslash. */
+const unescapeName = (name: string): string =>
   name.replace(/\\(.)/g, '$1').replaceAll('%22', '"').replaceAll('%0D%0A', '\r\n')
 
 const bad = (message: string): ServiceError => new ServiceError('E_BAD_BODY', message)

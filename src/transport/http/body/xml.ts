@@ -7,14 +7,21 @@ import type { Limits } from '../../../support/limits.ts'
 import type { BodyFormat } from '../body-format.ts'
 
 /**
- * One element whose children are the attributes of a record, whatever it is called itself. Elements of one name make a
- * list, an empty one is an empty text, and attributes of elements mean nothing. No document types, so no entities but
- * XML's own five.
+ * A root element of any name whose children are the attributes of a record. Repeated elements form a list, an empty
+ * element is an empty string, and attributes of elements are ignored. Document types are refused, so the only entities
+ * are the five that XML predefines.
  */
 export const xml: BodyFormat = {
   name: 'application/xml',
   accepts: (type) => type === 'application/xml' || type === 'text/xml' || type.endsWith('+xml'),
-  parse: (text, limits) => new XmlReader(limits).read(text),
+  parse(text, limits) {
+    const { maxXmlBytes } = limits
+    if (Buffer.byteLength(text) > maxXmlBytes)
+      throw new ServiceError('E_BODY_TOO_LARGE', `The XML body is larger than ${maxXmlBytes} bytes`, {
+        limit: 'maxXmlBytes',
+      })
+    return new XmlReader(limits).read(text)
+  },
 }
 
 interface Element {
@@ -25,7 +32,7 @@ interface Element {
 class XmlReader {
   readonly #limits: Limits
   readonly #open: Element[] = []
-  #elements = 0
+  #nodes = 0
   #root: Json | undefined
 
   constructor(limits: Limits) {
@@ -38,36 +45,40 @@ class XmlReader {
       throw bad(`The body is not well-formed XML: ${message.slice(0, 80)}`)
     })
     parser.on('doctype', () => {
-      throw bad('A document type is not taken in an XML body')
+      throw bad('An XML body must not contain a document type')
     })
     parser.on('xmldecl', ({ encoding }) => {
       if (encoding !== undefined && encoding.toLowerCase() !== 'utf-8')
-        throw bad('The encoding of an XML body can only be UTF-8')
+        throw bad('The encoding of an XML body must be UTF-8')
     })
-    parser.on('opentag', () => this.#begin())
-    parser.on('text', (piece) => this.#add(piece))
-    parser.on('cdata', (piece) => this.#add(piece))
-    parser.on('closetag', ({ name }) => this.#end(name))
+    parser.on('attribute', () => this.#count())
+    parser.on('opentag', () => this.#openElement())
+    parser.on('text', (piece) => this.#appendText(piece))
+    parser.on('cdata', (piece) => this.#appendText(piece))
+    parser.on('closetag', ({ name }) => this.#closeElement(name))
     parser.write(text).close()
     if (typeof this.#root !== 'object' || this.#root === null)
-      throw bad('The body must be an element with the attributes of a record in it')
+      throw bad('The body must be an element that contains the attributes of a record')
     return this.#root
   }
 
-  #begin(): void {
+  #openElement(): void {
     if (this.#open.length >= this.#limits.maxJsonDepth) throw tooDeep(this.#limits)
-    if (++this.#elements > this.#limits.maxParameters) {
-      throw bad(`The body has more than ${this.#limits.maxParameters} elements`, 'maxParameters')
-    }
+    this.#count()
     this.#open.push({ children: new Map(), text: '' })
   }
 
-  #add(piece: string): void {
+  #count(): void {
+    if (++this.#nodes > this.#limits.maxParameters)
+      throw bad(`The body has more than ${this.#limits.maxParameters} elements and attributes`, 'maxParameters')
+  }
+
+  #appendText(piece: string): void {
     const element = this.#open.at(-1)
     if (element) element.text += piece
   }
 
-  #end(name: string): void {
+  #closeElement(name: string): void {
     const element = this.#open.pop() as Element
     const parent = this.#open.at(-1)
     const value = contentOf(element, name)
@@ -84,12 +95,12 @@ class XmlReader {
 
 function contentOf({ children, text }: Element, name: string): Json {
   if (children.size === 0) return text
-  if (text.trim() !== '') throw bad(`<${name.slice(0, 60)}> has both elements and text in it`)
-  // Whatever it is called, a child is a member and nothing else.
+  if (text.trim() !== '') throw bad(`<${name.slice(0, 60)}> contains both elements and text`)
+  // No prototype: a child named `__proto__` is a member like any other.
   return Object.assign(Object.create(null), Object.fromEntries(children))
 }
 
-/** Loaded when the first such body comes: most services never see one. */
+/** Loaded with the first XML body: most services never receive one. */
 function newParser(): SaxesParser {
   const { SaxesParser } = createRequire(import.meta.url)('saxes') as typeof import('saxes')
   return new SaxesParser({ xmlns: false })

@@ -1,0 +1,78 @@
+/** A worker thread that sends hostile requests, several at a time, until it is terminated. */
+import { Agent, request } from 'node:http'
+import { connect } from 'node:net'
+import { parentPort, workerData } from 'node:worker_threads'
+import { io } from 'socket.io-client'
+import type { HostileRequest } from './hostile/hostile.ts'
+import { hostileRequests } from './hostile/requests.ts'
+
+const { name, port, concurrency, position } = workerData as {
+  name: string
+  port: number
+  concurrency: number
+  position: string
+}
+/** A stream is read for this long. */
+const streamMs = 500
+const hostile = hostileRequests.find((known) => known.name === name)
+if (!hostile) throw new Error(`There is no hostile request "${name}"`)
+
+const statuses = new Map<number, number>()
+const count = (status: number): void => void statuses.set(status, (statuses.get(status) ?? 0) + 1)
+parentPort?.on('message', () => parentPort?.postMessage([...statuses]))
+parentPort?.postMessage('started')
+
+const agent = new Agent({ keepAlive: true, maxSockets: concurrency })
+
+const overHttp = ({ method, path, body, text = JSON.stringify(body), headers }: HostileRequest): Promise<void> =>
+  new Promise((resolve) => {
+    const type = text ? { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) } : {}
+    const sent = request(
+      { agent, port, host: '127.0.0.1', method, path, headers: { ...type, ...headers } },
+      (response) => {
+        count(response.statusCode ?? 0)
+        response.on('error', () => resolve())
+        response.resume().on('end', resolve)
+        if (hostile?.over === 'stream' && response.statusCode === 200) setTimeout(() => response.destroy(), streamMs)
+      },
+    )
+    sent.on('error', () => {
+      count(0)
+      resolve()
+    })
+    sent.end(text)
+  })
+
+const socket =
+  hostile.over === 'socket'
+    ? io(`http://127.0.0.1:${port}`, { transports: ['websocket'], query: { __sails_io_sdk_version: '1.2.1' } })
+    : undefined
+
+const overSocket = (client: NonNullable<typeof socket>, { method, path, body }: HostileRequest): Promise<void> =>
+  new Promise((resolve) => {
+    client.emit(method.toLowerCase(), { method, url: path, data: body }, (answer: { statusCode?: number }) => {
+      count(answer?.statusCode ?? 0)
+      resolve()
+    })
+  })
+
+/** Writes the bytes and reads what comes until nothing comes any longer. */
+const asBytes = ({ text = '' }: HostileRequest): Promise<void> =>
+  new Promise((resolve) => {
+    const connection = connect(port, '127.0.0.1')
+    connection.setTimeout(streamMs, () => connection.destroy())
+    connection.on('data', (chunk) => count(Number(chunk.toString('latin1', 9, 12)) || 0))
+    connection.on('error', () => {})
+    connection.on('close', () => resolve())
+    connection.write(text)
+  })
+
+let sent = 0
+for (let index = 0; index < concurrency; index++) void repeat()
+
+async function repeat(): Promise<void> {
+  for (;;) {
+    const next = hostile?.request(sent++, position) as HostileRequest
+    await (socket ? overSocket(socket, next) : hostile?.over === 'bytes' ? asBytes(next) : overHttp(next))
+  }
+}

@@ -1,0 +1,40 @@
+export interface HostileRequest {
+  readonly method: string
+  readonly path: string
+  readonly body?: unknown
+  /** A body as it is; by default `body` is sent as JSON. */
+  readonly text?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface Hostile {
+  readonly name: string
+  /**
+   * `socket`: requests over one socket, where a find reads a snapshot. `stream`: the answer does not end, so the connection
+   * is closed after a time. `bytes`: `text` is written to a connection as it is.
+   */
+  readonly over?: 'socket' | 'stream' | 'bytes'
+  /** The request number `n`; most of them differ, as those of an attacker do. `position` is an old one of the change log. */
+  readonly request: (n: number, position: string) => HostileRequest
+}
+
+export const find = (model: string, where: unknown, rest = ''): HostileRequest => ({
+  method: 'GET',
+  path: `/${model}?where=${encodeURIComponent(JSON.stringify(where))}&populate=false${rest}`,
+})
+
+export const get = (path: string, headers: Readonly<Record<string, string>> = {}): HostileRequest => ({
+  method: 'GET',
+  path,
+  headers,
+})
+
+export const post = (path: string, body: unknown, headers: Readonly<Record<string, string>> = {}): HostileRequest => ({
+  method: 'POST',
+  path,
+  body,
+  headers,
+})
+
+export const several = <T>(count: number, make: (index: number) => T): readonly T[] =>
+  Array.from({ length: count }, (_, i) => make(i))

@@ -1,0 +1,72 @@
+import { owners } from '../models.ts'
+import { get, type Hostile, post, several } from './hostile.ts'
+
+const queries = (count: number, make: (i: number) => object) =>
+  Object.fromEntries(several(count, (i) => [`q${i}`, make(i)]))
+const stream = { Accept: 'text/event-stream' }
+const live = (count: number, make: (i: number) => object) => post('/live', { queries: queries(count, make) })
+
+/** Streams, live queries and subscriptions. */
+export const hostileLive: readonly Hostile[] = [
+  {
+    name: '100 live queries of 1000',
+    over: 'stream',
+    request: (n) => live(100, (i) => ({ model: 'pet', limit: 1000, skip: n + i })),
+  },
+  {
+    name: '100 live queries, populated',
+    over: 'stream',
+    request: (n) => live(100, (i) => ({ model: 'pet', skip: n * 7 + i, populate: ['owner', 'visits'] })),
+  },
+  {
+    name: '100 live queries that scan',
+    over: 'stream',
+    request: (n) =>
+      live(100, (i) => ({ model: 'pet', where: { note: { contains: `${n}x${i}` } }, sort: 'note', count: true })),
+  },
+  {
+    name: 'live queries of 15 MB',
+    over: 'stream',
+    request: () => live(4, (i) => ({ model: 'document', limit: 1000 - i })),
+  },
+  {
+    name: 'live queries resumed with 1000 keys',
+    over: 'stream',
+    request: (n, after) =>
+      live(20, (i) => ({ model: 'pet', limit: 1000, skip: i, after, ids: several(1000, (k) => n + i + k) })),
+  },
+  {
+    name: '100 live queries of 1000, by socket',
+    over: 'socket',
+    request: (n) => live(100, (i) => ({ model: 'pet', limit: 1000, skip: n + i })),
+  },
+  {
+    name: 'a stream from an old position',
+    over: 'stream',
+    request: (_, position) => get('/pet', { ...stream, 'Last-Event-ID': position }),
+  },
+  {
+    name: 'a filtered stream from an old position',
+    over: 'stream',
+    request: (n, position) =>
+      get(`/pet?where={"name":{"like":"%25x${n}%25y%25"}}`, { ...stream, 'Last-Event-ID': position }),
+  },
+  {
+    name: 'a shape from an old position',
+    over: 'stream',
+    request: () => get('/v1/shape?table=pet&offset=now&live=true&live_sse=true'),
+  },
+  {
+    name: 'subscriptions to 1000 records',
+    over: 'socket',
+    request: (n) => get(`/pet?limit=1000&skip=${n % 900}&populate=false`),
+  },
+  {
+    name: 'writes of 1 MB that streams match',
+    request: (n) =>
+      n % 2 === 0
+        ? post('/owner?populate=false', { name: 'a'.repeat(900_000) })
+        : get(`/owner?limit=1&where={"name":{"startsWith":"${'a'.repeat(900)}"}}`),
+  },
+  { name: 'lookups by socket', over: 'socket', request: (n) => get(`/owner/${owners.large + (n % 100)}`) },
+]

@@ -1,0 +1,84 @@
+import { get, type Hostile, type HostileRequest, several } from './hostile.ts'
+
+const mega = 1_000_000
+const body = (type: string, text: string): HostileRequest => ({
+  method: 'POST',
+  path: '/visit',
+  text,
+  headers: { 'Content-Type': type },
+})
+/** So many of these as have about 1 MB. */
+const repeated = (text: (index: number) => string): string => {
+  const count = Math.floor(mega / text(10_000).length)
+  return several(count, text).join('')
+}
+const nested = (open: string, close: string, levels: number) => open.repeat(levels) + close.repeat(levels)
+const lists = nested('[', ']', 30)
+/** Made once: an attacker does not make them anew either. */
+const wide = {
+  names: `{${repeated((i) => `"a${i}":1,`)}"b":1}`,
+  numbers: `{"name":[${repeated((i) => `${i},`)}1]}`,
+  lists: `{"name":[${repeated(() => `${lists},`)}1]}`,
+  escapes: JSON.stringify({ note: repeated(() => '\\u0001"') }),
+  broken: `{"note":"${'x'.repeat(mega)}`,
+  deep: nested('[', ']', mega / 2),
+  form: repeated((i) => `a${i}=%41%42&`),
+  brackets: repeated((i) => `a[${i}][b][c]=1&`),
+  oneValue: `note=${repeated(() => '%C3%A9+')}`,
+  elements: `<v>${repeated((i) => `<a${i}>1</a${i}>`)}</v>`,
+  attributes: `<v ${repeated((i) => `a${i}="1" `)}/>`,
+  entities: `<v><note>${repeated(() => '&#233;&amp;')}</note></v>`,
+  levels: `<v>${nested('<a>', '</a>', mega / 7)}</v>`,
+  parts: `${repeated((i) => `--b\r\nContent-Disposition: form-data; name="a${i}"\r\n\r\n1\r\n`)}--b--\r\n`,
+  dashes: `--b\r\nContent-Disposition: form-data; name="note"\r\n\r\n${repeated(() => '\r\n--')}\r\n--b--\r\n`,
+}
+
+const pipelined = (request: string, count: number) => request.repeat(count)
+const head = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`
+
+/** Bodies, headers and bytes whose reading is long. */
+export const hostileParsing: readonly Hostile[] = [
+  { name: 'JSON of 90,000 names', request: () => body('application/json', wide.names) },
+  { name: 'JSON of 150,000 numbers', request: () => body('application/json', wide.numbers) },
+  { name: 'JSON of 16,000 lists of 30 levels', request: () => body('application/json', wide.lists) },
+  { name: 'JSON of escapes', request: () => body('application/json', wide.escapes) },
+  { name: 'JSON that breaks off', request: () => body('application/json', wide.broken) },
+  { name: 'JSON of 500,000 levels', request: () => body('application/json', wide.deep) },
+  { name: 'JSON as text/plain', request: () => body('text/plain', wide.numbers) },
+  { name: 'a form of 80,000 values', request: () => body('application/x-www-form-urlencoded', wide.form) },
+  { name: 'a form with brackets', request: () => body('application/x-www-form-urlencoded', wide.brackets) },
+  { name: 'a form of one value', request: () => body('application/x-www-form-urlencoded', wide.oneValue) },
+  { name: 'XML of many elements', request: () => body('application/xml', wide.elements) },
+  { name: 'XML of many attributes', request: () => body('application/xml', wide.attributes) },
+  { name: 'XML of many entities', request: () => body('application/xml', wide.entities) },
+  { name: 'XML of many levels', request: () => body('application/xml', wide.levels) },
+  { name: 'many parts', request: () => body('multipart/form-data; boundary=b', wide.parts) },
+  { name: 'a part of boundaries', request: () => body('multipart/form-data; boundary=b', wide.dashes) },
+  { name: 'an address of 16,000 bytes', request: (n) => get(`/pet?${'a'.repeat(8_000)}${n}=${'%41'.repeat(2_500)}`) },
+  { name: '2,000 cookies', request: () => get('/pet/1', { Cookie: 'a=b; '.repeat(2_000) }) },
+  { name: '3,000 entity tags', request: () => get('/pet/1', { 'If-None-Match': '"a",'.repeat(3_000) }) },
+  { name: '900 media types', request: () => get('/pet?limit=1', { Accept: 'text/html;q=0.1,'.repeat(800) }) },
+  {
+    name: 'lookups in one write',
+    over: 'bytes',
+    request: () => ({ ...get(''), text: pipelined(head('/pet/1'), 5_000) }),
+  },
+  {
+    name: 'pages in one write',
+    over: 'bytes',
+    request: () => ({ ...get(''), text: pipelined(head('/pet?limit=1000&populate=false'), 200) }),
+  },
+  {
+    name: 'refusals in one write',
+    over: 'bytes',
+    request: () => ({ ...get(''), text: pipelined(head(`/pet?sort=${'name,'.repeat(100)}`), 500) }),
+  },
+  {
+    name: 'writes in one write',
+    over: 'bytes',
+    request: () => ({
+      ...get(''),
+      text: pipelined('POST /visit/create?cost=1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n', 2_000),
+    }),
+  },
+]

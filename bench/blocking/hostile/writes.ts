@@ -1,0 +1,114 @@
+import { owners } from '../models.ts'
+import { type Hostile, type HostileRequest, post, several } from './hostile.ts'
+
+const patch = (model: string, where: unknown, body: unknown, rest = ''): HostileRequest => ({
+  method: 'PATCH',
+  path: `/${model}?where=${encodeURIComponent(JSON.stringify(where))}${rest}`,
+  body,
+})
+const created = (n: number) => several(10_000, (i) => ({ note: `${n}.${i}` }))
+
+/** Writes of many records at once, and the newer ways to write. */
+export const hostileWrites: readonly Hostile[] = [
+  { name: 'a list of 10,000 new records', request: (n) => post('/visit?populate=false', created(n)) },
+  { name: 'a list of 10,000 new records, counted', request: (n) => post('/visit?count=true', created(n)) },
+  {
+    name: 'a list of 10,000 invalid records',
+    request: () =>
+      post(
+        '/visit',
+        several(10_000, () => ({ cost: 'x' })),
+      ),
+  },
+  {
+    name: 'a list of 90,000 empty records',
+    request: () =>
+      post(
+        '/visit',
+        several(90_000, () => ({})),
+      ),
+  },
+  {
+    name: '9,000 changed by a condition',
+    request: (n) => patch('pet', { owner: owners.large }, { age: n }, '&populate=false'),
+  },
+  { name: '9,000 changed and populated', request: (n) => patch('pet', { owner: owners.large }, { age: n }) },
+  {
+    name: '9,000 changed and counted',
+    request: (n) => patch('pet', { owner: owners.large }, { age: n }, '&count=true'),
+  },
+  { name: '1,000 documents changed', request: (n) => patch('document', { id: { '>': 0 } }, { title: `t${n}` }) },
+  {
+    name: 'a condition that nothing matches',
+    request: (n) => patch('pet', { note: { contains: `x${n}` } }, { age: n }),
+  },
+  {
+    name: '3,000 destroyed by a condition',
+    request: (n) => ({ method: 'DELETE', path: `/visit?where={"cost":${n % 100}}&populate=false` }),
+  },
+  {
+    name: 'an owner with 1,000 new pets',
+    request: (n) => post('/owner', { name: `n${n}`, pets: several(1000, (i) => ({ name: `p${i}` })) }),
+  },
+  {
+    name: 'an owner with 1,000 invalid pets',
+    request: (n) => post('/owner', { name: `n${n}`, pets: several(1000, () => ({ age: 'x' })) }),
+  },
+  {
+    name: '1,000 members set',
+    request: (n) => ({
+      method: 'PUT',
+      path: `/owner/${5 + (n % 3)}/pets`,
+      body: several(1000, (i) => 150_000 + ((n * 1000 + i) % 30_000)),
+    }),
+  },
+  {
+    name: 'upserts of 1 MB',
+    request: (n) => post('/owner?upsert=code&populate=false', { code: `u${n % 4}`, note: 'x'.repeat(1_000_000) }),
+  },
+  {
+    name: 'a batch of 200 lists',
+    request: (n) =>
+      post(
+        '/batch',
+        several(200, (i) => ({
+          method: 'POST',
+          url: '/visit?populate=false',
+          body: several(49, () => ({ cost: n + i })),
+        })),
+      ),
+  },
+  {
+    name: 'a batch of 200 changes by condition',
+    request: (n) =>
+      post(
+        '/batch',
+        several(200, (i) => ({ method: 'PATCH', url: `/pet?where={"owner":${100 + i}}`, body: { age: n } })),
+      ),
+  },
+  {
+    name: 'a batch of 200 references',
+    request: (n) =>
+      post('/batch', [
+        { method: 'POST', url: '/owner', body: { name: `b${n}` } },
+        ...several(199, () => ({ method: 'POST', url: '/pet', body: { owner: { $ref: '0.id' } } })),
+      ]),
+  },
+  { name: 'actions', request: (n) => post(`/pet/${1000 + (n % 1000)}/rename`, undefined) },
+  {
+    name: 'repeats of an answer of 1 MB',
+    request: (n) =>
+      post('/owner', { name: 'x', note: 'y'.repeat(1_000_000) }, { 'Idempotency-Key': `k${Math.floor(n / 100)}` }),
+  },
+  {
+    name: 'repeats of an answer of 9,000 records',
+    request: (n) => ({
+      ...patch('pet', { owner: owners.large }, { age: 1 }, '&populate=false'),
+      headers: { 'Idempotency-Key': `m${Math.floor(n / 50)}` },
+    }),
+  },
+  {
+    name: '1 MB of text written',
+    request: (n) => post('/owner?populate=false', { note: `${n}${'aé"'.repeat(250_000)}` }),
+  },
+]

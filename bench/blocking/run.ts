@@ -1,0 +1,153 @@
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { Worker } from 'node:worker_threads'
+import { Client } from 'pg'
+import { Child } from '../child.ts'
+import { freePort } from '../free-port.ts'
+import { fail, print } from '../print.ts'
+import { fillPostgres, fillSqlite } from './fill.ts'
+import { hostileRequests } from './hostile/requests.ts'
+import { memory } from './memory.ts'
+import { rows } from './models.ts'
+import { type Latencies, probe } from './probe.ts'
+import { scheduled } from './scheduled.ts'
+import type { LongestTurn } from './turns.ts'
+
+const { values: options } = parseArgs({
+  allowPositionals: true,
+  options: {
+    database: { type: 'string', default: 'all' },
+    seconds: { type: 'string', default: '4' },
+    /** Hostile requests that are sent at a time. */
+    concurrency: { type: 'string', default: '8' },
+    /** Only the hostile requests whose name contains this, or one of these with semicolons between them. */
+    only: { type: 'string', default: '' },
+    /** Memory over many requests, instead of latencies. */
+    memory: { type: 'boolean', default: false },
+    /** What the longest turn did, where it is above this. */
+    stacks: { type: 'string' },
+  },
+})
+const seconds = Number(options.seconds)
+const concurrency = Number(options.concurrency)
+const stacksMs = options.stacks === undefined ? undefined : Number(options.stacks)
+const only = options.only.split(';')
+const chosen = hostileRequests.filter(({ name }) => only.some((part) => name.includes(part)))
+if (chosen.length === 0) fail(`There is no hostile request with "${options.only}" in its name`)
+
+const titles = ['worst ms', 'p99 ms', 'cpu ms', 'turn ms', 'reads']
+
+/** What the worst latency may be above that without hostile requests. */
+const aimMs = 50
+
+/** The record that is read; it is not among those that hostile requests change. */
+const path = `/pet/${rows.pet}?populate=false`
+
+const postgres = process.env.KEELSON_TEST_POSTGRES || undefined
+if (options.database !== 'postgres') await onSqlite()
+if (options.database !== 'sqlite' && postgres !== undefined) await onPostgres(postgres)
+
+async function onSqlite(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'keelson-blocking-'))
+  try {
+    const file = join(folder, 'app.db')
+    await createTables(`sqlite:${file}`)
+    fillSqlite(file)
+    await measure('sqlite', `sqlite:${file}`)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+async function onPostgres(server: string): Promise<void> {
+  const name = `keelson_blocking_${process.pid}`
+  const url = Object.assign(new URL(server), { pathname: `/${name}` }).href
+  const admin = new Client({ connectionString: server })
+  await admin.connect()
+  try {
+    await admin.query(`create database ${name}`)
+    await createTables(url)
+    await fillPostgres(url)
+    await measure('postgres', url)
+  } finally {
+    await admin.query(`drop database if exists ${name} with (force)`)
+    await admin.end()
+  }
+}
+
+async function createTables(url: string): Promise<void> {
+  await using _ = await Child.start(undefined, [], join(import.meta.dirname, 'server.ts'), [url])
+}
+
+async function measure(kind: string, url: string): Promise<void> {
+  const port = await freePort()
+  const nodeOptions = options.memory ? ['--expose-gc'] : []
+  await using server = await Child.start(undefined, nodeOptions, join(import.meta.dirname, 'server.ts'), [
+    url,
+    String(port),
+    ...(stacksMs === undefined ? [] : ['stacks']),
+  ])
+  if (options.memory) return await memory(kind, server, port)
+  const pid = (await server.ask('pid')) as number
+  await probe(port, path, 1, pid) // warm-up
+  const { headers } = await fetch(`http://127.0.0.1:${port}${path}`)
+  const target = { port, pid, position: headers.get('keelson-position') ?? '' }
+  const longestTurn = () => server.ask('longest turn') as Promise<LongestTurn>
+  await longestTurn()
+  const quiet = await probe(port, path, seconds, pid)
+  print(`\n${kind}: GET ${path} beside ${concurrency} hostile requests at a time, ${seconds} s each`)
+  print(`${''.padEnd(40)}${titles.map((title) => title.padStart(9)).join('')}`)
+  printLine('quiet', quiet, (await longestTurn()).ms, '')
+  for (const { name } of chosen) {
+    const { latencies, statuses } = await beside(name, target)
+    const { ms, stack } = await longestTurn()
+    const isAbove = latencies.worstMs > quiet.worstMs + aimMs
+    const waitedForService = latencies.worstCpuMs > quiet.worstCpuMs + aimMs
+    const remark = waitedForService ? '  above the aim' : isAbove ? '  above the aim, but not in processor time' : ''
+    printLine(name, latencies, ms, `${statuses}${remark}`)
+    if (stacksMs !== undefined && ms > stacksMs) for (const line of stack) print(`    ${line}`)
+  }
+}
+
+interface Target {
+  readonly port: number
+  readonly pid: number
+  /** The position of the change log before anything was written. */
+  readonly position: string
+}
+
+async function beside(name: string, target: Target): Promise<{ latencies: Latencies; statuses: string }> {
+  const { port, pid, position } = target
+  const workerData = { name, port, position, concurrency }
+  const attacker = new Worker(join(import.meta.dirname, 'attacker.ts'), { workerData })
+  try {
+    await once(attacker, 'message')
+    const latencies = await probe(port, path, seconds, pid)
+    const counts = new Promise<[number, number][]>((resolve) => attacker.once('message', resolve))
+    attacker.postMessage('statuses')
+    return { latencies, statuses: (await counts).map(([status, count]) => `${count} × ${status}`).join(', ') }
+  } finally {
+    await attacker.terminate()
+    await calm(pid)
+  }
+}
+
+/** Waits until what was sent last has ended. */
+async function calm(pid: number): Promise<void> {
+  const giveUpAt = performance.now() + 20_000
+  for (let last = scheduled(pid)?.cpuMs ?? 0; performance.now() < giveUpAt; ) {
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    const now = scheduled(pid)?.cpuMs ?? 0
+    if (now - last < 30) return
+    last = now
+  }
+}
+
+function printLine(name: string, latencies: Latencies, turnMs: number, remark: string): void {
+  const { worstMs, p99Ms, worstCpuMs, count } = latencies
+  const figures = [worstMs, p99Ms, worstCpuMs, turnMs].map((ms) => ms.toFixed(1).padStart(9)).join('')
+  print(`${name.padEnd(40)}${figures}${String(count).padStart(9)}  ${remark}`)
+}

@@ -1,0 +1,68 @@
+import { and, eq, isMatchAll, matchAll } from '../criteria/criteria.ts'
+import type { Assignment } from '../model/assignment.ts'
+import type { Attribute, Model, Models } from '../model/model.ts'
+import { ServiceError } from '../protocol/errors.ts'
+import type { Json } from '../protocol/json.ts'
+import type { Reads } from '../storage/store.ts'
+import type { Access } from './policy.ts'
+
+/** The latest write of a transaction: what an error of it is about. */
+export interface Attempt {
+  model: Model | undefined
+  assignments: readonly Assignment[]
+}
+
+/**
+ * Unique values that are taken say that a record has them. Where the requester may not read that record, the write is
+ * refused without naming the attributes.
+ */
+export async function concealConflict(
+  error: unknown,
+  { model, assignments }: Attempt,
+  reads: Reads,
+  access: Access,
+): Promise<unknown> {
+  if (!(error instanceof ServiceError) || !model) return error
+  const taken = takenAttributes(error, model)
+  if (taken.length === 0) return error
+  const readable = and(access.readable(model), ...taken.map((attribute) => access.mask(attribute) ?? matchAll))
+  if (isMatchAll(readable)) return error
+  const values = new Map(assignments.map(({ attribute, value }) => [attribute, value]))
+  // Of values together that are not all given, it is not known whose they are.
+  if (!taken.every((attribute) => values.has(attribute))) return conflict(model)
+  const has = taken.map((attribute) => eq(attribute, values.get(attribute) as Json))
+  return (await reads.count(model, and(...has, readable))) === 0 ? conflict(model) : error
+}
+
+/** The attributes of the unique index that is violated. */
+const takenAttributes = ({ details }: ServiceError, model: Model): readonly Attribute[] =>
+  [...model.attributes.values()].filter(({ name }) =>
+    details.invalidAttributes?.[name]?.some(({ rule }) => rule === 'unique'),
+  )
+
+const conflict = ({ name }: Model): ServiceError =>
+  new ServiceError('E_CONFLICT', `This ${name} conflicts with another record`, { model: name })
+
+/** Removes the names of attributes that the requester may neither read nor write from a validation error. */
+export function concealNames(error: unknown, access: Access, models: Models): unknown {
+  if (!(error instanceof ServiceError) || error.details.invalidAttributes === undefined) return error
+  const { invalidAttributes, model: modelName } = error.details
+  const model = modelName === undefined ? undefined : models.get(modelName)
+  if (!model) return error
+  const shown = Object.entries(invalidAttributes).filter(([path]) => {
+    const { owner, attribute } = attributeAt(path, model)
+    return !attribute || access.views.of(owner).attributes.has(attribute.name) || access.mayWrite(attribute)
+  })
+  if (shown.length === Object.keys(invalidAttributes).length) return error
+  if (shown.length === 0)
+    return new ServiceError('E_FORBIDDEN', `You may not write this ${model.name}`, { model: model.name })
+  const message = shown.map(([name, violations]) => `"${name}" ${violations[0]?.message}`).join('; ')
+  return new ServiceError(error.code, message, { ...error.details, invalidAttributes: Object.fromEntries(shown) })
+}
+
+/** The attribute at a place in a body: `name`, or `pets.0.name` for that of a new record in it. */
+function attributeAt(path: string, model: Model): { readonly owner: Model; readonly attribute: Attribute | undefined } {
+  const names = path.split('.').filter((name) => !/^\d+$/.test(name))
+  const owner = names.slice(0, -1).reduce((at, name) => at.associations.get(name)?.target ?? at, model)
+  return { owner, attribute: owner.attributes.get(names.at(-1) ?? '') }
+}

@@ -1,0 +1,116 @@
+import { type Condition, matchAll, matchNone } from '../criteria/criteria.ts'
+import type { Assignment } from '../model/assignment.ts'
+import type { Attribute } from '../model/model.ts'
+import type { Json, JsonObject } from '../protocol/json.ts'
+
+/** Whether a condition asks about the record's own attributes only, and only about those that `isKnown` accepts. */
+export function isLocal(condition: Condition, isKnown: (attribute: Attribute) => boolean = () => true): boolean {
+  switch (condition.kind) {
+    case 'and':
+    case 'or':
+      return condition.conditions.every((part) => isLocal(part, isKnown))
+    case 'not':
+      return isLocal(condition.condition, isKnown)
+    case 'related':
+      return false
+    case 'compare':
+      // A computed value changes with others, and a record need not contain what it depends on.
+      return !condition.attribute.computed && isKnown(condition.attribute)
+  }
+}
+
+/** The names of the attributes that decide a condition; undefined: other records decide it too. */
+export function attributesIn(condition: Condition): ReadonlySet<string> | undefined {
+  const names = new Set<string>()
+  return isLocal(condition, ({ name }) => names.add(name) !== undefined) ? names : undefined
+}
+
+/** The values of the assignments by name. */
+export const valuesOf = (assignments: readonly Assignment[]): JsonObject =>
+  Object.fromEntries(assignments.map(({ attribute, value }): [string, Json] => [attribute.name, value]))
+
+/**
+ * What a local condition will say of a record after the assignments, as a condition on the record before them: each
+ * comparison of an assigned attribute is decided now.
+ */
+export function afterAssignments(condition: Condition, values: JsonObject): Condition {
+  switch (condition.kind) {
+    case 'and':
+    case 'or':
+      return { kind: condition.kind, conditions: condition.conditions.map((part) => afterAssignments(part, values)) }
+    case 'not':
+      return { kind: 'not', condition: afterAssignments(condition.condition, values) }
+    case 'related':
+      throw new Error('Bug in keelson: a condition through an association is not local')
+    case 'compare': {
+      const { attribute, operator, operand } = condition
+      if (!Object.hasOwn(values, attribute.name)) return condition
+      return operator.matches(values[attribute.name] as Json, operand, attribute) ? matchAll : matchNone
+    }
+  }
+}
+
+/** The models whose records decide a condition, the one that it is about not included. */
+export function modelsIn(condition: Condition, found: Set<string> = new Set()): ReadonlySet<string> {
+  switch (condition.kind) {
+    case 'and':
+    case 'or':
+      for (const part of condition.conditions) modelsIn(part, found)
+      break
+    case 'not':
+      modelsIn(condition.condition, found)
+      break
+    case 'related': {
+      const { association } = condition
+      found.add(association.target.name)
+      if (association.kind === 'manyToMany') found.add(association.junction.name)
+      modelsIn(condition.condition, found)
+      break
+    }
+  }
+  return found
+}
+
+/**
+ * Whether a row of another model may be one that decides a condition: somewhere on its path, the row's own values do not
+ * exclude it. Without an image it is no row.
+ */
+export function mayFulfil(condition: Condition, model: string, image: JsonObject | undefined): boolean {
+  if (image === undefined) return false
+  switch (condition.kind) {
+    case 'and':
+    case 'or':
+      return condition.conditions.some((part) => mayFulfil(part, model, image))
+    case 'not':
+      return mayFulfil(condition.condition, model, image)
+    case 'related': {
+      const { association, condition: inner } = condition
+      if (association.kind === 'manyToMany' && association.junction.name === model) return true
+      if (association.target.name === model && isPossible(inner, image)) return true
+      return mayFulfil(inner, model, image)
+    }
+    case 'compare':
+      return false
+  }
+}
+
+/** Whether a record with these values can fulfil a condition, whatever is related to it. Images hold no hidden attributes. */
+export function isPossible(condition: Condition, image: JsonObject): boolean {
+  switch (condition.kind) {
+    case 'and':
+      return condition.conditions.every((part) => isPossible(part, image))
+    case 'or':
+      return condition.conditions.some((part) => isPossible(part, image))
+    case 'not':
+      return !isLocal(condition.condition, isInImages) || !isPossible(condition.condition, image)
+    case 'related':
+      return true
+    case 'compare': {
+      const { attribute, operator, operand } = condition
+      return !isInImages(attribute) || operator.matches(image[attribute.name] ?? null, operand, attribute)
+    }
+  }
+}
+
+/** Whether the images of changes hold the attribute. */
+export const isInImages = ({ hidden }: Attribute): boolean => !hidden

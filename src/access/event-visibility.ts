@@ -1,0 +1,240 @@
+import { conditionKey } from '../criteria/condition-key.ts'
+import type { Condition } from '../criteria/criteria.ts'
+import {
+  type Association,
+  type Attribute,
+  everyAttribute,
+  type Model,
+  type Models,
+  originalOf,
+} from '../model/model.ts'
+import type { Change, RecordId } from '../protocol/change.ts'
+import type { Event } from '../protocol/event.ts'
+import type { Json, JsonObject } from '../protocol/json.ts'
+import type { Requester } from '../protocol/requester.ts'
+import { fullView, type Images, type JudgedEvent, type View, type Visibility } from '../realtime/visibility.ts'
+import type { Store } from '../storage/store.ts'
+import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
+import { Lru } from '../support/lru.ts'
+import { attributesIn, mayFulfil, modelsIn } from './condition-parts.ts'
+import { ImageJudge } from './image-judge.ts'
+import {
+  isMembershipEvent,
+  type Membership,
+  type MembershipEvent,
+  membershipsKey,
+  membershipsOf,
+  referenceImage,
+} from './membership-visibility.ts'
+import type { Access, AccessPolicy } from './policy.ts'
+
+/** What requesters with the same rules, and the same values in them, see of one model. */
+interface RuleView extends View {
+  readonly model: Model
+  readonly readable: Condition
+  readonly masks: ReadonlyMap<Attribute, Condition>
+  /** The attributes that decide what is readable; undefined: other records decide too. */
+  readonly decidedBy: ReadonlySet<string> | undefined
+  /** All that decides what is seen. */
+  readonly conditions: readonly Condition[]
+  /** The models whose records decide what is readable, besides the model itself. */
+  readonly through: ReadonlySet<string>
+  /** What is readable of the models whose records are members of this one's. */
+  readonly members: ReadonlyMap<string, Condition>
+  /** What must be readable, by association, for the events of its members. */
+  readonly memberships: ReadonlyMap<string, Membership>
+}
+
+/** Views past this number are made again; requesters then share less. */
+const keptViews = 10_000
+
+/** Judges events by the rules for reading: the image before a change and the one after it. */
+export class EventVisibility implements Visibility {
+  readonly #policy: AccessPolicy
+  readonly #store: Store
+  readonly #models: Models
+  readonly #views = new Lru<string, RuleView>(keptViews)
+  /** The models that the rules of a view pass through. */
+  readonly #deciding = new Set<string>()
+  readonly #ofRequester = new WeakMap<Requester, Map<string, View>>()
+
+  constructor(policy: AccessPolicy, store: Store, models: Models) {
+    this.#policy = policy
+    this.#store = store
+    this.#models = models
+  }
+
+  isRestricted(name: string): boolean {
+    const model = this.#models.get(name)
+    if (!model) return false
+    const others = [...model.associations.values()].flatMap((association) =>
+      association.kind === 'manyToMany' && !association.junction.isJunction
+        ? [association.target, association.junction]
+        : [association.target],
+    )
+    return [model, ...others].some((concerned) => this.#policy.restrictsReading(originalOf(concerned)))
+  }
+
+  viewOf(requester: Requester, name: string): View {
+    const ofRequester = getOrInsertComputed(this.#ofRequester, requester, () => new Map<string, View>())
+    return getOrInsertComputed(ofRequester, name, () => this.#createView(requester, name))
+  }
+
+  #createView(requester: Requester, name: string): View {
+    const access = this.#policy.for(requester)
+    const model = this.#models.get(name)
+    if (!access || !model || !this.isRestricted(name)) return fullView
+    const view = ruleViewOf(access, model)
+    for (const deciding of view.through) this.#deciding.add(deciding)
+    return getOrInsertComputed(this.#views, view.key, () => view)
+  }
+
+  async judge(
+    _model: string,
+    events: readonly JudgedEvent[],
+    views: ReadonlySet<View>,
+    allOf: () => readonly JudgedEvent[],
+  ): Promise<ReadonlyMap<View, readonly (Images | undefined)[]>> {
+    const restricted = [...views].filter((view): view is RuleView => view !== fullView)
+    const judge = new ImageJudge(this.#store)
+    const all = events.some(({ event }) => this.#memberOf(event)) ? allOf() : events
+    for (const view of restricted) this.#collect(view, events, all, judge)
+    await judge.ask()
+    const judged = restricted.map(
+      (view) => [view, events.map((event) => this.#imagesFor(view, event, all, judge))] as const,
+    )
+    return new Map<View, readonly (Images | undefined)[]>(judged)
+  }
+
+  /** Notes what the database must be asked, so that one statement serves all views. */
+  #collect(view: RuleView, events: readonly JudgedEvent[], all: readonly JudgedEvent[], judge: ImageJudge): void {
+    for (const event of events) {
+      for (const image of [event.images.before, event.images.after]) {
+        if (!image) continue
+        judge.note(view.readable, view.model, image)
+        for (const mask of view.masks.values()) judge.note(mask, view.model, image)
+      }
+      const member = this.#memberOf(event.event)
+      if (!member) continue
+      const { membership, reference } = this.#membershipIn(view, member, all)
+      if (membership && reference) judge.note(membership.condition, membership.model, reference)
+      const condition = view.members.get(member.model.name) as Condition
+      judge.noteRecord(condition, member.model, member.id)
+      for (const image of imagesOf(member.model, member.id, all)) judge.note(condition, member.model, image)
+    }
+  }
+
+  #imagesFor(
+    view: RuleView,
+    { event, images }: JudgedEvent,
+    all: readonly JudgedEvent[],
+    judge: ImageJudge,
+  ): Images | undefined {
+    const before = images.before && judge.decide(view.readable, view.model, images.before)
+    const after = isUnaffected(view, images)
+      ? before
+      : images.after && judge.decide(view.readable, view.model, images.after)
+    if ((images.before && before === undefined) || (images.after && after === undefined)) return undefined
+    const member = this.#memberOf(event)
+    if (member) {
+      const { membership, reference } = this.#membershipIn(view, member, all)
+      const isKnown = !membership || (reference && judge.decide(membership.condition, membership.model, reference))
+      if (isKnown === undefined) return undefined
+      if (!isKnown || !this.#isMemberVisible(view, member, all, judge)) return {}
+    }
+    return {
+      before: before ? masked(images.before as JsonObject, view, judge) : undefined,
+      after: after ? masked(images.after as JsonObject, view, judge) : undefined,
+    }
+  }
+
+  /** A member that was visible before the operation, or is now, is known to the requester. */
+  #isMemberVisible(view: RuleView, { model, id }: Member, all: readonly JudgedEvent[], judge: ImageJudge): boolean {
+    const condition = view.members.get(model.name) as Condition
+    if (judge.decideRecord(condition, model, id)) return true
+    return imagesOf(model, id, all).some((image) => judge.decide(condition, model, image) !== false)
+  }
+
+  #memberOf(event: Event): Member | undefined {
+    if (!isMembershipEvent(event)) return undefined
+    const association = this.#models.get(event.model)?.associations.get(event.attribute)
+    if (!association) return undefined
+    const id = event.verb === 'addedTo' ? event.addedId : event.removedId
+    return { model: originalOf(association.target), id, association, event }
+  }
+
+  #membershipIn({ memberships }: RuleView, { association, event }: Member, all: readonly JudgedEvent[]) {
+    const membership = memberships.get(association.name)
+    return { membership, reference: membership && referenceImage(event, association, all) }
+  }
+
+  decidesRights(model: string): boolean {
+    return this.#deciding.has(model)
+  }
+
+  /** Whether a change of another model may have changed what a view shows: rights that hang on a related record. */
+  changesRights(view: View, changes: readonly Change[]): boolean {
+    if (view === fullView) return false
+    const { through, conditions } = view as RuleView
+    return changes.some(
+      ({ model, before, after }) =>
+        through.has(model) &&
+        conditions.some((condition) => mayFulfil(condition, model, before) || mayFulfil(condition, model, after)),
+    )
+  }
+}
+
+/** Whether a change left everything as it was that the rule of a view compares. */
+function isUnaffected({ decidedBy }: RuleView, { before, after }: Images): boolean {
+  if (!decidedBy || !before || !after) return false
+  for (const name of decidedBy) if (before[name] !== after[name]) return false
+  return true
+}
+
+interface Member {
+  readonly model: Model
+  readonly id: RecordId
+  readonly association: Association
+  readonly event: MembershipEvent
+}
+
+const imagesOf = (model: Model, id: RecordId, all: readonly JudgedEvent[]): readonly JsonObject[] =>
+  all
+    .filter(({ event }) => event.model === model.name && event.id === id)
+    .flatMap(({ images: { before, after } }) => [before, after].filter((image) => image !== undefined))
+
+function ruleViewOf(access: Access, model: Model): RuleView {
+  const readable = access.readable(model)
+  const masks = new Map<Attribute, Condition>()
+  for (const attribute of everyAttribute(model)) {
+    const mask = access.mask(attribute)
+    if (mask) masks.set(attribute, mask)
+  }
+  const targets = [...model.associations.values()].map(({ target }) => originalOf(target))
+  const members = new Map(targets.map((target) => [target.name, access.readable(target)]))
+  const memberships = membershipsOf(model, access)
+  const ofMemberships = [...memberships.values()].map(({ condition }) => condition)
+  const conditions = [readable, ...masks.values(), ...members.values(), ...ofMemberships]
+  const key = JSON.stringify([
+    model.name,
+    conditionKey(readable),
+    [...masks].map(([{ name }, mask]) => [name, conditionKey(mask)]),
+    [...members].map(([name, condition]) => [name, conditionKey(condition)]),
+    membershipsKey(memberships),
+  ])
+  const through = new Set(conditions.flatMap((condition) => [...modelsIn(condition)]))
+  const decidedBy = attributesIn(readable)
+  return { key, model, readable, decidedBy, masks, through, members, memberships, conditions }
+}
+
+/** A value that may never be read is left out; one that may not be read of this record is null. */
+function masked(image: JsonObject, view: RuleView, judge: ImageJudge): JsonObject {
+  if (view.masks.size === 0) return image
+  const shown: Record<string, Json> = { ...image }
+  for (const [{ name }, mask] of view.masks) {
+    if (!(name in shown)) continue
+    if (mask.kind === 'or' && mask.conditions.length === 0) delete shown[name]
+    else if (judge.decide(mask, view.model, image) !== true) shown[name] = null
+  }
+  return shown
+}

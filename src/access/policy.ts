@@ -1,0 +1,247 @@
+import { type Condition, matchAll, matchNone } from '../criteria/criteria.ts'
+import { parseWhere } from '../criteria/parse-where.ts'
+import { type AccessDefinition, type Action, type ModelRules, publicRules, type Rule } from '../model/access-rules.ts'
+import type { DeclaredAction, DeclaredActions } from '../model/actions/declare-actions.ts'
+import {
+  type Attribute,
+  everyAttribute,
+  type HasMany,
+  type ManyToMany,
+  type Model,
+  type Models,
+} from '../model/model.ts'
+import type { JsonObject } from '../protocol/json.ts'
+import type { Requester, User } from '../protocol/requester.ts'
+import type { Limits } from '../support/limits.ts'
+import type { ReadAccess } from './guard.ts'
+import { type ModelViews, ViewCache } from './model-views.ts'
+import { applyRule } from './rule.ts'
+import { RuleConditions } from './rule-conditions.ts'
+
+/** An attribute that has a rule of its own. */
+interface RuledAttribute {
+  readonly attribute: Attribute
+  readonly model: Model
+  readonly read: Rule
+  readonly write: Rule
+}
+
+/** The rules of a service. `for` applies them to one requester. */
+export class AccessPolicy {
+  readonly #models: Models
+  readonly #limits: Limits
+  readonly #defaults: ModelRules
+  readonly #ruled: ReadonlyMap<Attribute, RuledAttribute>
+  readonly #views: ViewCache
+  readonly #conditions = new RuleConditions()
+
+  constructor(models: Models, defaults: ModelRules, limits: Limits) {
+    this.#models = models
+    this.#limits = limits
+    this.#defaults = defaults
+    const ruled = [...models.values()].flatMap((model) =>
+      everyAttribute(model).flatMap((attribute) => ruledAttribute(attribute, model)),
+    )
+    this.#ruled = new Map(ruled.map((item) => [item.attribute, item]))
+    this.#views = new ViewCache(models)
+  }
+
+  /** Whether a rule is declared for the model, by itself or by the configuration. */
+  isDeclared(model: Model): boolean {
+    return model.access !== undefined || Object.keys(this.#defaults).length > 0
+  }
+
+  /** The rules as they are for one requester. Undefined: it may do everything. */
+  for(requester: Requester): Access | undefined {
+    if (requester.kind === 'system') return undefined
+    return new Access(this, requester.kind === 'user' ? requester.user : null)
+  }
+
+  get ruledAttributes(): ReadonlyMap<Attribute, RuledAttribute> {
+    return this.#ruled
+  }
+
+  viewsWithout(unreadable: ReadonlySet<Attribute>): ModelViews {
+    return this.#views.without(unreadable)
+  }
+
+  /** A model without rules is open; in a model with rules, what is not mentioned is forbidden. */
+  ruleOf(action: Action, model: Model): Rule {
+    const rules = model.access ?? this.#defaults
+    const own = rules[action] ?? this.#defaults[action]
+    if (own !== undefined) return own
+    return Object.keys(rules).length === 0
+  }
+
+  /**
+   * The rule of an action of the application. Without one of its own it is open where everything is: in a model without
+   * rules, or under `'public'`; an action of the service is open under `'public'` only.
+   */
+  actionRule({ access }: DeclaredAction, model: Model | undefined): Rule {
+    if (access !== undefined) return access
+    const rules = model?.access ?? this.#defaults
+    return rules === publicRules || (model !== undefined && Object.keys(rules).length === 0)
+  }
+
+  /** Whether a requester may exist that does not read every value of every record. */
+  restrictsReading(model: Model): boolean {
+    return this.ruleOf('read', model) !== true || everyAttribute(model).some(({ access }) => access?.read !== undefined)
+  }
+
+  declares(action: Action, model: Model): boolean {
+    return (model.access?.[action] ?? this.#defaults[action]) !== undefined
+  }
+
+  conditionOf(outcome: Exclude<ReturnType<typeof applyRule>, boolean>, model: Model): Condition {
+    return this.#conditions.get(outcome, model, () => {
+      try {
+        return parseWhere(outcome as JsonObject, model, this.#limits)
+      } catch (error) {
+        // An error of the rule, not of the request: its message may name what the requester may not read.
+        throw new TypeError(
+          `An access rule of ${model.name} returned a condition that is not valid: ${messageOf(error)}`,
+        )
+      }
+    })
+  }
+
+  get models(): Models {
+    return this.#models
+  }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+function ruledAttribute(attribute: Attribute, model: Model): readonly RuledAttribute[] {
+  const { access, hidden, readOnly } = attribute
+  if (!access && !hidden && !readOnly) return []
+  // What is never shown is not written by requesters either, unless a rule says so: a password, as opposed to its hash.
+  const write = readOnly ? false : (access?.write ?? !hidden)
+  return [{ attribute, model, read: access?.read ?? true, write }]
+}
+
+/** The policy of a service, or undefined where nothing is declared: then every requester may do everything. */
+export function policyOf(
+  models: Models,
+  defaults: AccessDefinition | undefined,
+  limits: Limits,
+  actions: DeclaredActions = new Map(),
+): AccessPolicy | undefined {
+  const isRuled = ({ access, readOnly }: Attribute) => access !== undefined || readOnly
+  const isRuledAction = ({ access }: DeclaredAction) => access !== undefined
+  const isDeclared =
+    [...actions.values()].some(isRuledAction) ||
+    [...models.values()].some(
+      (model) =>
+        model.access !== undefined ||
+        everyAttribute(model).some(isRuled) ||
+        [...model.actions.values()].some(isRuledAction),
+    )
+  if (!isDeclared && defaults === undefined) return undefined
+  return new AccessPolicy(models, defaults === 'public' ? publicRules : (defaults ?? {}), limits)
+}
+
+const nothing: ReadonlySet<Attribute> = new Set()
+
+/** What one requester may do. Each rule is applied at most once, when it is first needed. */
+export class Access implements ReadAccess {
+  readonly user: User | null
+  readonly #policy: AccessPolicy
+  readonly #verdicts: { [action in Action]?: Map<Model, boolean | Condition> } = {}
+  #masks: Map<Attribute, Condition | undefined> | undefined
+  #views: ModelViews | undefined
+
+  constructor(policy: AccessPolicy, user: User | null) {
+    this.#policy = policy
+    this.user = user
+  }
+
+  /** False: never; true: every record; a condition: records that fulfil it. */
+  verdict(action: Action, model: Model): boolean | Condition {
+    this.#verdicts[action] ??= new Map()
+    const verdicts = this.#verdicts[action]
+    let verdict = verdicts.get(model)
+    if (verdict === undefined) {
+      verdict = this.#judge(action, model)
+      verdicts.set(model, verdict)
+    }
+    return verdict
+  }
+
+  #judge(action: Action, model: Model): boolean | Condition {
+    if (model.isJunction) return true
+    const outcome = applyRule(this.#policy.ruleOf(action, model), this.user)
+    return typeof outcome === 'boolean' ? outcome : this.#policy.conditionOf(outcome, model)
+  }
+
+  /**
+   * Whether the members of an association may be changed. Without a rule of its own, a foreign key is a matter of the
+   * record that has it, and a junction row one of updating the record whose association it is.
+   */
+  membersVerdict(action: 'add' | 'remove', association: HasMany | ManyToMany): boolean | Condition {
+    const owner = (association.kind === 'hasMany' ? association.via : association.near).references as Model
+    if (this.#policy.declares(action, owner)) return this.verdict(action, owner)
+    return association.kind === 'hasMany' || this.verdict('update', owner)
+  }
+
+  /** The rule for records that become, or cease to be, what others refer to. Undefined: none is declared. */
+  referenceVerdict(action: 'add' | 'remove', target: Model): boolean | Condition | undefined {
+    return this.#policy.declares(action, target) ? this.verdict(action, target) : undefined
+  }
+
+  /** As `verdict`, for an action of the application. Only the rule of an action on a record may be a condition. */
+  actionVerdict(action: DeclaredAction, model: Model | undefined): boolean | Condition {
+    const outcome = applyRule(this.#policy.actionRule(action, model), this.user)
+    if (typeof outcome === 'boolean') return outcome
+    if (model && action.on === 'record') return this.#policy.conditionOf(outcome, model)
+    throw new TypeError(`The access rule of the action ${action.name} must return true or false: it is not on a record`)
+  }
+
+  condition(action: Action, model: Model): Condition {
+    const verdict = this.verdict(action, model)
+    return typeof verdict === 'boolean' ? (verdict ? matchAll : matchNone) : verdict
+  }
+
+  readable(model: Model): Condition {
+    return this.condition('read', model)
+  }
+
+  get hasMasks(): boolean {
+    return this.#policy.ruledAttributes.size > 0
+  }
+
+  isMaskable(attribute: Attribute): boolean {
+    return this.#policy.ruledAttributes.has(attribute)
+  }
+
+  mask(attribute: Attribute): Condition | undefined {
+    const ruled = this.#policy.ruledAttributes.get(attribute)
+    if (!ruled) return undefined
+    this.#masks ??= new Map()
+    if (this.#masks.has(attribute)) return this.#masks.get(attribute)
+    const outcome = applyRule(ruled.read, this.user)
+    const mask =
+      typeof outcome === 'boolean' ? (outcome ? undefined : matchNone) : this.#policy.conditionOf(outcome, ruled.model)
+    this.#masks.set(attribute, mask)
+    return mask
+  }
+
+  mayWrite(attribute: Attribute): boolean {
+    const ruled = this.#policy.ruledAttributes.get(attribute)
+    return !ruled || applyRule(ruled.write, this.user) === true
+  }
+
+  /** The models with the names that the requester may ever read: every other name is unknown to it. */
+  get views(): ModelViews {
+    this.#views ??= this.#policy.viewsWithout(this.#unreadable())
+    return this.#views
+  }
+
+  #unreadable(): ReadonlySet<Attribute> {
+    if (this.#policy.ruledAttributes.size === 0) return nothing
+    const unreadable = new Set<Attribute>()
+    for (const attribute of this.#policy.ruledAttributes.keys())
+      if (this.mask(attribute) === matchNone) unreadable.add(attribute)
+    return unreadable
+  }
+}

@@ -1,0 +1,194 @@
+import { and, type Condition, isMatchAll } from '../criteria/criteria.ts'
+import { matches } from '../criteria/matches.ts'
+import type { Assignment } from '../model/assignment.ts'
+import { type Model, originalOf } from '../model/model.ts'
+import type { ScopedReads, ScopedStore, ScopedTransaction } from '../storage/scoped-store.ts'
+import type { ReadOptions, Records, Store, Transaction, TransactionContext, WriteContext } from '../storage/store.ts'
+import type { MaybePromise } from '../support/maybe-promise.ts'
+import { type Attempt, concealConflict } from './conceal.ts'
+import { afterAssignments, isLocal, valuesOf } from './condition-parts.ts'
+import { guardCondition } from './guard.ts'
+import type { Access } from './policy.ts'
+import { RestrictedReads, restrictReads } from './restricted-reads.ts'
+import {
+  assertMayLeave,
+  assertNotRefused,
+  assertStillAllowed,
+  assertTargetsAllowed,
+  assertVerdict,
+  forbidden,
+} from './write-checks.ts'
+
+/**
+ * The store as one requester may use it. Reads find what the rules let it read, with masked values as null; writes happen
+ * only to records that it may write, checked before and after. Everything a client causes passes through here.
+ */
+export const restrictStore = (store: Store, access: Access): ScopedStore =>
+  new RestrictedStore(store, access) as unknown as ScopedStore
+
+class RestrictedStore extends RestrictedReads<Store> implements Omit<ScopedStore, keyof ScopedReads> {
+  get changes() {
+    return this.unscoped.changes
+  }
+
+  get secret() {
+    return this.unscoped.secret
+  }
+
+  get description() {
+    return this.unscoped.description
+  }
+
+  insert(model: Model, assignments: readonly Assignment[], context?: WriteContext) {
+    const original = originalOf(model)
+    return canInsertDirectly(original, assignments, this.access)
+      ? this.#concealing(original, assignments, this.unscoped.insert(original, assignments, context))
+      : this.transaction((transaction) => transaction.insert(model, assignments), context)
+  }
+
+  async update(
+    model: Model,
+    where: Condition,
+    assignments: readonly Assignment[],
+    context?: WriteContext,
+  ): Promise<Records> {
+    const { unscoped: store, access } = this
+    const original = originalOf(model)
+    const known = guardCondition(where, access)
+    const condition = updateCondition(original, known, assignments, access)
+    if (!condition) return this.transaction((transaction) => transaction.update(model, where, assignments), context)
+    const updating = store.update(original, condition, assignments, context)
+    const updated = await this.#concealing(original, assignments, updating)
+    // Of a record that the requester may read, nothing but the rule kept it.
+    if (updated.length === 0) await assertVerdict(false, 'update', original, known, store, access)
+    return updated
+  }
+
+  async delete(model: Model, where: Condition, context?: WriteContext): Promise<Records> {
+    const { unscoped: store, access } = this
+    const original = originalOf(model)
+    const known = guardCondition(where, access)
+    const condition = and(known, access.readable(original), access.condition('destroy', original))
+    const deleted = await store.delete(original, condition, context)
+    if (deleted.length === 0) await assertVerdict(false, 'destroy', original, known, store, access)
+    return deleted
+  }
+
+  async transaction<T>(
+    work: (transaction: ScopedTransaction) => MaybePromise<T>,
+    context?: TransactionContext,
+  ): Promise<T> {
+    const { unscoped: store, access } = this
+    const attempt: Attempt = { model: undefined, assignments: [] }
+    try {
+      return await store.transaction((transaction) => {
+        const restricted = new RestrictedTransaction(transaction, access, attempt)
+        return work(restricted as unknown as ScopedTransaction)
+      }, context)
+    } catch (error) {
+      throw await concealConflict(error, attempt, store, access)
+    }
+  }
+
+  async #concealing(model: Model, assignments: readonly Assignment[], written: Promise<Records>): Promise<Records> {
+    try {
+      return await written
+    } catch (error) {
+      throw await concealConflict(error, { model, assignments }, this.unscoped, this.access)
+    }
+  }
+
+  snapshot<T>(work: (reads: ScopedReads) => MaybePromise<T>, options?: ReadOptions) {
+    return this.unscoped.snapshot((all) => work(restrictReads(all, this.access)), options)
+  }
+
+  [Symbol.asyncDispose](): PromiseLike<void> {
+    return this.unscoped[Symbol.asyncDispose]()
+  }
+}
+
+class RestrictedTransaction extends RestrictedReads<Transaction> implements Omit<ScopedTransaction, symbol> {
+  readonly #attempt: Attempt
+
+  constructor(transaction: Transaction, access: Access, attempt: Attempt) {
+    super(transaction, access)
+    this.#attempt = attempt
+  }
+
+  insert(model: Model, assignments: readonly Assignment[]): Promise<Records> {
+    return this.#insertChecked(model, assignments, (original) => this.unscoped.insert(original, assignments))
+  }
+
+  insertMissing(model: Model, assignments: readonly Assignment[]): Promise<Records> {
+    return this.#insertChecked(model, assignments, (original) => this.unscoped.insertMissing(original, assignments))
+  }
+
+  async update(model: Model, where: Condition, assignments: readonly Assignment[]): Promise<Records> {
+    const { unscoped: all, access } = this
+    const original = originalOf(model)
+    const known = guardCondition(where, access)
+    await assertNotRefused('update', original, known, all, access)
+    await assertTargetsAllowed(assignments, original, all, access)
+    await assertMayLeave(assignments, original, known, all, access)
+    const allowed = and(known, access.readable(original), access.condition('update', original))
+    Object.assign(this.#attempt, { model: original, assignments })
+    const updated = await all.update(original, allowed, assignments)
+    await assertStillAllowed('update', original, updated, all, access)
+    return updated
+  }
+
+  async delete(model: Model, where: Condition): Promise<Records> {
+    const { unscoped: all, access } = this
+    const original = originalOf(model)
+    const known = guardCondition(where, access)
+    await assertNotRefused('destroy', original, known, all, access)
+    return all.delete(original, and(known, access.readable(original), access.condition('destroy', original)))
+  }
+
+  async #insertChecked(
+    model: Model,
+    assignments: readonly Assignment[],
+    insert: (original: Model) => MaybePromise<Records>,
+  ): Promise<Records> {
+    const { unscoped: all, access } = this
+    const original = originalOf(model)
+    if (access.verdict('create', original) === false) throw forbidden('create', original)
+    await assertTargetsAllowed(assignments, original, all, access)
+    Object.assign(this.#attempt, { model: original, assignments })
+    const inserted = await insert(original)
+    await assertStillAllowed('create', original, inserted, all, access)
+    return inserted
+  }
+}
+
+/** Whether the rule for new records is decided by the values alone, and nothing else has to be read. */
+function canInsertDirectly(model: Model, assignments: readonly Assignment[], access: Access): boolean {
+  if (needsReads(assignments, access)) return false
+  const verdict = access.verdict('create', model)
+  if (typeof verdict === 'boolean') return verdict
+  const values = valuesOf(assignments)
+  return isLocal(verdict, ({ name }) => Object.hasOwn(values, name)) && matches(verdict, values)
+}
+
+/** The condition of an update in one statement, whose rule holds before and after; undefined if it takes more than one. */
+function updateCondition(
+  model: Model,
+  where: Condition,
+  assignments: readonly Assignment[],
+  access: Access,
+): Condition | undefined {
+  const rule = access.condition('update', model)
+  if (!isLocal(rule) || needsReads(assignments, access)) return undefined
+  return and(where, access.readable(model), rule, afterAssignments(rule, valuesOf(assignments)))
+}
+
+/** Whether an assignment refers to a record that may be unreadable, or may meet a value of one. */
+const needsReads = (assignments: readonly Assignment[], access: Access): boolean =>
+  assignments.some(
+    ({ attribute: { references, unique }, value }) =>
+      unique ||
+      (references !== undefined &&
+        (access.referenceVerdict('remove', references) !== undefined ||
+          access.referenceVerdict('add', references) !== undefined ||
+          (value !== null && !isMatchAll(access.readable(references))))),
+  )

@@ -1,0 +1,101 @@
+import { and, type Condition, eq, idIn, isMatchAll, matchAll, not, primaryKeyEquals } from '../criteria/criteria.ts'
+import { matches } from '../criteria/matches.ts'
+import type { Action } from '../model/access-rules.ts'
+import type { Assignment } from '../model/assignment.ts'
+import type { Model } from '../model/model.ts'
+import { ServiceError } from '../protocol/errors.ts'
+import type { Reads, Records } from '../storage/store.ts'
+import { isLocal } from './condition-parts.ts'
+import type { Access } from './policy.ts'
+
+/* What a requester may write: checks inside the transaction of a write, before and after its statements. */
+
+/** Throws E_FORBIDDEN if the requester may read, but not write, one of the records. */
+export async function assertNotRefused(
+  action: Action,
+  model: Model,
+  where: Condition,
+  all: Reads,
+  access: Access,
+): Promise<void> {
+  await assertVerdict(access.verdict(action, model), action, model, where, all, access)
+}
+
+export async function assertVerdict(
+  verdict: boolean | Condition,
+  action: Action,
+  model: Model,
+  where: Condition,
+  all: Reads,
+  access: Access,
+): Promise<void> {
+  if (verdict === true) return
+  const selected = and(where, access.readable(model))
+  const refused = verdict === false ? selected : and(selected, not(verdict))
+  if ((await all.count(model, refused)) > 0) throw forbidden(action, model)
+}
+
+/** Throws E_FORBIDDEN unless every record that was written fulfils the rule as it is now. The transaction is rolled back. */
+export async function assertStillAllowed(
+  action: 'create' | 'update',
+  model: Model,
+  written: Records,
+  all: Reads,
+  access: Access,
+): Promise<void> {
+  const verdict = access.verdict(action, model)
+  if (typeof verdict === 'boolean' || written.length === 0) return
+  const holds = isLocal(verdict)
+    ? written.decode().every((record) => matches(verdict, record))
+    : (await all.count(model, and(idIn(model, written.values(model.primaryKey)), verdict))) === written.length
+  if (!holds) throw forbidden(action, model)
+}
+
+/**
+ * A reference to a record that the requester may not read is refused like a reference to none; one to a record that it may
+ * not add to, with E_FORBIDDEN.
+ */
+export async function assertTargetsAllowed(
+  assignments: readonly Assignment[],
+  model: Model,
+  all: Reads,
+  access: Access,
+): Promise<void> {
+  for (const { attribute, value } of assignments) {
+    const target = attribute.references
+    if (!target || value === null) continue
+    const readable = access.readable(target)
+    const isTarget = primaryKeyEquals(target, value)
+    const verdict = access.referenceVerdict('add', target)
+    if (verdict !== undefined) await assertVerdict(verdict, 'add', target, isTarget, all, access)
+    if (isMatchAll(readable) || (await all.count(target, and(isTarget, readable))) > 0) continue
+    const message = `names a ${target.name} that does not exist`
+    throw new ServiceError('E_INVALID_ATTRIBUTES', `"${attribute.name}" of ${model.name} ${message}`, {
+      model: model.name,
+      invalidAttributes: { [attribute.name]: [{ rule: 'exists', message }] },
+    })
+  }
+}
+
+/** Throws E_FORBIDDEN if a reference is changed whose present target the requester may not remove from. */
+export async function assertMayLeave(
+  assignments: readonly Assignment[],
+  model: Model,
+  where: Condition,
+  all: Reads,
+  access: Access,
+): Promise<void> {
+  for (const { attribute, value } of assignments) {
+    const target = attribute.references
+    const verdict = target && access.referenceVerdict('remove', target)
+    if (!target || verdict === undefined || verdict === true) continue
+    const association = { kind: 'belongsTo', name: attribute.name, target, foreignKey: attribute } as const
+    const refused: Condition = { kind: 'related', association, condition: verdict === false ? matchAll : not(verdict) }
+    if ((await all.count(model, and(where, not(eq(attribute, value)), refused))) > 0) throw forbidden('remove', target)
+  }
+}
+
+export const forbidden = (action: string, { name }: Model): ServiceError =>
+  new ServiceError('E_FORBIDDEN', `You may not ${verbOf[action] ?? action} this ${name}`, { model: name })
+
+const verbOf: Readonly<Record<string, string>> = { add: 'add to', remove: 'remove from' }

@@ -1,0 +1,11 @@
+import { existsSync } from 'node:fs'
+import type { AnyConfig } from '../service/config/config.ts'
+import { CommandError } from './command.ts'
+import { displayPath } from './import-error.ts'
+
+/** For commands that only read: opening a SQLite file that does not exist would create it. Throws a CommandError. */
+export function assertDatabaseExists({ database }: AnyConfig): void {
+  const [, path] = /^sqlite:(.+)$/.exec(database ?? '') ?? []
+  if (path === undefined || path === ':memory:' || existsSync(path)) return
+  throw new CommandError(`Database not found: ${displayPath(path)}. keelson start creates it.`)
+}

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { ask, Command, folder, petShop, post, write } from '../../../test/support/command.ts'
+
+const { 'models/pet.ts': pet } = petShop
+const withAttribute = (attribute: string) => pet.replace('attributes: {', `attributes: {\n    ${attribute},`)
+
+describe('keelson dev', () => {
+  test('serves a changed model at the same address and prints the schema changes', async () => {
+    const cwd = folder(petShop)
+    const dev = new Command(['dev', '--port', '0', '--log'], { cwd })
+    const url = await dev.url()
+    await dev.until(/Watching this folder/)
+    await post(`${url}/pet`, { name: 'Rex' })
+    await dev.until(/POST \/pet 201 /)
+
+    write(cwd, 'models/pet.ts', withAttribute("weight: { type: 'number' }"))
+    await dev.until(/✎ models\/pet\.ts {3}added column pet\.weight {3}\d/)
+    assert.deepEqual((await ask(`${url}/pet?select=name,weight`))[0], { id: 1, name: 'Rex', weight: null })
+  })
+
+  test('keeps serving the previous version while the configuration is invalid, and loads the repaired one', async () => {
+    const cwd = folder(petShop)
+    const dev = new Command(['dev', '--port', '0'], { cwd })
+    const url = await dev.url()
+    await dev.until(/Watching/)
+
+    write(cwd, 'models/pet.ts', withAttribute("weight: { type: 'nmber' },\n owner: { model: 'ownr' }"))
+    await dev.until(
+      /✗ models\/pet\.ts {3}The configuration has 2 problems\n.*"nmber"\n.*"ownr"\n.*keeps serving the previous version/,
+    )
+    await post(`${url}/pet`, { name: 'Rex' })
+
+    write(cwd, 'models/pet.ts', `${pet}enum Kind { dog }`)
+    await dev.until(/TypeScript enum is not supported here/)
+    write(cwd, 'models/pet.ts', withAttribute("weight: { type: 'number' }"))
+    await dev.until(/added column pet\.weight/)
+    assert.equal((await ask(`${url}/pet/1`)).weight, null)
+  })
+
+  test('waits for a change when the configuration is invalid at the start', async () => {
+    const cwd = folder({ ...petShop, 'models/pet.ts': 'export const pet = {' })
+    const dev = new Command(['dev', '--port', '0'], { cwd })
+    await dev.until(/✗ models\/pet\.ts:1: .*\n[\s\S]*Nothing is served; waiting for a change/)
+    write(cwd, 'models/pet.ts', pet)
+    assert.deepEqual(await ask(`${await dev.url()}/pet`), [])
+  })
+
+  test('waits for a missing file', async () => {
+    const cwd = folder({ 'keelson.config.ts': petShop['keelson.config.ts'] })
+    const dev = new Command(['dev', '--port', '0', '--json'], { cwd })
+    await dev.until(/"event":"broken".*"File not found: models\/pet\.ts.*"serving":null/)
+    write(cwd, 'models/pet.ts', pet)
+    await dev.until(/"event":"ready"/)
+    const { url } = dev.events.at(-1) as { url: string }
+    assert.deepEqual(await ask(`${url}/pet`), [])
+
+    rmSync(join(cwd, 'models/pet.ts'))
+    await dev.until(/"event":"broken","files":\["models\/pet\.ts"\]/)
+    assert.deepEqual(await ask(`${url}/pet`), [])
+  })
+
+  test('watches an imported file outside of the folder', async () => {
+    const parent = folder({
+      'shop/keelson.config.ts': petShop['keelson.config.ts'].replace('./models', '../shared'),
+      'shared/pet.ts': pet,
+    })
+    const dev = new Command(['dev', '--port', '0'], { cwd: join(parent, 'shop') })
+    await dev.url()
+    await dev.until(/Watching/)
+    write(parent, 'shared/pet.ts', withAttribute("weight: { type: 'number' }"))
+    await dev.until(/✎ \.\.\/shared\/pet\.ts {3}added column pet\.weight/)
+  })
+
+  test('ignores the database, a file without a change of content, and files that are no sources', async () => {
+    const cwd = folder(petShop)
+    const dev = new Command(['dev', '--port', '0', '--json'], { cwd })
+    const url = (await dev.until(/"url":"(.+?)"/))[1] as string
+    write(cwd, 'models/pet.ts', pet)
+    write(cwd, 'notes.md', 'milk')
+    write(cwd, 'node_modules/x/index.js', 'milk')
+    await post(`${url}/pet`, { name: 'Rex' })
+    // Only a later change of a source is reported.
+    write(cwd, 'keelson.config.ts', petShop['keelson.config.ts'].replace('models:', 'pluralize: true, models:'))
+    await dev.until(/"event":"changed"/)
+    assert.deepEqual(
+      dev.events.map(({ event, files }) => [event, files]),
+      [
+        ['ready', undefined],
+        ['changed', ['keelson.config.ts']],
+      ],
+    )
+  })
+
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGKILL'] as const) {
+    test(`leaves no process behind after ${signal}`, async () => {
+      const dev = new Command(['dev', '--port', '0'], { cwd: folder(petShop) })
+      const url = await dev.url()
+      await dev.until(/Watching/)
+      dev.kill(signal)
+      const { code } = await dev.ended
+      if (signal !== 'SIGKILL') assert.equal(code, 0)
+      // The output is closed when the last process that holds it has ended, so the worker has ended.
+      await assert.rejects(fetch(url))
+    })
+  }
+
+  test('reports an unexpected exit of the service, and starts it again after a change', async () => {
+    const crashing = withAttribute("bomb: { type: 'string', custom: () => process.exit(7) }")
+    const cwd = folder({ ...petShop, 'models/pet.ts': crashing })
+    const dev = new Command(['dev', '--port', '0'], { cwd })
+    const url = await dev.url()
+    await dev.until(/Watching/)
+    await assert.rejects(post(`${url}/pet`, { name: 'Rex', bomb: 'x' }))
+    await dev.until(/The service exited unexpectedly with code 7/)
+    write(cwd, 'models/pet.ts', pet)
+    await dev.until(/✎ models\/pet\.ts/)
+    assert.deepEqual(await ask(`${url}/pet`), [])
+  })
+
+  test('fails without a configuration', async () => {
+    const { code, stderr } = await Command.run(['dev'], { cwd: folder() })
+    assert.match(stderr, /No keelson\.config\.ts found/)
+    assert.equal(code, 78)
+  })
+})

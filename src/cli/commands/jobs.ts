@@ -1,0 +1,91 @@
+import type { DeadLetterSummary, JobSummary } from '../../service/jobs.ts'
+import { assertDatabaseExists } from '../assert-database-exists.ts'
+import { type Command, CommandError, type ExitCode, exitCode, UsageError } from '../command.ts'
+import type { OptionValues } from '../option.ts'
+import type { Output } from '../output.ts'
+import { readSettings } from '../settings.ts'
+
+export const jobs: Command = {
+  name: 'jobs',
+  summary: 'List the jobs and their dead letters; retry or drop dead letters.',
+  options: ['action', 'id', 'all', 'job', 'config', 'database', 'json', 'verbose'],
+  arguments: ['action', 'id'],
+  examples: [
+    ['keelson jobs', 'the progress of every job, and its dead letters'],
+    ['keelson jobs retry 12', 'run one dead letter again, from its first attempt'],
+    ['keelson jobs drop --all --job welcome', 'delete all dead letters of one job'],
+  ],
+
+  async run(options, context): Promise<ExitCode> {
+    const { output } = context
+    const change = changeOf(options)
+    const [{ config }, { createService }] = await Promise.all([readSettings(options, context), context.load()])
+    assertDatabaseExists(config)
+    // Neither the schema is changed nor a job is run.
+    const service = await createService({ ...config, migrate: 'safe', landingPage: false, runJobs: false })
+    try {
+      const { jobs } = service
+      if (change === undefined) {
+        const selected = (name: string) => options.job === undefined || name === options.job
+        print(
+          (await jobs.list()).filter(({ name }) => selected(name)),
+          await jobs.deadLetters({ name: options.job }),
+          output,
+        )
+        return exitCode.ok
+      }
+      const { action, selection } = change
+      const count = await jobs[action](selection)
+      if (count === 0 && selection.id !== undefined) throw new CommandError(`There is no dead letter ${selection.id}`)
+      output.event({ event: action, count })
+      const done = action === 'retry' ? 'will be run again' : 'deleted'
+      output.line(`  ${count} dead letter${count === 1 ? '' : 's'} ${done}.`)
+      return exitCode.ok
+    } finally {
+      await service.close()
+    }
+  },
+}
+
+interface Change {
+  readonly action: 'retry' | 'drop'
+  readonly selection: { readonly id?: number | undefined; readonly name?: string | undefined }
+}
+
+/** Undefined: only list. Throws a UsageError for an action without a selection. */
+function changeOf({ action, id, all, job }: OptionValues): Change | undefined {
+  if (action === undefined || action === 'list') {
+    if (id !== undefined || all) throw new UsageError('Missing action: retry or drop', 'keelson jobs retry 12')
+    return undefined
+  }
+  if (action !== 'retry' && action !== 'drop') throw new UsageError(`"${action}" is not an action: list, retry or drop`)
+  if ((id === undefined) === (all !== true))
+    throw new UsageError(`"${action}" needs the id of a dead letter, or --all`, `keelson jobs ${action} --all`)
+  if (id !== undefined && !/^\d{1,15}$/.test(id))
+    throw new UsageError(`The id of a dead letter is a number, not "${id}"`)
+  return { action, selection: { name: job, ...(id !== undefined && { id: Number(id) }) } }
+}
+
+function print(jobs: readonly JobSummary[], letters: readonly DeadLetterSummary[], output: Output): void {
+  const { line, paint } = output
+  for (const job of jobs) output.event({ event: 'job', ...job })
+  for (const letter of letters) output.event({ ...letter, event: 'dead-letter', of: letter.event })
+  if (jobs.length === 0) line('  No job has run on this database.')
+  const widest = Math.max(...jobs.map(({ name }) => name.length), 0)
+  for (const job of jobs) line(`  ${paint('bold', job.name.padEnd(widest))}   ${stateOf(job)}`)
+  if (letters.length > 0) line(`\n  ${paint('red', 'Dead letters')}`)
+  for (const { id, job, attempts, error, at, event } of letters) {
+    const of = 'verb' in event ? `${event.verb} ${event.model} ${event.id}` : `scheduled at ${event.scheduledAt}`
+    line(`  ${String(id).padStart(6)}  ${job}  ${of}  ${paint('dim', `${at}, ${attempts} attempts:`)} ${error}`)
+  }
+  line()
+}
+
+const stateOf = ({ isDeclared, waiting, deadLetters, nextRunAt, lostAt }: JobSummary): string =>
+  [
+    ...(isDeclared ? [] : ['not declared any more, so it is not run']),
+    ...(nextRunAt === undefined ? [] : [`next at ${nextRunAt}`]),
+    `${waiting} waiting for a retry`,
+    `${deadLetters} dead`,
+    ...(lostAt === undefined ? [] : [`events were lost at ${lostAt}: the change log no longer contained them`]),
+  ].join(', ')

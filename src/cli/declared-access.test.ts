@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ConfigError } from '../model/config-error.ts'
+import { assertAccessDeclared } from './declared-access.ts'
+
+const run = () => 1
+const config = (access: object, own: object, more: object = {}) => ({
+  models: { pet: { attributes: {}, ...access, actions: { adopt: { on: 'record', run, ...own } } } },
+  ...more,
+})
+const ping = (own: object) => ({ actions: { ping: { on: 'service', run, ...own } } })
+
+const cases: readonly (readonly [what: string, config: object, problems: readonly string[]])[] = [
+  ['nothing is declared', config({}, {}), ['pet', 'pet.actions.adopt']],
+  ['the model declares rules', config({ access: { read: true } }, {}), ['pet.actions.adopt']],
+  ['both declare rules', config({ access: { read: true } }, { access: false }), []],
+  ['the model is public', config({ access: 'public' }, {}), []],
+  ['everything is public', config({}, {}, { access: 'public', ...ping({}) }), []],
+  ['the configuration has rules', config({}, {}, { access: { read: true } }), ['pet.actions.adopt']],
+  ['an action of the service', config({ access: 'public' }, {}, ping({})), ['actions.ping']],
+  ['an action of the service with a rule', config({ access: 'public' }, {}, ping({ access: 'admin' })), []],
+]
+for (const [what, given, problems] of cases) {
+  test(`in production, ${problems.length} declarations are missing when ${what}`, () => {
+    const found = () => assertAccessDeclared(given as never)
+    if (problems.length === 0) found()
+    else
+      assert.throws(found, (error) => {
+        assert.deepEqual(
+          (error as ConfigError).problems.map((problem) => problem.split(':')[0]),
+          problems,
+        )
+        return error instanceof ConfigError
+      })
+  })
+}

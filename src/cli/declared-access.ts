@@ -1,0 +1,36 @@
+import { publicRules } from '../model/access-rules.ts'
+import { ConfigError } from '../model/config-error.ts'
+import type { Model } from '../model/model.ts'
+import { type Definitions, definitionsOf } from '../service/config/check-config.ts'
+import type { AnyConfig } from '../service/config/config.ts'
+
+/** The models that every requester may read and write, because neither they nor the configuration declare `access`. */
+export const openModels = (models: Iterable<Model>, { access }: AnyConfig): readonly string[] =>
+  access === undefined
+    ? [...models].filter((model) => !model.isJunction && model.access === undefined).map(({ name }) => name)
+    : []
+
+/** The actions that declare no access of their own and belong to nothing that is public. */
+function undeclaredActions({ models, actions }: Definitions, { access }: AnyConfig): readonly string[] {
+  const ofModels = [...models.values()]
+    .filter((model) => (model.access ?? (access === 'public' ? publicRules : undefined)) !== publicRules)
+    .flatMap((model) => [...model.actions.values()].map((action) => ({ place: `${model.name}.actions`, action })))
+  const ofService = access === 'public' ? [] : [...actions.values()].map((action) => ({ place: 'actions', action }))
+  return [...ofModels, ...ofService]
+    .filter(({ action }) => action.access === undefined)
+    .map(({ place, action }) => `${place}.${action.name}`)
+}
+
+/** For production. Throws a ConfigError that names every model and action without declared access. */
+export function assertAccessDeclared(config: AnyConfig): void {
+  const definitions = definitionsOf(config)
+  const problems = [
+    ...openModels(definitions.models.values(), config).map(
+      (name) => `${name}: with NODE_ENV=production a model must declare its access; access: 'public' allows everything`,
+    ),
+    ...undeclaredActions(definitions, config).map(
+      (name) => `${name}: with NODE_ENV=production an action must declare its access; access: true allows everything`,
+    ),
+  ]
+  if (problems.length > 0) throw new ConfigError(problems)
+}

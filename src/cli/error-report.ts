@@ -1,0 +1,58 @@
+import { ConfigError } from '../model/config-error.ts'
+import { DatabaseError } from '../storage/driver.ts'
+import { CommandError, type ExitCode, exitCode, UsageError } from './command.ts'
+import { LoadError } from './load-error.ts'
+
+/** A failure as it is printed: a message, the problems behind it, advice and the exit code. */
+export interface ErrorReport {
+  readonly message: string
+  readonly problems: readonly string[]
+  readonly advice?: string | undefined
+  readonly code: ExitCode
+}
+
+/** A failure that a worker process has reported. */
+export class WorkerError extends Error {
+  readonly report: ErrorReport
+
+  constructor(report: ErrorReport) {
+    super(report.message)
+    this.name = 'WorkerError'
+    this.report = report
+  }
+}
+
+/** Translates an error to its report. A `ConfigError` lists all of its problems. */
+export function reportOf(error: unknown): ErrorReport {
+  if (error instanceof WorkerError) return error.report
+  if (error instanceof UsageError) {
+    const { message, advice } = error
+    return { message, problems: [], advice, code: exitCode.wrongUsage }
+  }
+  if (error instanceof ConfigError) {
+    const { problems } = error
+    const count = problems.length === 1 ? 'one problem' : `${problems.length} problems`
+    return { message: `The configuration has ${count}`, problems, code: exitCode.wrongConfig }
+  }
+  if (error instanceof LoadError) {
+    const { message, details, advice } = error
+    return { message, problems: details, advice, code: exitCode.wrongConfig }
+  }
+  if (error instanceof CommandError) return { message: error.message, problems: [], code: exitCode.failure }
+  const message = error instanceof DatabaseError ? `The database cannot be used: ${reasonOf(error)}` : reasonOf(error)
+  return { message, problems: [], advice: adviceFor(error), code: exitCode.failure }
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  // An AggregateError (a connection that was tried at several addresses) has an empty message.
+  const [first] = error instanceof AggregateError ? error.errors : []
+  const inner = error.message === '' ? (first ?? error.cause) : undefined
+  return inner === undefined ? error.message || error.name : reasonOf(inner)
+}
+
+function adviceFor(error: unknown): string {
+  const { code } = error as { readonly code?: unknown }
+  if (code === 'EADDRINUSE') return '--port 0 selects a free port.'
+  return '--verbose prints the stack trace.'
+}

@@ -1,0 +1,52 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** The parts of a Sails application that a configuration uses. */
+export interface SailsApplication {
+  /** Whether `config/models.js` declares attributes of all models. */
+  readonly hasSharedAttributes: boolean
+  /** Route settings of `config/blueprints.js`, as source text by option. */
+  readonly routeSettings: ReadonlyMap<string, string>
+}
+
+/** Finds a Sails application by its folder of models and by a sign of Sails. */
+export function detectSailsApplication(folder: string): SailsApplication | undefined {
+  const has = (path: string): boolean => existsSync(join(folder, path))
+  const isSails =
+    has('.sailsrc') || has('config/bootstrap.js') || /"sails"\s*:/.test(read(join(folder, 'package.json')))
+  if (!has('api/models') || !isSails) return undefined
+  const blueprints = withoutComments(read(join(folder, 'config/blueprints.js')))
+  const settings = [...blueprints.matchAll(/^\s*(prefix|restPrefix|pluralize)\s*:\s*('[^'\n]+'|"[^"\n]+"|true)/gm)]
+  return {
+    hasSharedAttributes: /\battributes\s*:/.test(withoutComments(read(join(folder, 'config/models.js')))),
+    routeSettings: new Map(settings.map(([, option, value]) => [option as string, value as string])),
+  }
+}
+
+/** The configuration file of a Sails application. */
+export function sailsConfigText({ hasSharedAttributes, routeSettings }: SailsApplication): string {
+  const lines = [
+    "import { defineConfig, loadModels } from 'keelson'",
+    ...(hasSharedAttributes ? ["import sails from './config/models.js'"] : []),
+    '',
+    'export default defineConfig({',
+    '  // The database; DATABASE_URL overrides it. postgres://user@host/name selects PostgreSQL.',
+    "  database: 'sqlite:data/app.db',",
+    '',
+    '  // Reads the options of Waterline. Lifecycle callbacks run; other functions of models are reported at start.',
+    "  compatibility: 'sails',",
+    "  models: await loadModels(new URL('./api/models', import.meta.url)),",
+    ...(hasSharedAttributes ? ['  attributes: sails.models.attributes,'] : []),
+    '  // Names in a body that are not attributes are dropped, as Sails does.',
+    "  unknownAttributes: 'ignore',",
+    ...[...routeSettings].map(([option, value]) => `  ${option}: ${value},`),
+    '})',
+    '',
+  ]
+  return lines.join('\n')
+}
+
+const read = (path: string): string => (existsSync(path) ? readFileSync(path, 'utf8') : '')
+
+const withoutComments = (text: string): string =>
+  text.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/^\s*\/\/.*$/gm, '')

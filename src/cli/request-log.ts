@@ -1,0 +1,32 @@
+import type { JsonObject } from '../protocol/json.ts'
+import type { AnyConfig } from '../service/config/config.ts'
+import type { Logger } from '../support/logger.ts'
+import type { Output } from './output.ts'
+
+/** A logger that prints warnings, and passes everything on to the logger of the configuration. */
+export function warningLog(output: Output, config: AnyConfig): Logger {
+  return { ...requestLog(output, config), info: (data, message) => config.logger?.info(data, message) }
+}
+
+/** A logger that prints requests and warnings, and passes everything on to the logger of the configuration. */
+export function requestLog(output: Output, { logger: configured, onError }: AnyConfig): Logger {
+  const print = (data: object, message: string) => {
+    const { kind, ...rest } = data as JsonObject
+    output.event({ event: kind as string, ...rest })
+    output.line(`  ${message}`)
+  }
+  return {
+    info(data, message) {
+      print(data, message)
+      configured?.info(data, message)
+    },
+    warn(data, message) {
+      print(data, message)
+      configured?.warn(data, message)
+    },
+    error(data, message) {
+      if (configured) configured.error(data, message)
+      else if (!onError) console.error((data as { readonly err: unknown }).err)
+    },
+  }
+}

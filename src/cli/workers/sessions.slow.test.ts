@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createRequire } from 'node:module'
+import { connect } from 'node:net'
+import { test } from 'node:test'
+import { io } from 'socket.io-client'
+import { Command, folder, petShop, post } from '../../../test/support/command.ts'
+import { RawPolling } from '../../../test/support/raw-polling.ts'
+import { RawSocket } from '../../../test/support/raw-socket.ts'
+
+const io2: typeof io = createRequire(import.meta.url)('socket.io-client-2')
+
+async function start(): Promise<{ readonly command: Command; readonly url: string }> {
+  const args = ['start', '--port', '0', '--workers', '3', '--json']
+  const command = new Command(args, { cwd: folder(petShop) })
+  await command.until(/"event":"ready"/)
+  return { command, url: String(command.events[0]?.url) }
+}
+
+/** Every request has a connection of its own, so that it arrives at another worker than the one before. */
+const headers = { connection: 'close' }
+
+for (const version of [3, 4] as const) {
+  test(`long polling of Engine.IO ${version}: each request may arrive at any worker`, async () => {
+    const { command, url } = await start()
+    const clients = await Promise.all([1, 2, 3, 4, 5].map(() => RawPolling.connect(url, { version, headers })))
+    assert.equal(new Set(clients.map(({ sid }) => sid.split('.')[0])).size, 3)
+    for (const client of clients) assert.equal((await client.ask('get', { url: '/pet' })).statusCode, 200)
+    const polls = clients.map((client) => client.until((packet) => packet.startsWith('42')))
+    await post(`${url}/pet`, { name: 'Réx 😀' })
+    for (const poll of polls) assert.match(await poll, /^42\["pet",\{"verb":"created".*"Réx 😀"/)
+    for (const client of clients) {
+      const long = { url: '/pet', data: { name: 'x'.repeat(200_000) } }
+      assert.equal((await client.ask('post', long)).statusCode, 201)
+    }
+    command.kill('SIGTERM')
+    assert.deepEqual(await command.ended.then(({ code, stderr }) => ({ code, stderr })), { code: 0, stderr: '' })
+  })
+}
+
+test('clients with their default options connect and are upgraded at the worker that has their session', async () => {
+  const { command, url } = await start()
+  const sockets = [io, io2, io, io2, io, io2].map((connect) => connect(url, { forceNew: true }))
+  for (const socket of sockets) {
+    if (!socket.connected) await once(socket as never, 'connect')
+    const answer = await new Promise<{ statusCode: number }>((resolve) => socket.emit('get', { url: '/pet' }, resolve))
+    assert.equal(answer.statusCode, 200)
+  }
+  const events = sockets.map((socket) => once(socket as never, 'pet'))
+  await post(`${url}/pet`, { name: 'Rex' })
+  await Promise.all(events)
+  const names = () => sockets.map((socket) => socket.io.engine.transport.name)
+  while (names().includes('polling')) await fetch(`${url}/pet`)
+  command.kill('SIGTERM')
+  assert.equal((await command.ended).code, 0)
+  for (const socket of sockets) socket.disconnect()
+})
+
+test('a session of a worker that has ended, or of none, is not continued', async () => {
+  const { command, url } = await start()
+  const polling = await RawPolling.connect(url, { headers })
+  const unknown = polling.url.replace(/sid=\d+/, 'sid=99')
+  await assert.rejects(fetch(unknown, { headers }))
+  const [worker] = polling.sid.split('.')
+  const closed = polling.url.replace(polling.sid, `${worker}.x`)
+  assert.equal((await fetch(closed, { headers })).status, 400)
+  await assert.rejects(RawSocket.open(unknown.replace('polling', 'websocket')))
+  assert.equal((await polling.ask('get', { url: '/pet' })).statusCode, 200)
+  const long = `42["get",{"url":"/${'x'.repeat(2_000_000)}"}]`
+  for (let tries = 0; tries < 3; tries++) {
+    const response = await fetch(polling.url, { method: 'POST', body: long, headers }).catch(() => undefined)
+    assert.ok(!response || response.status === 413 || response.status === 400)
+  }
+  command.kill('SIGTERM')
+  assert.equal((await command.ended).code, 0)
+})
+
+test('a request that its client aborts on the way to another worker is no error', async () => {
+  const { command, url } = await start()
+  const polling = await RawPolling.connect(url, { headers })
+  const { port, pathname, search } = new URL(polling.url)
+  for (let tries = 0; tries < 3; tries++) {
+    const socket = connect(Number(port), '127.0.0.1')
+    socket.write(`POST ${pathname}${search} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n42["get"`)
+    await fetch(`${url}/pet`, { headers })
+    socket.destroy()
+  }
+  assert.equal((await fetch(`${url}/pet`, { headers })).status, 200)
+  command.kill('SIGTERM')
+  assert.deepEqual(await command.ended.then(({ code, stderr }) => ({ code, stderr })), { code: 0, stderr: '' })
+})

@@ -1,0 +1,53 @@
+import type { RecordId } from '../protocol/change.ts'
+import type { Json, JsonObject } from '../protocol/json.ts'
+import type { Answer, CallOptions } from './options.ts'
+import { ModelClient, type Send, writeRequest } from './records.ts'
+
+/** The answer to one request of a batch. */
+interface Part {
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Json
+}
+
+/** Sends the requests that `work` makes as one, and resolves with the results that it returns. */
+export async function sendBatch(
+  send: Send,
+  pathOf: (model: string) => string,
+  work: (tx: object) => Iterable<unknown>,
+  call?: CallOptions,
+): Promise<unknown[]> {
+  const requests: JsonObject[] = []
+  const indexes = new WeakMap<object, number>()
+  const answers = Promise.withResolvers<readonly Part[]>()
+  const record: Send = async ({ method, path, body }): Promise<Answer> => {
+    const index = requests.push({ method, url: path, body } as JsonObject) - 1
+    const part = (await answers.promise)[index] as Part
+    return { headers: new Headers(part.headers), body: part.body }
+  }
+  const tx = (model: string): object => {
+    if (model === 'result') return result
+    const path = pathOf(model)
+    const client = new ModelClient(path, record, async (kind, id, values) => {
+      return (await record(writeRequest(path, kind, id as RecordId, values))).body as JsonObject
+    })
+    const calling =
+      (name: string) =>
+      (...args: unknown[]) => {
+        const promise = (client[name as 'create'] as (...args: unknown[]) => Promise<unknown>).apply(client, args)
+        // The list that `work` returns decides about errors.
+        promise.catch(() => {})
+        indexes.set(promise, requests.length - 1)
+        return promise
+      }
+    return new Proxy({}, { get: (_, name) => calling(name as string) })
+  }
+  const result = (promise: object): object =>
+    new Proxy({}, { get: (_, name) => ({ $ref: `${indexes.get(promise)}.${name as string}` }) })
+  const results = [...work(new Proxy({}, { get: (_, name) => tx(name as string) }))]
+  answers.resolve(
+    send({ ...call, method: 'POST', path: '/batch', body: requests }).then(
+      ({ body }) => body as unknown as readonly Part[],
+    ),
+  )
+  return Promise.all(results)
+}

@@ -1,0 +1,122 @@
+import type { RecordId } from '../protocol/change.ts'
+import type { Json, JsonObject } from '../protocol/json.ts'
+import { callAction } from './actions.ts'
+import { sendBatch } from './batch.ts'
+import { watchConnectivity } from './connectivity.ts'
+import { NotFoundError } from './errors.ts'
+import { HttpSender } from './http.ts'
+import { LiveConnection } from './live/connection.ts'
+import { LiveQuery } from './live/live-query.ts'
+import type { Answer, CallOptions, ClientOptions, Query, Sending } from './options.ts'
+import { ModelClient, segment, writeRequest } from './records.ts'
+import { ConflictSender } from './writes/conflicts.ts'
+import { OutboxStore } from './writes/outbox-store.ts'
+import type { PendingWrite } from './writes/pending-write.ts'
+import { PendingWrites } from './writes/pending-writes.ts'
+import { WriteQueue } from './writes/write-queue.ts'
+
+/** More versions are forgotten. */
+const maxTags = 1_000
+
+/** A client of a service: an object with the operations of each model by its name. */
+export function openClient(options: ClientOptions): object {
+  const outbox = options.outbox === true ? {} : options.outbox || undefined
+  const http = new HttpSender(options)
+  /** The versions of the records that were received last, by their paths, for `If-Match`. */
+  const tags = new Map<string, string>()
+  const send = async (request: Sending): Promise<Answer> => {
+    const answer = await http.send(request)
+    const tag = answer.headers.get('ETag') ?? ''
+    // Lists, and records that were read in part, have no version.
+    if (/^"[\w-]{22}-/.test(tag)) {
+      if (tags.size >= maxTags) tags.clear()
+      tags.set(request.path.split('?')[0] as string, tag)
+    }
+    return answer
+  }
+  const pathOf = (model: string): string => `/${options.path?.(model) ?? model}`
+  const pathOfRecord = ({ model, id }: PendingWrite): string => pathOf(model) + segment(id)
+  const act = (path: string) => (input?: Json, call?: CallOptions) => callAction(http, path, input, call)
+
+  const writes = new PendingWrites()
+  const sender = new ConflictSender(
+    {
+      write: ({ kind, model, id, values }, call) => send({ ...call, ...writeRequest(pathOf(model), kind, id, values) }),
+      async read(write) {
+        try {
+          const answer = await http.send({ method: 'GET', path: `${pathOfRecord(write)}?populate=false` })
+          return { record: answer.body as JsonObject, tag: answer.headers.get('ETag') ?? undefined }
+        } catch (error) {
+          if (error instanceof NotFoundError) return undefined
+          throw error
+        }
+      },
+      tagOf: (write) => tags.get(pathOfRecord(write)),
+    },
+    outbox,
+  )
+  const queue = new WriteQueue(writes, sender, options, outbox && new OutboxStore(outbox))
+  const connection = new LiveConnection(http, writes, options)
+  connection.onOpen = () => queue.wake()
+  queue.onAnswer = () => connection.update()
+  const closed = new AbortController()
+  watchConnectivity(
+    () => {
+      connection.wake()
+      queue.wake()
+    },
+    () => connection.drop(),
+    closed.signal,
+  )
+
+  const records = byName((model) => {
+    const live = (query: Query = {}) => {
+      const opened = new LiveQuery(model, query, writes, (one) => connection.remove(one))
+      connection.add(opened)
+      return opened
+    }
+    const perform = (kind: PendingWrite['kind'], id: RecordId | undefined, values: JsonObject, call?: object) =>
+      queue.perform(kind, model, id, values, call)
+    const path = pathOf(model)
+    const client = new ModelClient(path, send, perform, live)
+    // Any other name is that of an action; one on a record takes its key first.
+    const action =
+      (name: string) =>
+      (first?: Json, ...others: [Json?, CallOptions?]) =>
+        typeof first === 'string' || typeof first === 'number'
+          ? act(`${path}${segment(first)}/${name}`)(...others)
+          : act(`${path}/${name}`)(first, ...(others as [CallOptions?]))
+    return byName((name) => {
+      const own = client[name as 'find']
+      return own ? own.bind(client) : action(name)
+    })
+  })
+  const close = () => {
+    closed.abort()
+    connection.close()
+  }
+  const batch = (work: (tx: object) => Iterable<unknown>, call?: CallOptions) => sendBatch(send, pathOf, work, call)
+  const own = {
+    records,
+    actions: byName((name) => act(`/${name}`)),
+    batch,
+    outbox: queue,
+    close,
+    [Symbol.dispose]: close,
+  }
+  return new Proxy(own, { get: (_, name) => (name in own ? own[name as 'records'] : records[name as string]) })
+}
+
+/** An object whose members are made when they are first used: the client does not know the names of the models. */
+function byName<T>(make: (name: string) => T): Readonly<Record<string, T>> {
+  const made = new Map<string | symbol, T>()
+  return new Proxy({} as Record<string, T>, {
+    get(_, name) {
+      // A symbol is a question of the runtime; `then` is asked by `await`.
+      if (typeof name === 'symbol' || name === 'then') return undefined
+      const known = made.get(name) ?? make(name)
+      made.set(name, known)
+      return known
+    },
+  })
+}

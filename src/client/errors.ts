@@ -1,0 +1,64 @@
+import type { ErrorCode, InvalidAttributes } from '../protocol/errors.ts'
+import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts'
+
+/** A request that the service refused. The classes below it exist for `instanceof`; `code` says the same. */
+export class RequestError extends Error {
+  /** The stable code of the problem document. */
+  readonly code: ErrorCode | (string & {})
+  readonly status: number
+  /** Every violated rule by attribute, for E_INVALID_ATTRIBUTES. */
+  readonly invalidAttributes: InvalidAttributes
+  /** The problem document (RFC 9457) as it was received. */
+  readonly problem: JsonObject
+
+  constructor(status: number, problem: JsonObject) {
+    super(String(problem.detail ?? problem.title ?? status))
+    this.code = String(problem.code ?? 'E_UNKNOWN')
+    // Minified classes have no names.
+    this.name = this.code
+    this.status = status
+    this.invalidAttributes = (problem.invalidAttributes ?? {}) as unknown as InvalidAttributes
+    this.problem = problem
+  }
+}
+
+/** 400: values or criteria that the service does not accept. */
+export class InvalidError extends RequestError {}
+/** 401: the request is not identified. */
+export class UnauthenticatedError extends RequestError {}
+/** 403: the rules do not allow the request. */
+export class ForbiddenError extends RequestError {}
+/** 404: no such record or route. */
+export class NotFoundError extends RequestError {}
+/** 409 and 412: stored data, or a change made since the record was read, is in the way. */
+export class ConflictError extends RequestError {}
+/** 429 and 503: the same request may succeed later. */
+export class UnavailableError extends RequestError {}
+
+/** No answer was received: the service may or may not have performed the request. */
+export class NetworkError extends Error {
+  readonly code = 'E_NETWORK'
+
+  constructor(cause: unknown) {
+    super('No answer from the service', { cause })
+    this.name = this.code
+  }
+}
+
+const classes: Readonly<Record<number, typeof RequestError>> = {
+  400: InvalidError,
+  401: UnauthenticatedError,
+  403: ForbiddenError,
+  404: NotFoundError,
+  409: ConflictError,
+  412: ConflictError,
+  429: UnavailableError,
+  503: UnavailableError,
+}
+
+/** The error of an answer. A body that is no problem document, such as a proxy's page, leaves the status. */
+export function requestError(status: number, body: Json | undefined): RequestError {
+  // Of a batch, the request that failed.
+  const failed = Array.isArray(body) ? body.find((one) => one.status >= 400 && one.status !== 424)?.body : body
+  return new (classes[status] ?? RequestError)(status, isJsonObject(failed) ? failed : {})
+}

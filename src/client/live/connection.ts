@@ -1,0 +1,208 @@
+import type { Position } from '../../protocol/change.ts'
+import type { JsonObject } from '../../protocol/json.ts'
+import { Pause } from '../connectivity.ts'
+import { NetworkError, RequestError } from '../errors.ts'
+import type { HttpSender } from '../http.ts'
+import type { ClientOptions } from '../options.ts'
+import { retryDelay } from '../random.ts'
+import type { PendingWrites } from '../writes/pending-writes.ts'
+import type { Diff, Rows } from './diff.ts'
+import type { LiveQuery, LiveStatus } from './live-query.ts'
+import { type Message, messagesOf } from './server-sent-events.ts'
+
+/** The stream that all live queries of a client share. */
+export class LiveConnection {
+  readonly #http: HttpSender
+  readonly #writes: PendingWrites
+  readonly #options: ClientOptions
+  readonly #queries = new Map<string, LiveQuery>()
+  /** The names of the queries that the stream has. */
+  #known = new Set<string>()
+  #stream: string | undefined
+  #controller: AbortController | undefined
+  #changing = false
+  #isRunning = false
+  #failures = 0
+  #count = 0
+  readonly #pause = new Pause()
+  /** Called when the stream opens: the service can be reached. */
+  onOpen: () => void = () => {}
+
+  constructor(http: HttpSender, writes: PendingWrites, options: ClientOptions) {
+    this.#http = http
+    this.#writes = writes
+    this.#options = options
+  }
+
+  add(query: LiveQuery): void {
+    query.name = `q${++this.#count}`
+    this.#queries.set(query.name, query)
+    this.update()
+  }
+
+  remove(query: LiveQuery): void {
+    this.#queries.delete(query.name)
+    this.update()
+  }
+
+  /** Connects at once instead of after the delay. */
+  wake(): void {
+    this.#failures = 0
+    this.#pause.end()
+  }
+
+  /** Ends the connection, which is then made again after a delay. */
+  drop(): void {
+    this.#controller?.abort()
+  }
+
+  /** Closes all queries. */
+  close(): void {
+    for (const query of this.#queries.values()) query.close()
+  }
+
+  /** Tells the service what changed about the queries, once for all changes of a turn. */
+  update(): void {
+    queueMicrotask(() => {
+      if (this.#queries.size === 0) {
+        this.drop()
+        this.#pause.end()
+      } else if (this.#stream !== undefined) void this.#change()
+      else void this.#run()
+    })
+  }
+
+  async #run(): Promise<void> {
+    if (this.#isRunning) return
+    this.#isRunning = true
+    while (this.#queries.size > 0) {
+      try {
+        await this.#connect()
+        this.#show('catching-up')
+      } catch (error) {
+        if (this.#failQuery(error)) continue
+        this.#show('offline', error)
+      }
+      if (this.#queries.size === 0) break
+      await this.#pause.for(retryDelay(this.#failures++, this.#options.retryDelayMs))
+    }
+    this.#isRunning = false
+  }
+
+  /** Resolves when the service asks for a new connection, rejects when there is none or it broke. */
+  async #connect(): Promise<void> {
+    const controller = new AbortController()
+    this.#controller = controller
+    const { signal } = controller
+    const { heartbeatTimeoutMs = 45_000 } = this.#options
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const beat = () => {
+      clearTimeout(timer)
+      timer = setTimeout(() => this.drop(), heartbeatTimeoutMs)
+    }
+    try {
+      beat()
+      const names = [...this.#queries.keys()]
+      this.#known = new Set(names)
+      const body = { queries: this.#requests(names), ...asking(this.#writes.toAsk(true)) }
+      const headers = { Accept: 'text/event-stream' }
+      const response = await this.#http.open({ method: 'POST', path: '/live', body, headers, signal })
+      for await (const message of messagesOf(response.body as ReadableStream<Uint8Array>)) {
+        beat()
+        if (message?.event === 'restart') return
+        if (message) this.#receive(message)
+      }
+      throw new NetworkError('the stream ended')
+    } finally {
+      clearTimeout(timer)
+      this.#stream = undefined
+      controller.abort()
+    }
+  }
+
+  /** Adds the queries that the stream does not have, and removes those that are closed. */
+  async #change(): Promise<void> {
+    if (this.#changing) return
+    this.#changing = true
+    try {
+      for (;;) {
+        const stream = this.#stream
+        const added = [...this.#queries.keys()].filter((name) => !this.#known.has(name))
+        const remove = [...this.#known].filter((name) => !this.#queries.has(name))
+        const operations = this.#writes.toAsk(false)
+        if (stream === undefined || added.length + remove.length + operations.length === 0) return
+        this.#known = new Set(this.#queries.keys())
+        const body = { stream, add: this.#requests(added), remove, ...asking(operations) }
+        await this.#http.send({ method: 'POST', path: '/live', body }).catch((error) => {
+          // The other queries of the refused request are added again.
+          if (!this.#failQuery(error)) throw error
+          for (const name of added) this.#known.delete(name)
+          for (const name of remove) this.#known.add(name)
+        })
+      }
+    } catch {
+      // The stream is of another process or has ended, or the service cannot be reached.
+      this.drop()
+    } finally {
+      this.#changing = false
+    }
+  }
+
+  #requests(names: readonly string[]): JsonObject {
+    return Object.fromEntries(names.map((name) => [name, (this.#queries.get(name) as LiveQuery).request()]))
+  }
+
+  #receive({ event, id: position, data }: Message): void {
+    const query = this.#queries.get(data.query as string)
+    const operations = (data.operations ?? []) as readonly string[]
+    if (event === 'open') {
+      this.#stream = data.stream as string
+      this.#writes.openedAt = ++this.#writes.time
+      this.#show('catching-up')
+      this.onOpen()
+      void this.#change()
+    } else if (event === 'seen') {
+      for (const one of this.#queries.values()) if (one.status === 'live') one.position = position ?? one.position
+      this.#writes.pass(operations)
+    } else if (query) this.#receiveFor(query, event, data, operations, position ?? (data.position as Position))
+  }
+
+  #receiveFor(
+    query: LiveQuery,
+    event: string,
+    data: JsonObject,
+    operations: readonly string[],
+    position: Position,
+  ): void {
+    const total = data.total as number | undefined
+    this.#failures = 0
+    if (event === 'rows') {
+      query.setRows(data.rows as Rows, (data.key ?? 'id') as string, total)
+      query.setCurrent(position)
+    } else if (event === 'diff') {
+      query.applyDiff(data as unknown as Diff, total)
+      this.#writes.pass(operations)
+      query.setCurrent(position)
+    } else if (event === 'current') query.setCurrent(position)
+    else if (event === 'reset') query.refresh('catching-up')
+    else if (event === 'failed') this.#fail(query, new RequestError(0, data.error as JsonObject))
+  }
+
+  /** Whether an error is the refusal of one query, which is then ended. */
+  #failQuery(error: unknown): boolean {
+    const query = error instanceof RequestError && this.#queries.get(error.problem.query as string)
+    if (query) this.#fail(query, error)
+    return Boolean(query)
+  }
+
+  #fail(query: LiveQuery, error: RequestError): void {
+    this.remove(query)
+    query.fail(error)
+  }
+
+  #show(status: LiveStatus, error?: unknown): void {
+    for (const query of this.#queries.values()) query.refresh(status, error)
+  }
+}
+
+const asking = (operations: readonly string[]): JsonObject => (operations.length > 0 ? { operations } : {})

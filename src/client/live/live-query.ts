@@ -1,0 +1,162 @@
+import type { Position, RecordId } from '../../protocol/change.ts'
+import type { JsonObject } from '../../protocol/json.ts'
+import type { RequestError } from '../errors.ts'
+import type { Query } from '../options.ts'
+import { isSame } from '../same.ts'
+import { isUnanswered, type PendingWrite } from '../writes/pending-write.ts'
+import type { PendingWrites } from '../writes/pending-writes.ts'
+import { applyDiff, type Diff, type Rows } from './diff.ts'
+import { overlay } from './overlay.ts'
+
+export type LiveStatus = 'live' | 'catching-up' | 'offline'
+
+/** What a live query shows. The same object until something of it changes. */
+export interface LiveSnapshot<Row> {
+  readonly rows: readonly Row[]
+  readonly status: LiveStatus
+  /** The number of records on all pages, if the query has `count: true`. */
+  readonly total?: number
+  /** Why the service ended the query, or the last error of the connection. */
+  readonly error?: unknown
+}
+
+/** A query whose rows are kept as the service has them. */
+export class LiveQuery {
+  readonly model: string
+  readonly query: Query
+  /** Queries with the same content have records in the same form. */
+  readonly content: string
+  /** The name of the primary key, known from the first rows on. */
+  key = 'id'
+  position: Position | undefined
+  /** On the stream. */
+  name = ''
+  readonly #writes: PendingWrites
+  readonly #close: (query: LiveQuery) => void
+  readonly #listeners = new Set<() => void>()
+  /** Records that may be those of creates without an answer, which are shown with temporary ids. */
+  readonly #withheld = new Map<RecordId, readonly PendingWrite[]>()
+  #base: Rows = []
+  #total: number | undefined
+  #hasRows = false
+  #snapshot: LiveSnapshot<JsonObject> = { rows: [], status: 'catching-up' }
+  readonly #ready = Promise.withResolvers<void>()
+
+  constructor(model: string, query: Query, writes: PendingWrites, close: (query: LiveQuery) => void) {
+    this.model = model
+    this.query = query
+    this.content = JSON.stringify([query.select, query.omit, query.populate])
+    this.#writes = writes
+    this.#close = close
+    this.#ready.promise.catch(() => {})
+    writes.addQuery(this)
+  }
+
+  get rows(): readonly JsonObject[] {
+    return this.#snapshot.rows
+  }
+
+  get status(): LiveStatus {
+    return this.#snapshot.status
+  }
+
+  /** Resolves with the first rows; rejects when the service refuses the query. */
+  get ready(): Promise<void> {
+    return this.#ready.promise
+  }
+
+  /** Calls the listener after every change of the snapshot, until the returned function is called. */
+  subscribe = (listener: (snapshot: LiveSnapshot<JsonObject>) => void): (() => void) => {
+    const call = () => listener(this.#snapshot)
+    this.#listeners.add(call)
+    return () => void this.#listeners.delete(call)
+  }
+
+  getSnapshot = (): LiveSnapshot<JsonObject> => this.#snapshot
+
+  close(): void {
+    this.#listeners.clear()
+    this.#writes.removeQuery(this)
+    this.#close(this)
+  }
+
+  /** The query as it is sent: with the rows that it has, when it continues. */
+  request(): JsonObject {
+    const request = { model: this.model, ...this.query }
+    if (this.position === undefined) return request
+    return { ...request, after: this.position, ids: this.#base.map((row) => row[this.key] as RecordId) }
+  }
+
+  /** A record as the service has sent it. */
+  received(id: RecordId): JsonObject | undefined {
+    return this.#base.find((row) => row[this.key] === id)
+  }
+
+  /** Takes over the rows, which are shown by `setCurrent`: the pending writes that they contain are named in between. */
+  setRows(rows: Rows, key: string, total: number | undefined): void {
+    const had = new Set(this.#base.map((row) => row[this.key]))
+    this.key = key
+    if (this.#hasRows) this.#withhold(rows.map((row) => row[key] as RecordId).filter((id) => !had.has(id)))
+    this.#base = rows
+    this.#total = total
+  }
+
+  /** The same for a difference. */
+  applyDiff(diff: Diff, total: number | undefined): void {
+    this.#withhold((diff.enter ?? []).map(([, record]) => record[this.key] as RecordId))
+    this.#base = applyDiff(this.#base, diff, this.key)
+    this.#total = total ?? this.#total
+  }
+
+  /** The rows are those at the position, and are shown. */
+  setCurrent(position: Position | undefined): void {
+    this.position = position ?? this.position
+    this.#hasRows = true
+    this.refresh('live', null)
+    this.#ready.resolve()
+  }
+
+  /** The service ended the query. */
+  fail(error: RequestError): void {
+    this.position = undefined
+    this.refresh('offline', error)
+    this.#ready.reject(error)
+  }
+
+  /** Applies the pending writes to the rows, and tells the listeners if the result differs. */
+  refresh(status: LiveStatus = this.status, error: unknown = this.#snapshot.error): void {
+    const writes = this.#writes.shownIn(this)
+    for (const [id, creates] of this.#withheld) if (!creates.some(isUnanswered)) this.#withheld.delete(id)
+    const base =
+      this.#withheld.size === 0
+        ? this.#base
+        : this.#base.filter((row) => !this.#withheld.has(row[this.key] as RecordId))
+    const elsewhere = (write: PendingWrite) => this.#writes.elsewhere(this, write)
+    const rows = keepSame(
+      this.rows,
+      writes.length === 0 ? base : overlay(base, writes, this.query, this.key, elsewhere),
+      this.key,
+    )
+    const total = this.#total === undefined ? undefined : this.#total + rows.length - this.#base.length
+    const last = this.#snapshot
+    if (rows === last.rows && status === last.status && total === last.total && (error ?? undefined) === last.error)
+      return
+    this.#snapshot = { rows, status, ...(total !== undefined && { total }), ...(error ? { error } : {}) }
+    for (const listener of this.#listeners) listener()
+  }
+
+  #withhold(ids: readonly RecordId[]): void {
+    const creates = this.#writes.shownIn(this).filter(isUnanswered)
+    if (creates.length > 0) for (const id of ids) this.#withheld.set(id, creates)
+  }
+}
+
+/** The list, with the objects that were shown before in place of equal ones, so that a renderer can skip them. */
+function keepSame(before: Rows, after: Rows, key: string): Rows {
+  const known = new Map(before.map((row) => [row[key], row]))
+  const rows = after.map((row) => {
+    const shown = known.get(row[key])
+    return shown && isSame(shown, row) ? shown : row
+  })
+  return rows.length === before.length && rows.every((row, index) => row === before[index]) ? before : rows
+}

@@ -1,0 +1,74 @@
+import type { Json, JsonObject } from '../../protocol/json.ts'
+import type { Query } from '../options.ts'
+import type { PendingWrite } from '../writes/pending-write.ts'
+import type { Rows } from './diff.ts'
+import { matchesWhere } from './match-where.ts'
+import { sortedBy, sortOrder } from './sort-order.ts'
+
+/** What a live query shows: its rows with the pending writes of its model applied in their order. */
+export function overlay(
+  base: Rows,
+  writes: readonly PendingWrite[],
+  query: Query,
+  key: string,
+  /** The record of an update as another live query with the same content has it. */
+  elsewhere: (write: PendingWrite) => JsonObject | undefined,
+): Rows {
+  const rows = [...base]
+  const compare = sortOrder(query.sort, key)
+  const sorting = sortedBy(query.sort)
+  for (const write of writes) {
+    const { kind, id, values, record } = write
+    const index = rows.findIndex((row) => row[key] === id)
+    const shown = rows[index]
+    if (kind === 'destroy') {
+      if (shown) rows.splice(index, 1)
+      continue
+    }
+    const before = shown ?? (kind === 'update' ? (elsewhere(write) ?? record) : blank(base[0]))
+    if (!before) continue
+    const written = { ...values, ...record, [key]: id }
+    const after = merge(before, written, query, key, base)
+    const matches = matchesWhere(query.where, { ...written, ...after })
+    if (shown) rows.splice(index, 1)
+    if (!(shown ? matches !== false : matches)) continue
+    const isInPlace = shown && sorting.every((name) => name in shown && shown[name] === after[name])
+    const place = isInPlace ? index : rows.findIndex((row) => compare(after, row) < 0)
+    rows.splice(place < 0 ? rows.length : place, 0, after)
+  }
+  return typeof query.limit === 'number' ? rows.slice(0, query.limit) : rows
+}
+
+/** A record in which everything is absent, in the form of another. */
+const blank = (sample: JsonObject = {}): JsonObject =>
+  Object.fromEntries(Object.entries(sample).map(([name, value]) => [name, Array.isArray(value) ? [] : null]))
+
+/** The attributes of the row with the written values. Attributes that the query leaves out stay out. */
+function merge(row: JsonObject, written: JsonObject, query: Query, key: string, rows: Rows): JsonObject {
+  const { select, omit, populate } = query
+  const form = rows[0]
+  const result: Record<string, Json> = { ...row }
+  for (const [name, value] of Object.entries(written)) {
+    if (isEmbedded(populate, name)) result[name] = embedded(name, value, row, rows)
+    else if (form ? name in form : isSelected(name, key, select, omit)) result[name] = value
+  }
+  return result
+}
+
+const isSelected = (name: string, key: string, select: Json | undefined, omit: Json | undefined): boolean =>
+  name === key || (Array.isArray(select) ? select.includes(name) : !(Array.isArray(omit) && omit.includes(name)))
+
+const isEmbedded = (populate: Json | undefined, name: string): boolean =>
+  Array.isArray(populate)
+    ? populate.includes(name)
+    : typeof populate === 'object' && populate !== null && name in populate
+
+/** The record that a written key stands for, if one of the rows contains it. To-many lists wait for the stream. */
+function embedded(name: string, value: Json, row: JsonObject, rows: Rows): Json {
+  const known = row[name]
+  if (Array.isArray(known)) return known
+  if (value === null || typeof value === 'object') return value
+  const isIt = (other: Json | undefined) =>
+    typeof other === 'object' && other !== null && Object.values(other)[0] === value
+  return [known, ...rows.map((other) => other[name])].find(isIt) ?? { id: value }
+}

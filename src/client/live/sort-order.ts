@@ -1,0 +1,34 @@
+import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts'
+
+type Compare = (a: JsonObject, b: JsonObject) => number
+
+/** The terms of a sort order: `name DESC, age`, a list of terms, or `{ name: -1 }`. */
+function termsOf(sort: Json | undefined): readonly (readonly [path: readonly string[], sign: number])[] {
+  if (Array.isArray(sort)) return sort.flatMap(termsOf)
+  const words = isJsonObject(sort) ? Object.entries(sort) : typeof sort === 'string' ? sort.split(',').map(wordsOf) : []
+  return words.map(([name = '', way]) => [name.split('.'), /-1|DESC/i.test(String(way)) ? -1 : 1])
+}
+
+const wordsOf = (term: string): [string?, Json?] => term.trim().split(/ +/) as [string?, Json?]
+
+/** The order of records: nulls first, and equal ones by their key. Attributes that a record does not contain are equal. */
+export function sortOrder(sort: Json | undefined, key: string): Compare {
+  const terms = [...termsOf(sort), [[key], 1] as const]
+  return (a, b) => {
+    for (const [path, sign] of terms) {
+      const [left, right] = [at(a, path), at(b, path)]
+      if (left === right || left === undefined || right === undefined) continue
+      return sign * (left === null ? -1 : right === null ? 1 : left < right ? -1 : 1)
+    }
+    return 0
+  }
+}
+
+/** The names of the attributes that decide about the order. */
+export const sortedBy = (sort: Json | undefined): readonly string[] => termsOf(sort).map(([[name]]) => name as string)
+
+function at(record: JsonObject, path: readonly string[]): string | null | undefined {
+  let value: Json | undefined = record
+  for (const name of path) value = isJsonObject(value) ? value[name] : undefined
+  return typeof value === 'object' && value !== null ? undefined : (value as string | null | undefined)
+}

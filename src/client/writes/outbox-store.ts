@@ -1,0 +1,51 @@
+import type { OutboxOptions } from './outbox-options.ts'
+import { described, type PendingWrite, pendingWrite } from './pending-write.ts'
+
+/** The writes of an outbox in its storage. */
+export class OutboxStore {
+  readonly #options: OutboxOptions
+  readonly #key: string
+  #saved = '[]'
+  /** Resolves when the writes of an earlier page are loaded: later ones follow them. */
+  loaded: Promise<void> | undefined
+
+  constructor(options: OutboxOptions) {
+    this.#options = options
+    this.#key = options.key ?? 'keelson'
+  }
+
+  /** Gives back the writes of an earlier page in their order. */
+  async load(add: (write: PendingWrite) => void): Promise<void> {
+    // A storage that cannot be read is like an empty one.
+    this.loaded = this.#load(add).catch(() => {})
+    await this.loaded
+    this.loaded = undefined
+  }
+
+  async #load(add: (write: PendingWrite) => void): Promise<void> {
+    const text = (await this.#options.storage?.getItem(this.#key)) ?? '[]'
+    this.#saved = text
+    for (const saved of JSON.parse(text) as readonly PendingWrite[]) {
+      const refused = (error: unknown) => this.#options.onRefused?.(error, described(write))
+      const write: PendingWrite = pendingWrite(saved, {}, () => {}, refused)
+      add(write)
+    }
+  }
+
+  save(writes: readonly PendingWrite[]): void {
+    const { storage } = this.#options
+    if (!storage) return
+    // It may have been sent: after a reload its answer is unknown, as if there had been none.
+    const kept = writes.map((write) => ({
+      ...described(write),
+      key: write.key,
+      isOptimistic: write.isOptimistic,
+      state: 'kept',
+    }))
+    const text = JSON.stringify(kept)
+    if (text === this.#saved) return
+    this.#saved = text
+    // A storage that is full keeps what it has.
+    new Promise((resolve) => resolve(storage.setItem(this.#key, text))).catch(() => {})
+  }
+}

@@ -1,0 +1,64 @@
+import type { RecordId } from '../../protocol/change.ts'
+import type { JsonObject } from '../../protocol/json.ts'
+import type { CallOptions } from '../options.ts'
+import type { ConflictingWrite } from './outbox-options.ts'
+
+/** A write that is not answered yet, or that live queries show until the stream has passed it. */
+export interface PendingWrite {
+  readonly kind: 'create' | 'update' | 'destroy'
+  readonly model: string
+  /** Of a create: a temporary one until the answer arrives. */
+  id: RecordId
+  values: JsonObject
+  /** The record as it was displayed when the write was made. */
+  base: JsonObject | undefined
+  /** The idempotency key. */
+  key: string
+  readonly isOptimistic: boolean
+  /** `kept`: it could not be sent, and is sent again when the service can be reached. */
+  state: 'waiting' | 'sent' | 'kept' | 'answered'
+  /** When it was sent, on the counter of the pending writes. */
+  sentAt: number
+  /** The stream was asked to tell when it has passed the write. */
+  isAsked?: boolean
+  /** The record in the answer. */
+  record?: JsonObject
+  /** The token of the operation in the answer; undefined when it changed nothing. */
+  token?: string | undefined
+  /** The record before the write, for queries that it enters: their form of it, found in another query. */
+  readonly before: Map<object, JsonObject>
+  readonly signal?: AbortSignal | undefined
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  resolve(record: JsonObject): void
+  reject(error: unknown): void
+}
+
+export const isAnswered = ({ state }: PendingWrite): boolean => state === 'answered'
+
+/** What the application and the storage see of a write. */
+export const described = ({ kind, model, id, values, base }: PendingWrite): ConflictingWrite => ({
+  kind,
+  model,
+  id,
+  values,
+  base,
+})
+
+/** A write that has not been sent. */
+export const pendingWrite = (
+  write: Pick<PendingWrite, 'kind' | 'model' | 'id' | 'values' | 'base' | 'key' | 'isOptimistic' | 'state'>,
+  call: CallOptions,
+  resolve: PendingWrite['resolve'],
+  reject: PendingWrite['reject'],
+): PendingWrite => ({
+  ...write,
+  ...call,
+  sentAt: 0,
+  before: new Map(),
+  resolve,
+  reject,
+})
+
+/** A create that may have taken place without its answer: a record that the stream brings may be the one it made. */
+export const isUnanswered = ({ kind, state }: PendingWrite): boolean =>
+  kind === 'create' && (state === 'sent' || state === 'kept')

@@ -1,0 +1,165 @@
+import type { RecordId } from '../../protocol/change.ts'
+import type { Json, JsonObject } from '../../protocol/json.ts'
+import { Pause } from '../connectivity.ts'
+import { NetworkError, UnavailableError } from '../errors.ts'
+import type { Answer, ClientOptions, WriteOptions } from '../options.ts'
+import { randomId, retryDelay } from '../random.ts'
+import type { ConflictSender } from './conflicts.ts'
+import type { OutboxStore } from './outbox-store.ts'
+import { type PendingWrite, pendingWrite } from './pending-write.ts'
+import type { PendingWrites } from './pending-writes.ts'
+
+/**
+ * Sends writes: those of one record one after another, others at once. With an outbox, a write without an answer is kept and
+ * sent again, and until then all writes are sent in their order.
+ */
+export class WriteQueue {
+  readonly #pending: PendingWrites
+  readonly #sender: ConflictSender
+  readonly #options: ClientOptions
+  readonly #store: OutboxStore | undefined
+  readonly #listeners = new Set<() => void>()
+  readonly #pause = new Pause()
+  /** The ids of created records by their temporary ones. */
+  readonly #ids = new Map<RecordId, RecordId>()
+  #failures = 0
+  #isWaiting = false
+  /** After a write was kept, and until none is left: they are sent one after another. */
+  #isCatchingUp = false
+  /** Called after each answer. */
+  onAnswer: () => void = () => {}
+  /** The number of writes without an answer. */
+  size = 0
+
+  constructor(pending: PendingWrites, sender: ConflictSender, options: ClientOptions, store: OutboxStore | undefined) {
+    this.#pending = pending
+    this.#sender = sender
+    this.#options = options
+    this.#store = store
+    void store?.load((write) => this.#pending.add(write)).then(() => this.#changed())
+  }
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  /** Resolves with the record in the answer. */
+  async perform(
+    kind: PendingWrite['kind'],
+    model: string,
+    given: RecordId | undefined,
+    values: JsonObject,
+    call: WriteOptions = {},
+  ): Promise<JsonObject> {
+    // An optimistic write is shown before this returns, unless those of an earlier page are still being loaded.
+    if (this.#store?.loaded) await this.#store.loaded
+    call.signal?.throwIfAborted()
+    const id = given === undefined ? given : (this.#ids.get(given) ?? given)
+    const key = randomId()
+    const own = values[this.#pending.keyOf(model)] as RecordId | undefined
+    return new Promise<JsonObject>((resolve, reject) => {
+      const write = pendingWrite(
+        {
+          kind,
+          model,
+          id: id ?? own ?? key,
+          values,
+          base: id === undefined ? undefined : this.#pending.shown(model, id),
+          key,
+          isOptimistic: call.optimistic ?? false,
+          // What is displayed may have changed meanwhile.
+          state: this.#store && this.#pending.isOffline(model) ? 'kept' : 'waiting',
+        },
+        call,
+        resolve,
+        reject,
+      )
+      this.#pending.add(write)
+      call.signal?.addEventListener('abort', () => this.#refuse(write, call.signal?.reason), { once: true })
+      this.#changed()
+    })
+  }
+
+  /** Sends what was kept at once instead of after the delay. */
+  wake(): void {
+    this.#pause.end()
+  }
+
+  #changed(): void {
+    const open = this.#pending.list.filter(({ state }) => state !== 'answered')
+    this.size = open.length
+    this.#store?.save(open)
+    for (const listener of this.#listeners) listener()
+    if (this.size === 0) this.#isCatchingUp = false
+    if (this.#isWaiting) return
+    const list = this.#isCatchingUp ? open.slice(0, 1) : open
+    for (const [index, write] of list.entries())
+      if (write.state !== 'sent' && !open.slice(0, index).some((earlier) => mustPrecede(earlier, write)))
+        void this.#send(write)
+  }
+
+  async #send(write: PendingWrite): Promise<void> {
+    this.#isCatchingUp ||= write.state === 'kept'
+    write.state = 'sent'
+    write.sentAt = ++this.#pending.time
+    try {
+      const answer = await this.#sender.send(write, this.#isCatchingUp)
+      this.#failures = 0
+      this.#answered(write, answer)
+    } catch (error) {
+      if (this.#store && (error instanceof NetworkError || error instanceof UnavailableError)) return this.#keep(write)
+      this.#refuse(write, error)
+    }
+  }
+
+  #answered(write: PendingWrite, { headers, body }: Answer): void {
+    if (!this.#pending.list.includes(write)) return
+    const temporary = write.id
+    write.state = 'answered'
+    write.record = body as JsonObject
+    write.token = headers.get('Keelson-Operation') ?? undefined
+    write.id = (write.record[this.#pending.keyOf(write.model)] as RecordId | undefined) ?? temporary
+    if (write.id !== temporary) this.#ids.set(temporary, write.id)
+    for (const later of this.#pending.list) {
+      if (later.state === 'answered') continue
+      later.values = withId(later.values, temporary, write.id)
+      if (later.model !== write.model || later.id !== temporary) continue
+      later.id = write.id
+      // The later write is based on this one.
+      if (later.base) later.base = { ...later.base, ...write.record }
+    }
+    this.#pending.answered(write)
+    this.onAnswer()
+    write.resolve(write.record)
+    this.#changed()
+  }
+
+  #refuse(write: PendingWrite, error: unknown): void {
+    if (write.state === 'answered') return
+    write.state = 'answered'
+    this.#pending.remove(write)
+    write.reject(error)
+    this.#changed()
+  }
+
+  async #keep(write: PendingWrite): Promise<void> {
+    write.state = 'kept'
+    this.#isCatchingUp = true
+    this.#failures++
+    this.#changed()
+    if (this.#isWaiting) return
+    this.#isWaiting = true
+    await this.#pause.for(retryDelay(this.#failures - 1, this.#options.retryDelayMs))
+    this.#isWaiting = false
+    this.#changed()
+  }
+}
+
+/** Whether the later write concerns the same record, or refers to one that does not exist before the earlier one. */
+const mustPrecede = (earlier: PendingWrite, later: PendingWrite): boolean =>
+  (earlier.model === later.model && earlier.id === later.id) ||
+  (earlier.kind === 'create' && Object.values(later.values).includes(earlier.id as Json))
+
+const withId = (values: JsonObject, from: RecordId, to: RecordId): JsonObject =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value === from ? to : value]))

@@ -1,0 +1,49 @@
+import type { Attribute } from '../model/model.ts'
+import { ServiceError } from '../protocol/errors.ts'
+import type { Json } from '../protocol/json.ts'
+import type { Dialect } from '../sql/dialect.ts'
+import type { Sql } from '../sql/sql.ts'
+import type { Limits } from '../support/limits.ts'
+
+/**
+ * A comparison: the operands it accepts, its meaning, its SQL. To add one, add a file in `operators/` and a line in
+ * `operators.ts`. `matches` is the reference: tests compare every database with it.
+ */
+export interface Operator<Operand extends Json = Json> {
+  /** The name in a condition. */
+  readonly name: string
+  readonly aliases?: readonly string[]
+  /** Its operand is a text or a pattern of texts. */
+  readonly isText?: boolean
+  /** It searches inside of texts, so that no index serves it. */
+  readonly isTextSearch?: boolean
+  /** Throws E_BAD_CRITERIA if the operator does not support the attribute or the operand. */
+  parse(raw: Json, attribute: Attribute, limits: Limits): Operand
+  /** `value` is of the attribute's type, or null. */
+  matches(value: Json, operand: Operand, attribute: Attribute): boolean
+  /** The result may be null instead of false. `column` is a quoted identifier. */
+  sql(column: string, operand: Operand, attribute: Attribute, dialect: Dialect): Sql
+}
+
+export const refuse = (attribute: Attribute, message: string): ServiceError =>
+  new ServiceError('E_BAD_CRITERIA', message, { attribute: attribute.name })
+
+/** Converts the operand to the attribute's type. Throws E_BAD_CRITERIA. */
+export function parseOperand(raw: Json, attribute: Attribute, operator: string): Json {
+  const value = raw === null ? undefined : attribute.type.parse(raw)
+  if (value === undefined) {
+    throw refuse(attribute, `The operand of "${operator}" for "${attribute.name}" must be ${attribute.type.noun}`)
+  }
+  return value
+}
+
+/** Refuses to compare JSON values and bytes: databases disagree about their equality. */
+export function comparable(attribute: Attribute, operator: string): void {
+  const { storedAs } = attribute.type
+  if (storedAs === 'json' || storedAs === 'binary') {
+    throw refuse(
+      attribute,
+      `"${operator}" does not support "${attribute.name}": ${attribute.type.noun} can only be compared with null`,
+    )
+  }
+}

@@ -1,0 +1,37 @@
+import type { Attribute } from '../../model/model.ts'
+import { ServiceError } from '../../protocol/errors.ts'
+import type { Json } from '../../protocol/json.ts'
+import { raw, sql } from '../../sql/sql.ts'
+import type { Limits } from '../../support/limits.ts'
+import type { Operator } from '../operator.ts'
+import { comparable, parseOperand, refuse } from '../operator.ts'
+
+function parseList(value: Json, attribute: Attribute, limits: Limits, name: string): readonly Json[] {
+  comparable(attribute, name)
+  if (!Array.isArray(value)) throw refuse(attribute, `"${name}" of "${attribute.name}" must be a list of values`)
+  if (value.length > limits.maxListItems) {
+    throw new ServiceError('E_BAD_CRITERIA', `"${name}" may have at most ${limits.maxListItems} values`, {
+      attribute: attribute.name,
+      limit: 'maxListItems',
+    })
+  }
+  return value.map((item) => parseOperand(item, attribute, name))
+}
+
+/** One of these values. An empty list matches no record. */
+export const isIn: Operator<readonly Json[]> = {
+  name: 'in',
+  parse: (value, attribute, limits) => parseList(value, attribute, limits, 'in'),
+  matches: (value, operand) => value !== null && operand.includes(value),
+  sql: (column, operand, attribute, dialect) =>
+    operand.length === 0 ? raw('1 = 0') : dialect.isOneOf(attribute, column, operand),
+}
+
+/** None of these values, and not null. An empty list matches every record, also those with null. */
+export const notIn: Operator<readonly Json[]> = {
+  name: 'nin',
+  parse: (value, attribute, limits) => parseList(value, attribute, limits, 'nin'),
+  matches: (value, operand) => operand.length === 0 || (value !== null && !operand.includes(value)),
+  sql: (column, operand, attribute, dialect) =>
+    operand.length === 0 ? raw('1 = 1') : sql`not (${dialect.isOneOf(attribute, column, operand)})`,
+}

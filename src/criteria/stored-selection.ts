@@ -1,0 +1,13 @@
+import { storedSources } from '../model/computed.ts'
+import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
+import type { Selection } from './criteria.ts'
+
+const selections = new WeakMap<Selection, Selection>()
+
+/** What is read for a selection: its stored attributes, and those that its computed ones depend on. Without the latter, itself. */
+export const storedSelection = (select: Selection): Selection =>
+  getOrInsertComputed(selections, select, () =>
+    select.some(({ computed }) => computed)
+      ? [...new Set([...select.filter(({ computed }) => !computed), ...select.flatMap(storedSources)])]
+      : select,
+  )

@@ -1,0 +1,129 @@
+import type { Verb } from '../protocol/change.ts'
+import type { AssociationIndex } from '../realtime/association-index.ts'
+import { operationsOf } from '../realtime/change-feed.ts'
+import type { ChangeLog } from '../storage/change-log.ts'
+import type { Clock } from '../support/clock.ts'
+import { type RecordEvent, recordEventsOf } from './job-events.ts'
+import type { EventSink, JobSource } from './job-runner.ts'
+import { LogProgress } from './log-progress.ts'
+
+const changesPerRead = 200
+/** Events in memory above which the log is not read further. */
+const maxInMemory = 1_000
+/** A position after changes that do not concern the job is stored at this interval. */
+const idleSaveMs = 5_000
+/** After the log could not be read. */
+const retryMs = 1_000
+
+export interface LogSourceParts {
+  readonly log: ChangeLog
+  readonly position: string
+  /** The verbs by model. */
+  readonly wanted: ReadonlyMap<string, ReadonlySet<Verb>>
+  readonly associations: AssociationIndex
+  readonly maxWaiting: number
+  readonly clock: Clock
+  readonly onError: (error: unknown) => void
+}
+
+/** The events of a job, read from the change log after its position. */
+export class LogSource implements JobSource {
+  readonly #parts: LogSourceParts
+  readonly #progress: LogProgress
+  readonly #hints: Disposable
+  #sink: EventSink | undefined
+  /** Up to where the log was read. */
+  #position: string
+  #saved: string
+  #savedAt: number
+  #notBefore = 0
+  #isHinted = true
+  #isReading = false
+  #isStopped = false
+
+  constructor(parts: LogSourceParts) {
+    this.#parts = parts
+    this.#position = parts.position
+    this.#saved = parts.position
+    this.#savedAt = parts.clock.now()
+    this.#progress = new LogProgress(parts.position)
+    this.#hints = parts.log.onChange(() => {
+      this.#isHinted = true
+      if (this.#sink) this.poll(this.#sink)
+    })
+  }
+
+  progress(): { readonly position: string; readonly dueAt: number } {
+    this.#saved = this.#progress.settled
+    this.#savedAt = this.#parts.clock.now()
+    return { position: this.#saved, dueAt: 0 }
+  }
+
+  poll(sink: EventSink): void {
+    this.#sink = sink
+    const now = this.#parts.clock.now()
+    if (now - this.#savedAt > idleSaveMs && this.#progress.settled !== this.#saved) sink.save()
+    if (this.#isReading || !this.#isHinted || now < this.#notBefore || !this.#hasRoom(sink)) return
+    this.#isReading = true
+    void this.#readOn(sink)
+      .catch((error) => {
+        if (this.#isStopped) return
+        this.#isHinted = true
+        this.#notBefore = this.#parts.clock.now() + retryMs
+        this.#parts.onError(error)
+      })
+      .finally(() => {
+        this.#isReading = false
+      })
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    this.#hints[Symbol.dispose]()
+  }
+
+  #hasRoom({ inMemory, waiting }: EventSink): boolean {
+    return !this.#isStopped && inMemory < maxInMemory && waiting < this.#parts.maxWaiting
+  }
+
+  async #readOn(sink: EventSink): Promise<void> {
+    const { log, wanted } = this.#parts
+    while (this.#isHinted && this.#hasRoom(sink)) {
+      this.#isHinted = false
+      const batch = await log.read(this.#position, changesPerRead, (model) => wanted.has(model))
+      if (this.#isStopped) return
+      if (batch === 'reset') {
+        await this.#skipLost(sink)
+        continue
+      }
+      if (batch.changes.length > 0) this.#isHinted = true
+      for (const operation of operationsOf(batch.changes))
+        this.#add(recordEventsOf(operation, this.#parts.associations, wanted), operation.position, sink)
+      this.#moveTo(batch.position)
+    }
+  }
+
+  #add(events: readonly RecordEvent[], position: string, sink: EventSink): void {
+    if (events.length === 0) return
+    const operation = this.#progress.add(position, events.length)
+    for (const { event, record } of events) {
+      const key = JSON.stringify([event.model, event.id])
+      sink.add({ eventId: event.eventId, key, operation, payload: { event, record } as never })
+    }
+  }
+
+  #moveTo(position: string): void {
+    if (position === this.#position) return
+    this.#position = position
+    this.#progress.add(position, 0)
+  }
+
+  /** The log does not contain what follows the position: it was trimmed, or there are changes that it could not record. */
+  async #skipLost(sink: EventSink): Promise<void> {
+    const { log } = this.#parts
+    const isKept = await log.isKept(this.#position)
+    this.#moveTo(isKept ? await log.head() : await log.tail())
+    this.#isHinted = true
+    sink.lost()
+  }
+}

@@ -1,0 +1,105 @@
+import type { JsonObject } from '../protocol/json.ts'
+import type { OperationProgress } from './log-progress.ts'
+
+/** One event of a job from the time that it was read until it is handled. */
+export interface QueuedEvent {
+  readonly eventId: string
+  /** The record. */
+  readonly key: string
+  /** Runs so far. */
+  attempt: number
+  dueAt: number
+  /** Undefined: only in the database. */
+  readonly payload: JsonObject | undefined
+  /** `log`: the log contains it. `saving`: a row of it is about to be stored. `stored`: it has a row, and is not needed in the log. */
+  state: 'log' | 'saving' | 'stored'
+  id: number | undefined
+  readonly operation: OperationProgress | undefined
+}
+
+/** The events of each record in their order. The first of a record is run; those of different records independently. */
+export class RecordQueues {
+  readonly #queues = new Map<string, QueuedEvent[]>()
+  readonly #running = new Set<string>()
+  /** The records whose first event can be run now. */
+  readonly #ready = new Set<string>()
+  /** The ids of the events that wait in the database. */
+  readonly #stored = new Set<string>()
+
+  get running(): number {
+    return this.#running.size
+  }
+
+  /** The events that wait in the database. */
+  get stored(): number {
+    return this.#stored.size
+  }
+
+  hasStored(eventId: string): boolean {
+    return this.#stored.has(eventId)
+  }
+
+  /** Whether an event of this record must wait in the database, because an earlier one does. */
+  mustStore(key: string): boolean {
+    const last = this.#queues.get(key)?.at(-1)
+    return last !== undefined && last.state !== 'log'
+  }
+
+  add(event: QueuedEvent, now: number): void {
+    const queue = this.#queues.get(event.key)
+    if (queue) queue.push(event)
+    else this.#queues.set(event.key, [event])
+    if (event.state === 'stored') this.#stored.add(event.eventId)
+    this.#refresh(event.key, now)
+  }
+
+  /** The next event to run; it is running from now on. */
+  take(): QueuedEvent | undefined {
+    for (const key of this.#ready) {
+      this.#ready.delete(key)
+      this.#running.add(key)
+      return this.#queues.get(key)?.[0]
+    }
+  }
+
+  /** The run has ended, and the event waits for its next one. Returns the events of the record that the log alone contains. */
+  putBack(event: QueuedEvent): readonly QueuedEvent[] {
+    this.#running.delete(event.key)
+    return this.#queues.get(event.key)?.filter(({ state }) => state === 'log') ?? []
+  }
+
+  remove(event: QueuedEvent, now: number): void {
+    const { key, eventId } = event
+    const queue = this.#queues.get(key)
+    if (!queue) return
+    if (queue[0] === event) {
+      this.#running.delete(key)
+      queue.shift()
+    } else {
+      const index = queue.indexOf(event)
+      if (index >= 0) queue.splice(index, 1)
+    }
+    this.#stored.delete(eventId)
+    if (queue.length === 0) this.#queues.delete(key)
+    this.#refresh(key, now)
+  }
+
+  store(event: QueuedEvent, id: number, now: number): void {
+    event.state = 'stored'
+    event.id = id
+    this.#stored.add(event.eventId)
+    this.#refresh(event.key, now)
+  }
+
+  /** Finds the events that have become due. */
+  refresh(now: number): void {
+    for (const key of this.#queues.keys()) this.#refresh(key, now)
+  }
+
+  /** An event whose row is being stored does not run before it is. */
+  #refresh(key: string, now: number): void {
+    const first = this.#queues.get(key)?.[0]
+    if (!first || this.#running.has(key) || first.state === 'saving' || first.dueAt > now) this.#ready.delete(key)
+    else this.#ready.add(key)
+  }
+}

@@ -1,0 +1,141 @@
+import type { Rule, RuleOutcome } from '../access-rules.ts'
+import type { ModelDefinitions } from '../definition.ts'
+import type { ModelName } from '../inference/attributes-of.ts'
+import type { RecordOf } from '../inference/record-of.ts'
+import type { Records, TransactionRecords } from '../inference/records-of.ts'
+import type { StandardSchema } from '../standard-schema.ts'
+
+/** What an action is about: one record, a model, or the whole service. */
+export const actionSubjects = ['record', 'model', 'service'] as const
+export type ActionSubject = (typeof actionSubjects)[number]
+
+/** What an action is given besides the records. */
+interface Call<Input> {
+  /** The output of the schema of `input`; undefined for an action without one. */
+  readonly input: Input
+  /** What `auth.identify` returned; null for an anonymous requester and for the system. */
+  // biome-ignore lint/suspicious/noExplicitAny: the user is what `auth.identify` of the configuration returns
+  readonly user: any
+  /** Whether code in the same process runs it on behalf of the system. */
+  readonly isSystem: boolean
+  /** Headers of the request, or of the request that opened the socket, by name in lower case. Empty in the same process. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  /** Aborted when the client disconnects and when the time limit is exceeded. */
+  readonly signal: AbortSignal
+}
+
+/** The record of an action on a record, as the requester may read it. */
+interface WithRecord<R> {
+  readonly record: R
+}
+
+/** Records within the transaction of the action, which is committed with the result. */
+interface Transactional<T> {
+  /** With the rules of the requester. */
+  readonly tx: T
+  /** Without rules, in the same transaction. */
+  readonly system: { readonly records: T }
+}
+
+/** Records outside of a transaction. */
+interface Direct<R> {
+  /** With the rules of the requester. */
+  readonly records: R
+  /** Without rules. */
+  readonly system: { readonly records: R }
+}
+
+/** What `run` of an action is given. */
+export type ActionContext<
+  On extends ActionSubject,
+  Input,
+  Method extends ActionMethod,
+  Tx extends boolean,
+  K extends Known,
+> = Call<Input> &
+  (On extends 'record' ? WithRecord<K['record']> : unknown) &
+  (Method extends 'GET' ? Direct<K['records']> : Tx extends false ? Direct<K['records']> : Transactional<K['tx']>)
+
+/** What is known of the models where an action is written. */
+export interface Known {
+  readonly record: unknown
+  readonly records: unknown
+  readonly tx: unknown
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: nothing is known of the models
+type AnyRecord = Readonly<Record<string, any>>
+/** Of an action that is written among the models themselves. */
+interface NothingKnown {
+  readonly record: AnyRecord
+  readonly records: AnyRecord
+  readonly tx: AnyRecord
+}
+type ModelsKnown<M extends ModelDefinitions, N> = {
+  readonly record: N extends ModelName<M> ? RecordOf<M, N> : AnyRecord
+  readonly records: Records<M>
+  readonly tx: TransactionRecords<M>
+}
+
+export type ActionMethod = 'GET' | 'POST'
+
+/** What is declared of an action besides `run`. */
+export interface ActionOptions<On extends ActionSubject, In, Out, Method extends ActionMethod, Tx extends boolean> {
+  readonly on: On
+  /** A Standard Schema (zod, valibot, arktype) of the input. An action without one takes no input. */
+  readonly input?: In
+  /** A Standard Schema of the result; a result that it refuses is an error of the action. */
+  readonly result?: Out
+  /** A requester that may run it. The function of an action on a record may return a condition on the record. */
+  // biome-ignore lint/suspicious/noExplicitAny: the user is what `auth.identify` of the configuration returns
+  readonly access?: Rule<RuleOutcome, any>
+  /** `'GET'`: the action only reads, and takes its input from the query string; default `'POST'`. */
+  readonly method?: Method
+  /** False: `run` may wait for anything, and each write of it is its own transaction; default true. */
+  readonly transaction?: Tx
+  readonly description?: string
+}
+
+/** An action as it is declared. `types` exists for the compiler only. */
+export interface ActionDefinition<On extends ActionSubject = ActionSubject, Input = unknown, Result = unknown>
+  extends ActionOptions<On, StandardSchema | undefined, StandardSchema | undefined, ActionMethod, boolean> {
+  // biome-ignore lint/suspicious/noExplicitAny: what it is given depends on the declaration
+  run(context: any): unknown
+  readonly types?: { readonly input: Input; readonly result: Result }
+}
+
+export type ActionDefinitions = {
+  // biome-ignore lint/suspicious/noExplicitAny: `any` accepts every input and result
+  readonly [name: string]: ActionDefinition<ActionSubject, any, any>
+}
+
+type TypesOf<S extends StandardSchema> = NonNullable<S['~standard']['types']>
+type InputOf<S> = S extends StandardSchema ? TypesOf<S>['input'] : undefined
+type OutputOf<S> = S extends StandardSchema ? TypesOf<S>['output'] : undefined
+/** The result that a schema declares, or what `run` returns. */
+type ResultOf<Out, Result> = Out extends StandardSchema ? TypesOf<Out>['output'] : Awaited<Result>
+
+/** Declares an action whose records have the types of `K`. */
+export type DeclareAction<K extends Known> = <
+  const On extends ActionSubject,
+  In extends StandardSchema | undefined = undefined,
+  Out extends StandardSchema | undefined = undefined,
+  const Method extends ActionMethod = 'POST',
+  const Tx extends boolean = true,
+  Result = unknown,
+>(
+  definition: ActionOptions<On, In, Out, Method, Tx> & {
+    run(context: NoInfer<ActionContext<On, OutputOf<In>, Method, Tx, K>>): Result
+  },
+) => ActionDefinition<On, InputOf<In>, ResultOf<Out, Result>>
+
+/**
+ * An operation of the application: a route, a function of the in-process records, and a transaction. Its input and result
+ * are typed by schemas; its records are not typed where the models are still being declared: see `actionFor`.
+ */
+export const action: DeclareAction<NothingKnown> = (definition) => definition as never
+
+/** `action` with the types of models that are declared already: `const action = actionFor<typeof models, 'pet'>()`. */
+export const actionFor = <M extends ModelDefinitions, N extends ModelName<M> | undefined = undefined>(): DeclareAction<
+  ModelsKnown<M, N>
+> => action as never

@@ -1,0 +1,96 @@
+import type {
+  AttributeDefinition,
+  AttributeDefinitions,
+  IndexOptions,
+  ModelDefinition,
+  ModelDefinitions,
+  sharedAttributes,
+} from '../definition.ts'
+import type { None, OwnAttributes, WithShared } from './attributes-of.ts'
+import type { CompileError, UnknownOption } from './compile-errors.ts'
+import type { NullIn } from './record-of.ts'
+import type { SortTerm } from './sort-of.ts'
+import type { Computed, ValueOf } from './value-of.ts'
+
+/**
+ * Additional checks of literal models, so that typing errors are compile errors at their place: no unknown options, and
+ * associations name existing models and attributes. Used as an intersection, `models: M & CheckedModels<M, Shared>`, which
+ * does not affect the inference of `M`.
+ */
+export type CheckedModels<M extends ModelDefinitions, Shared extends AttributeDefinitions = None> = {
+  readonly [N in keyof M]: keyof M[N] extends keyof ModelDefinition
+    ? {
+        readonly attributes?: CheckedAttributes<OwnAttributes<M[N]>, M, keyof Shared>
+        readonly indexes?: CheckedIndexes<M[N], ColumnName<WithShared<M[N], Shared & typeof sharedAttributes>>>
+      }
+    : UnknownOption<keyof M[N], keyof ModelDefinition>
+}
+
+/** The attributes of a model that have a column. */
+type ColumnName<A> = {
+  [K in keyof A]: A[K] extends { readonly collection: string } | Computed | false ? never : K
+}[keyof A] &
+  string
+
+type CheckedIndexes<Definition, Name extends string> = Definition extends { readonly indexes: infer Indexes }
+  ? {
+      readonly [I in keyof Indexes]: Indexes[I] extends readonly unknown[]
+        ? readonly SortTerm<Name>[]
+        : Omit<IndexOptions, 'attributes'> & { readonly attributes: readonly SortTerm<Name>[] }
+    }
+  : unknown
+
+type CheckedAttributes<A, M extends ModelDefinitions, SharedNames> = {
+  readonly [K in keyof A]: A[K] extends false
+    ? unknown
+    : keyof A[K] extends keyof AttributeDefinition
+      ? A[K] extends Computed
+        ? CheckedComputed<A[K], A, M, SharedNames>
+        : CheckedAssociation<A[K], M, SharedNames>
+      : UnknownOption<keyof A[K], keyof AttributeDefinition>
+}
+
+/** The sources exist, and `get` takes their values if it declares what it takes, and returns a value of the type. */
+type CheckedComputed<A, All, M extends ModelDefinitions, SharedNames> = A extends {
+  readonly computed: readonly (infer Source extends string)[]
+  readonly get: (record: infer Given) => infer Value
+}
+  ? [Source] extends [(keyof All | SharedNames | keyof typeof sharedAttributes) & string]
+    ? [Value] extends [ValueOf<M, A> | Date | null | undefined]
+      ? [SourceValues<M, All, Source>] extends [Given]
+        ? unknown
+        : CompileError<'get takes other values than those of the attributes in computed', Source>
+      : CompileError<'get returns values of another type', Value>
+    : Known<
+        Source,
+        (keyof All | SharedNames | keyof typeof sharedAttributes) & string,
+        `there is no attribute ${Source}`
+      >
+  : CompileError<'a computed attribute needs get', A>
+
+/** Of an attribute that is declared elsewhere nothing is known here. */
+type SourceValues<M extends ModelDefinitions, All, Source extends string> = {
+  // biome-ignore lint/suspicious/noExplicitAny: see above
+  [K in Source]: K extends keyof All ? ValueOf<M, All[K]> | NullIn<All[K]> : any
+}
+
+/** With `through`, `via` names an attribute of that model, which is checked at start. */
+type CheckedAssociation<A, M extends ModelDefinitions, SharedNames> = A extends
+  | { readonly model: infer Target extends string }
+  | { readonly collection: infer Target extends string }
+  ? Target extends keyof M
+    ? A extends { readonly through: unknown }
+      ? unknown
+      : A extends { readonly via: infer Via extends string }
+        ? Known<
+            Via,
+            (keyof OwnAttributes<M[Target]> | SharedNames) & string,
+            `there is no attribute ${Via} in ${Target}`
+          >
+        : unknown
+    : Known<Target, keyof M & string, `there is no model ${Target}`>
+  : unknown
+
+type Known<Name extends string, Names extends string, Message extends string> = Name extends Names
+  ? unknown
+  : CompileError<Message, Names>

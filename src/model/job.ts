@@ -1,0 +1,110 @@
+import type { RecordId, Verb } from '../protocol/change.ts'
+import type { JsonObject } from '../protocol/json.ts'
+
+/** What a job was run for. */
+export interface JobEvent {
+  /** Equal for every run of this event, also in another process: a receiver that keeps it can leave out repetitions. */
+  readonly eventId: string
+  readonly verb: Verb
+  readonly model: string
+  /** The key of the record. */
+  readonly id: RecordId
+  /** The time of the change. */
+  readonly at: string
+  /** The record before an `updated` or a `destroyed`. */
+  readonly previous?: JsonObject
+}
+
+/** What a run is given besides its record. */
+export interface JobContext {
+  /** 1 for the first run of this event. */
+  readonly attempt: number
+  /** Aborted when the run exceeds `timeoutMs`, when the service stops, and when another process has taken the job over. */
+  readonly signal: AbortSignal
+  /** Records on behalf of the system. */
+  // biome-ignore lint/suspicious/noExplicitAny: a job is declared inside of the models whose records these are
+  readonly system: { readonly records: any }
+}
+export interface EventJobContext extends JobContext {
+  readonly event: JobEvent
+}
+
+export interface JobOptions {
+  /** How often a failed run is repeated before the event becomes a dead letter; default 8, with growing delays. */
+  readonly retry?: number
+  /** Records that are handled at the same time; default 1. The events of one record are always handled one after another. */
+  readonly concurrency?: number
+  /** A run that takes longer has failed, and its signal is aborted; default is the limit `jobTimeoutMs`. */
+  readonly timeoutMs?: number
+  /** Where a new name begins: at the end of the change log (default), or at the oldest change that it still contains. */
+  readonly from?: 'now' | 'beginning'
+}
+
+/** A function that runs after the commit of a change, at least once. Its name identifies its position in the change log. */
+export interface Job<Rec = never> extends JobOptions {
+  readonly name: string
+  readonly run: (record: Rec, context: EventJobContext) => unknown
+  /** Two definitions of one name with the same key are the same job: those that `webhook` makes of equal arguments. */
+  readonly sameAs?: string
+}
+
+/** The jobs of a model. */
+export type JobDefinitions<Rec = never> = {
+  readonly [verb in Verb]?: Job<Rec> | readonly Job<Rec>[]
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the type of the record is known to the caller only
+type AnyRecord = any
+
+/** A job: a function that runs after the commit of each change that it is declared for. The name identifies its position. */
+export const job = <Rec = AnyRecord>(
+  name: string,
+  run: Job<Rec>['run'],
+  options: JobOptions = {},
+): Job<NoInfer<Rec>> => ({
+  ...options,
+  name,
+  run,
+})
+
+const optionNames = ['name', 'run', 'sameAs', 'retry', 'concurrency', 'timeoutMs', 'from']
+const longestName = 100
+
+/** What is wrong with a job, as the end of a sentence about it; empty when nothing is. */
+export function jobProblems(given: unknown): readonly string[] {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return ['must be a job: job(name, function)']
+  const { name, run, from, ...options } = given as { readonly [name in keyof Job]?: unknown }
+  const unknown = Object.keys(given).filter((option) => !optionNames.includes(option))
+  return [
+    ...nameProblems(name),
+    ...(typeof run === 'function' ? [] : ['has no function to run']),
+    ...(from === undefined || from === 'now' || from === 'beginning' ? [] : ['from must be "now" or "beginning"']),
+    ...numberProblems(options),
+    ...unknown.map((option) => `has no option "${option}"`),
+  ]
+}
+
+export function nameProblems(name: unknown): readonly string[] {
+  const isName = typeof name === 'string' && name !== '' && name.length <= longestName && !/\p{Cc}/u.test(name)
+  return isName ? [] : [`its name must be a string of 1 to ${longestName} characters`]
+}
+
+const mostConcurrent = 100
+
+export function numberProblems({
+  retry,
+  concurrency,
+  timeoutMs,
+}: {
+  readonly [name: string]: unknown
+}): readonly string[] {
+  const isWhole = (value: unknown, least: number, most: number): boolean =>
+    value === undefined || (Number.isInteger(value) && Number(value) >= least && Number(value) <= most)
+  return [
+    ...(isWhole(retry, 0, 1_000) ? [] : ['retry must be a whole number from 0 to 1000']),
+    ...(isWhole(concurrency, 1, mostConcurrent)
+      ? []
+      : [`concurrency must be a whole number from 1 to ${mostConcurrent}`]),
+    ...(isWhole(timeoutMs, 1, 2 ** 31 - 1) ? [] : ['timeoutMs must be a whole number of milliseconds']),
+  ]
+}

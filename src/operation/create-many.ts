@@ -1,0 +1,152 @@
+import type { Model } from '../model/model.ts'
+import { type InvalidAttributes, ServiceError } from '../protocol/errors.ts'
+import { isJsonObject, type JsonObject } from '../protocol/json.ts'
+import { JoinedRecords } from '../storage/joined-records.ts'
+import type { ScopedReads, ScopedTransaction } from '../storage/scoped-store.ts'
+import type { Records } from '../storage/store.ts'
+import { chunksOf } from '../support/chunks-of.ts'
+import { eventLoopTurn } from '../support/event-loop-turn.ts'
+import { embed } from './embed.ts'
+import { writeCurrent } from './hooks/linked-changes.ts'
+import { insertRecord } from './insert-record.ts'
+import type { Invocation, JsonResult, OperationServices, RecordsResult, WriteOperation } from './operation.ts'
+import { count, omit, populate } from './parameters.ts'
+import { hasChanges, isCurrent } from './prepare-members.ts'
+import { isOneStatement, type PreparedRecord, prepareRecord } from './prepare-record.ts'
+import { invalidRecord, type RecordValues, readValues } from './record-values.ts'
+import { countResult, manyResult, readManyAnswer } from './selected-records.ts'
+import { writtenManySubscriptions } from './subscriptions.ts'
+
+type CreateManyInput = ReturnType<typeof readManyAnswer> & { readonly records: readonly RecordValues[] }
+
+/** New records, from a list. Violations are named by their place in it: `2.name`. */
+export const createMany: WriteOperation<CreateManyInput, RecordsResult | JsonResult, readonly PreparedRecord[]> = {
+  name: 'createMany',
+  effect: 'writes',
+  action: 'create',
+  routes: [{ method: 'POST', path: '/:model', style: 'rest', when: 'list' }],
+  parameters: [count, populate, omit],
+  acceptsList: true,
+
+  parse(parameters, { model }, services) {
+    const { list = [] } = parameters
+    const { maxAffected } = services.limits
+    if (list.length > maxAffected)
+      throw new ServiceError('E_BAD_REQUEST', `A list of more than ${maxAffected} records`, { limit: 'maxAffected' })
+    const bodies = list.map((body, index) => {
+      if (isJsonObject(body)) return body
+      throw new ServiceError('E_BAD_BODY', `Item ${index} of the list is not an object of attributes`)
+    })
+    const records = readEach(bodies, model, (body) =>
+      readValues({ ...parameters, body }, model, services, { withKey: true }),
+    )
+    return { records, ...readManyAnswer(parameters, model, services) }
+  },
+
+  prepare: prepareAll,
+
+  run(invocation, prepared, store, services) {
+    const { input, target, origin } = invocation
+    const { model } = target
+    const { count, populate } = input
+    const insert = (records: readonly PreparedRecord[]) => async (transaction: ScopedTransaction) => {
+      if (services.hooks)
+        for (const record of records) if (!(await isCurrent(record, transaction, services))) return undefined
+      const stored = await insertAll(records, transaction, services)
+      if (count) return countResult(stored.length, true)
+      const shown: Records[] = []
+      for (const part of stored) shown.push(transaction.reveal ? await transaction.reveal(model, part) : part)
+      return manyResult(model, await embed(new JoinedRecords(shown), populate, transaction), populate, true)
+    }
+    const prepareAgain = () => prepareAll(invocation, store, services)
+    return writeCurrent(model, prepared, prepareAgain, (records) =>
+      store.transaction(insert(records), { origin, isSerializable: records.some(hasChanges) }),
+    )
+  },
+
+  subscriptions: writtenManySubscriptions,
+}
+
+async function prepareAll(
+  { input: { records }, target: { model }, requester }: Invocation<CreateManyInput>,
+  reads: ScopedReads,
+  services: OperationServices,
+): Promise<readonly PreparedRecord[]> {
+  const prepared: PreparedRecord[] = []
+  const invalid: Invalid = {}
+  let invalidCount = 0
+  for (const [index, record] of records.entries()) {
+    if (eventLoopTurn.isUsed) await eventLoopTurn.next()
+    try {
+      prepared.push(await prepareRecord(model, record, 'create', { requester, reads, services }))
+    } catch (error) {
+      Object.assign(invalid, placed(error, index))
+      if (++invalidCount === maxInvalid) break
+    }
+  }
+  if (prepared.length < records.length) throw invalidRecord(model, invalid)
+  return prepared
+}
+
+/** Statements that are sent together. On a database within the process all of them are run at once. */
+const insertedAtOnce = 100
+
+/** Statements that do not depend on each other are sent without waiting for the answers in between. */
+async function insertAll(
+  records: readonly PreparedRecord[],
+  transaction: ScopedTransaction,
+  services: OperationServices,
+): Promise<readonly Records[]> {
+  if (
+    transaction.unscoped === undefined &&
+    services.hooks === undefined &&
+    records.every((record) => isOneStatement(record, services))
+  ) {
+    const stored: Records[] = []
+    for (const some of chunksOf(records, insertedAtOnce)) {
+      stored.push(...(await Promise.all(some.map(({ model, assignments }) => transaction.insert(model, assignments)))))
+      if (eventLoopTurn.isUsed) await eventLoopTurn.next()
+    }
+    return stored
+  }
+  const stored: Records[] = []
+  for (const record of records) {
+    stored.push(await insertRecord(record, transaction, services))
+    if (eventLoopTurn.isUsed) await eventLoopTurn.next()
+  }
+  return stored
+}
+
+/** The violations of so many records are reported; those of the others after them are not looked for. */
+const maxInvalid = 100
+
+type Invalid = Record<string, InvalidAttributes[string]>
+
+/** Reads each item; the violations of all are reported together. */
+function readEach(
+  bodies: readonly JsonObject[],
+  model: Model,
+  read: (body: JsonObject) => RecordValues,
+): readonly RecordValues[] {
+  const invalid: Invalid = {}
+  const results: RecordValues[] = []
+  let invalidCount = 0
+  for (const [index, body] of bodies.entries()) {
+    try {
+      results.push(read(body))
+    } catch (error) {
+      Object.assign(invalid, placed(error, index))
+      if (++invalidCount === maxInvalid) break
+    }
+  }
+  if (results.length < bodies.length) throw invalidRecord(model, invalid)
+  return results
+}
+
+/** The violations of one item, by their names in the list. Throws other errors. */
+function placed(error: unknown, index: number): InvalidAttributes {
+  if (!(error instanceof ServiceError) || error.details.invalidAttributes === undefined) throw error
+  return Object.fromEntries(
+    Object.entries(error.details.invalidAttributes).map(([name, violations]) => [`${index}.${name}`, violations]),
+  )
+}

@@ -1,0 +1,67 @@
+import { originalOf } from '../model/model.ts'
+import type { Json } from '../protocol/json.ts'
+import type { ScopedStore } from '../storage/scoped-store.ts'
+import { isDestroyCurrent, prepareDestroy, reachesHooks } from './destroy-changes.ts'
+import { destroyRecords } from './destroy-records.ts'
+import { beforeDestroy, hasHookBefore, previousRecord, requireWritable } from './hooks/before.ts'
+import { noChanges, type PreparedChanges, writeCurrent } from './hooks/linked-changes.ts'
+import type { Invocation, JsonResult, OperationServices, RecordsResult, WriteOperation } from './operation.ts'
+import {
+  confirmKeys,
+  countResult,
+  manyResult,
+  readRecords,
+  readSelected,
+  type SelectedInput,
+  selectionParameters,
+  selectKeys,
+} from './selected-records.ts'
+
+/** Deletes every record that matches a condition; answers the records as they were. */
+export const destroyMany: WriteOperation<SelectedInput, RecordsResult | JsonResult, undefined> = {
+  name: 'destroyMany',
+  effect: 'writes',
+  action: 'destroy',
+  routes: [{ method: 'DELETE', path: '/:model', style: 'rest', when: 'where' }],
+  parameters: selectionParameters,
+
+  parse: (parameters, { model }, services) => readSelected(parameters, model, services),
+
+  prepare: () => undefined,
+
+  async run(invocation, _prepared, store, services) {
+    const { input, target, precondition, origin } = invocation
+    const { model } = target
+    const { where, count, populate } = input
+    const select = () => selectPrepared(invocation, store, services)
+    return writeCurrent(model, await select(), select, ({ selected, changes }) =>
+      store.transaction(
+        async (transaction) => {
+          const keys = await confirmKeys(model, selected, where, precondition, transaction)
+          if (!(await isDestroyCurrent(model, keys, changes, transaction, services))) return undefined
+          const records = count ? undefined : await readRecords(model, keys, populate, transaction)
+          if (keys.length > 0) await destroyRecords(originalOf(model), keys, transaction, services, changes)
+          return records ? manyResult(model, records, populate) : countResult(keys.length)
+        },
+        { origin, isSerializable: true },
+      ),
+    )
+  },
+}
+
+/** The keys of the records that match, after the hooks of all that is destroyed with them. */
+async function selectPrepared(
+  { input: { where }, target: { model }, requester }: Invocation<SelectedInput>,
+  reads: ScopedStore,
+  services: OperationServices,
+): Promise<{ readonly selected: readonly Json[]; readonly changes: PreparedChanges }> {
+  const selected = await selectKeys(model, where, reads, services)
+  const isHooked = hasHookBefore('destroy', model)
+  if (!isHooked && !reachesHooks(originalOf(model), services)) return { selected, changes: noChanges }
+  const caller = { requester, reads, services }
+  for (const key of selected) {
+    if (isHooked) await beforeDestroy(model, await previousRecord('destroy', model, key, reads), caller)
+    else await requireWritable('destroy', model, key, reads)
+  }
+  return { selected, changes: await prepareDestroy(model, selected, caller) }
+}

@@ -1,0 +1,82 @@
+import { idIn } from '../criteria/criteria.ts'
+import type { Attribute, Model } from '../model/model.ts'
+import { ServiceError } from '../protocol/errors.ts'
+import type { Json } from '../protocol/json.ts'
+import { integrity, type ScopedTransaction } from '../storage/scoped-store.ts'
+import { chunksOf } from '../support/chunks-of.ts'
+import { deletionOrder } from './deletion-order.ts'
+import { collectDoomed, type Doomed, refersToOne, stayingReferences } from './doomed-records.ts'
+import type { PreparedChanges } from './hooks/linked-changes.ts'
+import { clearReferences } from './membership.ts'
+import type { ForeignKeyReference, OperationServices } from './operation.ts'
+
+/** Keys in one statement. */
+const deletedAtOnce = 100
+
+/**
+ * Deletes records. What refers to them is deleted, cleared, or prevents it, as `onDestroy` of each association says. This
+ * keeps the database consistent, so it includes records that the requester may neither read nor write; its rules apply to
+ * the records themselves.
+ */
+export async function destroyRecords(
+  model: Model,
+  ids: readonly Json[],
+  transaction: ScopedTransaction,
+  services: OperationServices,
+  changes: PreparedChanges,
+): Promise<void> {
+  const all = integrity(transaction)
+  const doomed = await collectDoomed(model, ids, all, services)
+  for (const [target, found] of doomed.keys) {
+    for (const reference of services.referencedBy.get(target) ?? [])
+      await release(reference, [...found], doomed, transaction, services, changes)
+  }
+  const { order, cut } = deletionOrder(new Set(doomed.keys.keys()), services.referencedBy)
+  for (const { model: referring, attribute } of cut) {
+    const found = [...(doomed.keys.get(referring) as Set<Json>)]
+    await all.update(referring, idIn(referring, found), [{ attribute, value: null }])
+  }
+  const [first, ...rounds] = doomed.rounds
+  for (const target of order) {
+    for (const round of rounds.toReversed()) {
+      if (round.model !== target) continue
+      for (const some of chunksOf(round.ids, deletedAtOnce)) await all.delete(target, idIn(target, some))
+    }
+    if (first?.model === target) await transaction.delete(target, idIn(target, ids))
+  }
+}
+
+/**
+ * Deletes junction rows and clears foreign keys. Throws E_CONFLICT where a record that stays keeps its reference, and
+ * describes these records only if the requester may read them.
+ */
+async function release(
+  { model, attribute }: ForeignKeyReference,
+  ids: readonly Json[],
+  doomed: Doomed,
+  transaction: ScopedTransaction,
+  services: OperationServices,
+  changes: PreparedChanges,
+): Promise<void> {
+  const all = integrity(transaction)
+  const referring = refersToOne(attribute, ids)
+  if (model.isJunction) {
+    await all.delete(model, referring)
+    return
+  }
+  if (attribute.onDestroy === 'cascade' && doomed.keys.has(model)) return
+  const staying = stayingReferences({ model, attribute }, ids, doomed)
+  if (attribute.onDestroy === 'setNull') {
+    await clearReferences(model, attribute, staying, all, services, changes)
+    return
+  }
+  const count = await all.count(model, staying)
+  if (count === 0) return
+  if (all !== transaction && (await transaction.count(model, staying)) < count)
+    throw new ServiceError('E_CONFLICT', 'Other records refer to this record')
+  const message = `${count} ${model.name} record${count === 1 ? '' : 's'} ${verbOf(attribute, count)} this record as "${attribute.name}"`
+  throw new ServiceError('E_CONFLICT', message, { model: model.name, attribute: attribute.name })
+}
+
+const verbOf = ({ nullable }: Attribute, count: number): string =>
+  `${nullable ? 'refer' : 'require'}${count === 1 ? 's' : ''}${nullable ? ' to' : ''}`

@@ -1,0 +1,70 @@
+import { and, type Condition, idIn, not, orderByPrimaryKey } from '../criteria/criteria.ts'
+import { isIn } from '../criteria/operators/in.ts'
+import type { Attribute, Model } from '../model/model.ts'
+import { ServiceError } from '../protocol/errors.ts'
+import type { Json } from '../protocol/json.ts'
+import type { Reads } from '../storage/store.ts'
+import type { ForeignKeyReference, OperationServices } from './operation.ts'
+
+/** What is to be deleted. */
+export interface Doomed {
+  readonly keys: Map<Model, Set<Json>>
+  /** In the order in which they were found: the records of a round refer to those of earlier ones. */
+  readonly rounds: { readonly model: Model; readonly ids: readonly Json[] }[]
+}
+
+/** The records and all that refer to them by an association that cascades. Throws E_CONFLICT for too many. */
+export async function collectDoomed(
+  model: Model,
+  ids: readonly Json[],
+  all: Reads,
+  { referencedBy, limits: { maxAffected } }: OperationServices,
+): Promise<Doomed> {
+  const doomed: Doomed = { keys: new Map([[model, new Set(ids)]]), rounds: [{ model, ids }] }
+  let count = ids.length
+  for (const round of doomed.rounds) {
+    for (const { model: referring, attribute } of referencedBy.get(round.model) ?? []) {
+      if (attribute.onDestroy !== 'cascade' || referring.isJunction) continue
+      const found = await all.find(referring, {
+        where: refersToOne(attribute, round.ids),
+        sort: orderByPrimaryKey(referring),
+        limit: maxAffected + 1,
+        skip: 0,
+        select: [referring.primaryKey],
+      })
+      const known = doomed.keys.get(referring)
+      const added = found.values(referring.primaryKey).filter((id) => !known?.has(id))
+      if (added.length === 0) continue
+      doomed.keys.set(referring, new Set([...(known ?? []), ...added]))
+      doomed.rounds.push({ model: referring, ids: added })
+      count += added.length
+      if (count > maxAffected) throw tooMany(model, maxAffected)
+    }
+  }
+  return doomed
+}
+
+const tooMany = ({ name }: Model, maxAffected: number): ServiceError =>
+  new ServiceError(
+    'E_CONFLICT',
+    `The operation would destroy more than ${maxAffected} records, including those that are destroyed with this ${name}`,
+    { limit: 'maxAffected', model: name },
+  )
+
+export const refersToOne = (attribute: Attribute, ids: readonly Json[]): Condition => ({
+  kind: 'compare',
+  attribute,
+  operator: isIn,
+  operand: ids,
+})
+
+/** The references to destroyed records by records that are not destroyed with them. */
+export function stayingReferences(
+  { model, attribute }: ForeignKeyReference,
+  ids: readonly Json[],
+  doomed: Doomed,
+): Condition {
+  const deleted = doomed.keys.get(model)
+  const referring = refersToOne(attribute, ids)
+  return deleted ? and(referring, not(idIn(model, [...deleted]))) : referring
+}

@@ -1,0 +1,98 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { inspect } from 'node:util'
+import { ServiceError } from '../../protocol/errors.ts'
+import { Deadlines } from '../../support/deadlines.ts'
+import { getOrInsertComputed } from '../../support/get-or-insert-computed.ts'
+import type { MaybePromise } from '../../support/maybe-promise.ts'
+
+/** A hook that is running, and the one whose write called it. */
+interface RunningHook {
+  readonly name: string
+  readonly depth: number
+  readonly outer: RunningHook | undefined
+}
+
+const running = new AsyncLocalStorage<RunningHook>()
+
+/** Errors by which a hook refused: these are answers to the request, wherever they pass through. */
+const refusals = new WeakSet<object>()
+/** Errors of operations on behalf of the system, which a requester must not see. */
+const internal = new WeakSet<object>()
+
+/**
+ * Calls a hook. A ServiceError that it throws is the answer to the request. Throws an error for the log when hooks run each
+ * other without end.
+ */
+export function callHook<T>(name: string, maxDepth: number, call: () => T | PromiseLike<T>): MaybePromise<T> {
+  const outer = running.getStore()
+  const depth = (outer?.depth ?? 0) + 1
+  if (depth > maxDepth) throw tooDeep(name, outer, maxDepth)
+  try {
+    const result = running.run({ name, depth, outer }, call)
+    if (!isThenable(result)) return result
+    return Promise.resolve(result).then(undefined, (error: unknown) => {
+      throw failureOf(error, name)
+    })
+  } catch (error) {
+    throw failureOf(error, name)
+  }
+}
+
+const isThenable = <T>(value: T | PromiseLike<T>): value is PromiseLike<T> =>
+  typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+
+/** What the failure of a hook is to the request. */
+export function failureOf(error: unknown, name: string): unknown {
+  if (!(error instanceof Error)) return new Error(`The hook ${name} threw ${inspect(error)}`)
+  if (!(error instanceof ServiceError)) return error
+  if (isMarkedInternal(error)) return new Error(`The hook ${name} failed: ${error.message}`, { cause: error })
+  refusals.add(error)
+  return error
+}
+
+/**
+ * Marks the failure of an operation that code of the application performed on behalf of the system. What `refuse` made is
+ * an answer to the request in any case.
+ */
+export function markInternal(error: unknown): void {
+  if (!(error instanceof Error)) return
+  const isAnswer = error instanceof ServiceError && (error.details.status !== undefined || refusals.has(error))
+  if (!isAnswer) internal.add(error)
+}
+
+/** Whether an error is one that `markInternal` has marked, also after the database error of a transaction was translated. */
+export const isMarkedInternal = (error: unknown): error is ServiceError =>
+  error instanceof ServiceError &&
+  error.status < 500 &&
+  (internal.has(error) || (error.cause instanceof Error && internal.has(error.cause)))
+
+function tooDeep(name: string, outer: RunningHook | undefined, maxDepth: number): Error {
+  const names = [name]
+  for (let hook = outer; hook; hook = hook.outer) names.unshift(hook.name)
+  return new Error(`Hooks run each other more than ${maxDepth} levels deep (maxHookDepth): ${names.join(' → ')}`)
+}
+
+const deadlines = new Map<number, Deadlines>()
+
+/** Rejects with E_TIMEOUT when the hook takes too long. What it does afterwards has no effect. */
+export function withTimeLimit<T>(result: MaybePromise<T>, name: string, limitMs: number): MaybePromise<T> {
+  if (!(result instanceof Promise)) return result
+  const pending = getOrInsertComputed(deadlines, limitMs, () => new Deadlines(limitMs))
+  return new Promise((resolve, reject) => {
+    const onLate = () =>
+      reject(
+        new ServiceError('E_TIMEOUT', `The hook ${name} took longer than ${limitMs} ms`, { limit: 'hookTimeoutMs' }),
+      )
+    pending.add(onLate)
+    result.then(
+      (value) => {
+        pending.remove(onLate)
+        resolve(value)
+      },
+      (error: unknown) => {
+        pending.remove(onLate)
+        reject(error)
+      },
+    )
+  })
+}

@@ -1,0 +1,178 @@
+import { allAttributes, and, type Condition, idIn } from '../../criteria/criteria.ts'
+import type { Assignment } from '../../model/assignment.ts'
+import type { HookedWrite } from '../../model/hooks.ts'
+import type { Model } from '../../model/model.ts'
+import type { JsonObject } from '../../protocol/json.ts'
+import { type Requester, system } from '../../protocol/requester.ts'
+import type { Records, Store, Transaction } from '../../storage/store.ts'
+import { assertDefined } from '../../support/assert.ts'
+import type { Limits } from '../../support/limits.ts'
+import type { MaybePromise } from '../../support/maybe-promise.ts'
+import { callHook, failureOf, withTimeLimit } from './call-hook.ts'
+import type { HookServices } from './hook-services.ts'
+
+/** What the hooks within a transaction need. */
+export interface WithinCaller {
+  readonly requester: Requester
+  readonly hooks: HookServices
+  readonly limits: Limits
+}
+
+const hasHook = ({ hooks }: Model, write: HookedWrite): boolean =>
+  hooks?.within[write] !== undefined || hooks?.lifecycle.after?.[write] !== undefined
+
+/** Whether a model has hooks that run within transactions, so that writes pass through `hookedStore`. */
+export const runsInTransactions = (model: Model): boolean =>
+  (['create', 'update', 'destroy'] as const).some((write) => hasHook(model, write))
+
+/**
+ * The store with the hooks of the models: in a transaction they run after each statement, once for each record that it
+ * wrote. Whatever writes a record passes through here: operations, nested records, memberships, cascades.
+ */
+export function hookedStore(store: Store, caller: WithinCaller): Store {
+  const transaction: Store['transaction'] = async (work, context) => {
+    let written: Written[] = []
+    const result = await store.transaction(
+      (transaction) => {
+        // After a conflict the work runs again from its beginning.
+        written = []
+        return work(hookedTransaction(transaction, caller, written))
+      },
+      { ...context, timeoutMs: context?.timeoutMs ?? caller.limits.transactionTimeoutMs },
+    )
+    if (written.length > 0) await runAfterCommit(written, caller)
+    return result
+  }
+  return {
+    find: (model, criteria, options) => store.find(model, criteria, options),
+    count: (model, where, options) => store.count(model, where, options),
+    related: (association, keys, criteria, options) => store.related(association, keys, criteria, options),
+    matching: (model, ids, conditions) => store.matching(model, ids, conditions),
+    insert: (model, assignments, context) =>
+      hasHook(model, 'create')
+        ? transaction((within) => within.insert(model, assignments), context)
+        : store.insert(model, assignments, context),
+    update: (model, where, assignments, context) =>
+      hasHook(model, 'update')
+        ? transaction((within) => within.update(model, where, assignments), context)
+        : store.update(model, where, assignments, context),
+    delete: (model, where, context) =>
+      hasHook(model, 'destroy')
+        ? transaction((within) => within.delete(model, where), context)
+        : store.delete(model, where, context),
+    transaction,
+    snapshot: (work, options) => store.snapshot(work, options),
+    changes: store.changes,
+    answers: store.answers,
+    secret: store.secret,
+    description: store.description,
+    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+  }
+}
+
+/** A record that was written, for the functions that run after the commit. */
+interface Written {
+  readonly model: Model
+  readonly write: HookedWrite
+  readonly record: JsonObject
+}
+
+function hookedTransaction(all: Transaction, caller: WithinCaller, written: Written[]): Transaction {
+  const inserted = async (model: Model, records: MaybePromise<Records>): Promise<Records> => {
+    const stored = await records
+    if (hasHook(model, 'create')) for (const record of stored.decode()) await wrote(model, 'create', { record }, record)
+    return stored
+  }
+  const wrote = async (
+    model: Model,
+    write: HookedWrite,
+    images: { readonly previous?: JsonObject | undefined; readonly record?: JsonObject },
+    record: JsonObject,
+  ): Promise<void> => {
+    if (model.hooks?.within[write]) {
+      const own = hookedTransaction(all, { ...caller, requester: system }, written)
+      await runWithin(model, write, images, own, caller)
+    }
+    if (model.hooks?.lifecycle.after?.[write]) written.push({ model, write, record })
+  }
+  return {
+    find: (model, criteria, options) => all.find(model, criteria, options),
+    count: (model, where, options) => all.count(model, where, options),
+    related: (association, keys, criteria, options) => all.related(association, keys, criteria, options),
+    insert: (model, assignments) => inserted(model, all.insert(model, assignments)),
+    keepAnswer: (answer) => assertDefined(all.keepAnswer, 'a database that keeps no answers').call(all, answer),
+    insertMissing: (model, assignments) => inserted(model, all.insertMissing(model, assignments)),
+    async update(model, where, assignments) {
+      if (!hasHook(model, 'update')) return all.update(model, where, assignments)
+      const { previous, records } = await updateLocked(model, where, assignments, all, caller)
+      for (const record of records.decode())
+        await wrote(model, 'update', { previous: previous.get(record[model.primaryKey.name]), record }, record)
+      return records
+    },
+    async delete(model, where) {
+      const deleted = await all.delete(model, where)
+      if (hasHook(model, 'destroy'))
+        for (const previous of deleted.decode()) await wrote(model, 'destroy', { previous }, previous)
+      return deleted
+    },
+  }
+}
+
+/** Updates the rows that match now, which are locked, so that `previous` is what the update replaced. */
+async function updateLocked(
+  model: Model,
+  where: Condition,
+  assignments: readonly Assignment[],
+  all: Transaction,
+  { limits }: WithinCaller,
+): Promise<{ readonly previous: ReadonlyMap<unknown, JsonObject>; readonly records: Records }> {
+  const found = await all.find(model, {
+    where,
+    sort: [],
+    // One more than may be changed, so that the update refuses the rest.
+    limit: limits.maxAffected + 1,
+    skip: 0,
+    select: allAttributes(model),
+    lock: true,
+  })
+  const keys = found.values(model.primaryKey)
+  const previous = new Map(found.decode().map((record) => [record[model.primaryKey.name], record]))
+  return { previous, records: await all.update(model, and(idIn(model, keys), where), assignments) }
+}
+
+async function runWithin(
+  model: Model,
+  write: HookedWrite,
+  images: { readonly previous?: JsonObject | undefined; readonly record?: JsonObject },
+  transaction: Transaction,
+  { requester, hooks, limits }: WithinCaller,
+): Promise<void> {
+  const hook = assertDefined(model.hooks?.within[write], `${model.name} has no hook within ${write}`)
+  const user = requester.kind === 'user' ? requester.user : null
+  const isSystem = requester.kind === 'system'
+  const name = `within.${write} of ${model.name}`
+  try {
+    await hooks.inTransaction(transaction, (tx) =>
+      callHook(name, limits.maxHookDepth, () => hook({ ...images, user, isSystem, tx } as never)),
+    )
+  } catch (error) {
+    // Also the failure of a write that the hook caught: it fails the transaction.
+    throw failureOf(error, name)
+  }
+}
+
+/** What fails here cannot undo the write, so it is reported and the request succeeds. */
+async function runAfterCommit(written: readonly Written[], { hooks, limits }: WithinCaller): Promise<void> {
+  for (const { model, write, record } of written) {
+    const name = `after ${write} of ${model.name}`
+    try {
+      await withTimeLimit(
+        callHook(name, limits.maxHookDepth, () => model.hooks?.lifecycle.after?.[write]?.(record)),
+        name,
+        limits.hookTimeoutMs,
+      )
+    } catch (error) {
+      hooks.onError(error)
+    }
+  }
+}

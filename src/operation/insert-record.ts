@@ -1,0 +1,75 @@
+import type { Assignment } from '../model/assignment.ts'
+import type { Attribute, Model } from '../model/model.ts'
+import type { Json } from '../protocol/json.ts'
+import type { ScopedTransaction } from '../storage/scoped-store.ts'
+import type { Records } from '../storage/store.ts'
+import { eventLoopTurn } from '../support/event-loop-turn.ts'
+import { checkTargets, unchecked } from './check-targets.ts'
+import { laterAssignments } from './later-values.ts'
+import { NewMember } from './member-changes.ts'
+import { linkRecord, replaceMembers } from './membership.ts'
+import type { OperationServices } from './operation.ts'
+import type { PreparedMembers, PreparedRecord } from './prepare-record.ts'
+
+type Keys = ReadonlyMap<Attribute, Json>
+
+/**
+ * Inserts a record, the records that it refers to, and its members. References that the database does not check are
+ * checked first. `keys` are those of records that were created before it, by the attribute that refers to them.
+ */
+export async function insertRecord(
+  record: PreparedRecord,
+  transaction: ScopedTransaction,
+  services: OperationServices,
+  keys?: Keys,
+): Promise<Records> {
+  const { model, members } = record
+  const assignments = await assignmentsOf(record, transaction, services, keys)
+  await checkTargets(unchecked(assignments, services), model, transaction)
+  const stored = await transaction.insert(model, assignments)
+  for (const item of members) await writeMembers(item, keyOf(stored, model), transaction, services)
+  return stored
+}
+
+/** The assignments of a record, with the values that are known now: keys of records that were created before it. */
+export async function assignmentsOf(
+  { assignments, parents, later, model }: PreparedRecord,
+  transaction: ScopedTransaction,
+  services: OperationServices,
+  keys?: Keys,
+): Promise<readonly Assignment[]> {
+  if (parents.length === 0 && keys === undefined && later === undefined) return assignments
+  const created = new Map(keys)
+  for (const { attribute, record } of parents) {
+    if (!created.has(attribute))
+      created.set(attribute, keyOf(await insertRecord(record, transaction, services), record.model))
+  }
+  return [
+    ...assignments,
+    ...[...created].map(([attribute, value]) => ({ attribute, value })),
+    ...(later === undefined ? [] : laterAssignments(later, model, services)),
+  ]
+}
+
+/** Makes these records, existing and new, the members of an association. */
+export async function writeMembers(
+  members: PreparedMembers,
+  parent: Json,
+  transaction: ScopedTransaction,
+  services: OperationServices,
+): Promise<void> {
+  const { association, created, changes } = members
+  await replaceMembers(members, parent, transaction, services, changes)
+  for (const [index, record] of created.entries()) {
+    if (eventLoopTurn.isUsed) await eventLoopTurn.next()
+    if (association.kind === 'hasMany') {
+      await insertRecord(record, transaction, services, new Map([[association.via, parent]]))
+    } else {
+      const stored = await insertRecord(record, transaction, services)
+      const member = keyOf(stored, record.model)
+      await linkRecord(association, parent, member, transaction, services, changes, new NewMember(index))
+    }
+  }
+}
+
+export const keyOf = (stored: Records, { primaryKey }: Model): Json => stored.values(primaryKey)[0] as Json

@@ -1,0 +1,51 @@
+import type { HasMany, ManyToMany } from '../model/model.ts'
+import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts'
+
+/** Existing records that become the members of an association. */
+export interface Members {
+  readonly association: HasMany | ManyToMany
+  readonly ids: readonly Json[]
+  /** They were given as whole records, so the list may be truncated like the answer it was taken from. */
+  readonly wereRecords: boolean
+}
+
+/** Reads keys of records, or the records themselves; one alone is a list of one. Returns the problem as a text. */
+export function readMembers(raw: Json, association: HasMany | ManyToMany, most: number): Members | string {
+  const { primaryKey } = association.target
+  const items = listOf(raw)
+  if (!items) return `takes a list of ids of ${association.target.name}`
+  if (items.length > most) return `takes at most ${most} ids`
+  const ids = new Set<Json>()
+  let wereRecords = false
+  for (const item of items) {
+    wereRecords ||= isJsonObject(item)
+    const key = isJsonObject(item) ? item[primaryKey.name] : item
+    const id = key === undefined || key === null || typeof key === 'object' ? undefined : primaryKey.type.parse(key)
+    if (id === undefined) return `takes ids of ${association.target.name}, and each is ${primaryKey.type.noun}`
+    ids.add(id)
+  }
+  return { association, ids: [...ids], wereRecords }
+}
+
+/** Separates the new records of a list from the others. */
+export function splitMembers(
+  raw: Json,
+  isNew: (item: Json) => item is JsonObject,
+): { readonly existing: Json; readonly added: readonly JsonObject[] } {
+  if (isJsonObject(raw) && isNew(raw)) return { existing: [], added: [raw] }
+  const items = listOf(raw)
+  if (!items) return { existing: raw, added: [] }
+  return { existing: items.filter((item) => !isNew(item)), added: items.filter(isNew) }
+}
+
+/** In a query string a list may be JSON: `?pets=[1,2]`. */
+function listOf(raw: Json): readonly Json[] | undefined {
+  if (Array.isArray(raw)) return raw
+  if (raw === null || isJsonObject(raw)) return undefined
+  if (typeof raw !== 'string' || !raw.startsWith('[')) return [raw as Json]
+  try {
+    return JSON.parse(raw)
+  } catch {
+    return undefined
+  }
+}

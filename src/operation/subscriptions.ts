@@ -1,0 +1,79 @@
+import type { Populate } from '../criteria/criteria.ts'
+import type { Model } from '../model/model.ts'
+import type { RecordId } from '../protocol/change.ts'
+import type { Json, JsonObject } from '../protocol/json.ts'
+import type { SubscriptionRequest } from '../realtime/socket/subscription-request.ts'
+import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
+import type { EmptyResult, JsonResult, RecordResult, RecordsResult } from './operation.ts'
+
+/*
+ * What a request over a socket subscribes it to, as the clients of Sails expect. A read subscribes to the records of
+ * its answer, embedded ones included, and to new records of the models it listed or could have embedded. A write
+ * subscribes to the record it wrote.
+ */
+
+type Ids = Map<string, Set<RecordId>>
+
+/** Of a list: its records, and new records of its model. */
+export function listSubscriptions(result: RecordsResult, model: Model): SubscriptionRequest {
+  const models = result.records.length > 0 ? [model.name, ...associatedModels(model)] : [model.name]
+  return { records: recordsOf(idsOf(result)), models: [...new Set(models)] }
+}
+
+/** Of one record that was read. */
+export const recordSubscriptions = (result: RecordResult, model: Model): SubscriptionRequest => ({
+  records: recordsOf(idsOf(result)),
+  models: associatedModels(model),
+})
+
+/** Of the members of an association: those in the answer, and the record that has the association. */
+export function memberSubscriptions(
+  result: RecordResult | RecordsResult,
+  parent: Model,
+  id: Json,
+): SubscriptionRequest {
+  const ids = idsOf(result)
+  getOrInsertComputed(ids, parent.name, () => new Set()).add(id as RecordId)
+  return { records: recordsOf(ids), models: associatedModels(parent) }
+}
+
+/** Of a record that was written. */
+export const writtenSubscriptions = (result: RecordResult | EmptyResult): SubscriptionRequest => ({
+  records:
+    result.kind === 'empty'
+      ? []
+      : [{ model: result.model.name, ids: result.records.values(result.model.primaryKey) as RecordId[] }],
+  models: [],
+})
+
+/** Of records that were written. */
+export const writtenManySubscriptions = (result: RecordsResult | JsonResult): SubscriptionRequest => ({
+  records: result.kind === 'json' ? [] : recordsOf(idsOf({ ...result, populate: [] })),
+  models: [],
+})
+
+const associatedModels = (model: Model): readonly string[] => [
+  ...new Set([...model.associations.values()].map(({ target }) => target.name)),
+]
+
+function idsOf({ model, records, populate }: RecordResult | RecordsResult): Ids {
+  const ids: Ids = new Map()
+  if (populate.length > 0) collect(records.decode(), model, populate, ids)
+  else ids.set(model.name, new Set(records.values(model.primaryKey) as RecordId[]))
+  return ids
+}
+
+function collect(records: readonly JsonObject[], model: Model, populate: readonly Populate[], ids: Ids): void {
+  const found = getOrInsertComputed(ids, model.name, () => new Set<RecordId>())
+  for (const record of records) found.add(record[model.primaryKey.name] as RecordId)
+  for (const { association, populate: deeper } of populate) {
+    const others = records.flatMap((record) => listOf(record[association.name]))
+    collect(others, association.target, deeper, ids)
+  }
+}
+
+const listOf = (value: Json | undefined): readonly JsonObject[] =>
+  value === null || value === undefined ? [] : ((Array.isArray(value) ? value : [value]) as readonly JsonObject[])
+
+const recordsOf = (ids: Ids): SubscriptionRequest['records'] =>
+  [...ids].map(([model, found]) => ({ model, ids: [...found] }))

@@ -1,0 +1,108 @@
+import { idIn } from '../criteria/criteria.ts'
+import type { Model } from '../model/model.ts'
+import { ServiceError } from '../protocol/errors.ts'
+import type { Json } from '../protocol/json.ts'
+import type { ScopedStore, ScopedTransaction } from '../storage/scoped-store.ts'
+import { checkTargets, unchecked } from './check-targets.ts'
+import { hasHookBefore, previousRecord } from './hooks/before.ts'
+import { assignmentsOf } from './insert-record.ts'
+import type { Invocation, JsonResult, OperationServices, RecordsResult, WriteOperation } from './operation.ts'
+import { noParameters } from './parameters.ts'
+import { type PreparedRecord, prepareRecord } from './prepare-record.ts'
+import { type RecordValues, readValues } from './record-values.ts'
+import {
+  confirmKeys,
+  countResult,
+  manyResult,
+  readRecords,
+  readSelected,
+  type SelectedInput,
+  selectionParameters,
+  selectKeys,
+} from './selected-records.ts'
+import { writtenManySubscriptions } from './subscriptions.ts'
+
+type UpdateManyInput = SelectedInput & { readonly record: RecordValues }
+
+/** The same values for every record that matches a condition. */
+export const updateMany: WriteOperation<
+  UpdateManyInput,
+  RecordsResult | JsonResult,
+  PreparedRecord | 'for each record'
+> = {
+  name: 'updateMany',
+  effect: 'writes',
+  action: 'update',
+  routes: [
+    { method: 'PATCH', path: '/:model', style: 'rest', when: 'where' },
+    { method: 'PUT', path: '/:model', style: 'rest', when: 'where' },
+  ],
+  parameters: selectionParameters,
+
+  parse(parameters, { model }, services) {
+    const record = readValues({ ...parameters, query: noParameters }, model, services, { withKey: false })
+    refuseMembers(record, model)
+    return { ...readSelected(parameters, model, services), record }
+  },
+
+  /** A hook sees each record, and may give each other values. */
+  prepare: ({ input, target: { model }, requester }, reads, services) =>
+    hasHookBefore('update', model)
+      ? 'for each record'
+      : prepareRecord(model, input.record, 'update', { requester, reads, services }),
+
+  async run(invocation, prepared, store, services) {
+    const { input, target, precondition, origin } = invocation
+    const { model } = target
+    const { where, count, populate } = input
+    const selected = await selectKeys(model, where, store, services)
+    const writes = prepared === 'for each record' ? await prepareEach(selected, invocation, store, services) : prepared
+    return store.transaction(
+      async (transaction) => {
+        const keys = await confirmKeys(model, selected, where, precondition, transaction)
+        if (!(writes instanceof Map)) await updateAll(keys, writes, transaction, services)
+        else for (const key of keys) await updateAll([key], writes.get(key) as PreparedRecord, transaction, services)
+        if (count) return countResult(keys.length)
+        return manyResult(model, await readRecords(model, keys, populate, transaction), populate)
+      },
+      { origin, isSerializable: true },
+    )
+  },
+
+  subscriptions: writtenManySubscriptions,
+}
+
+async function prepareEach(
+  keys: readonly Json[],
+  { input, target: { model }, requester }: Invocation<UpdateManyInput>,
+  reads: ScopedStore,
+  services: OperationServices,
+): Promise<Map<Json, PreparedRecord>> {
+  const prepared = new Map<Json, PreparedRecord>()
+  for (const key of keys) {
+    const previous = await previousRecord('update', model, key, reads)
+    const caller = { requester, reads, services }
+    prepared.set(key, await prepareRecord(model, input.record, 'update', caller, { previous }))
+  }
+  return prepared
+}
+
+async function updateAll(
+  keys: readonly Json[],
+  record: PreparedRecord,
+  transaction: ScopedTransaction,
+  services: OperationServices,
+): Promise<void> {
+  const { model } = record
+  const assignments = await assignmentsOf(record, transaction, services)
+  await checkTargets(unchecked(assignments, services), model, transaction)
+  if (keys.length > 0) await transaction.update(model, idIn(model, keys), assignments)
+}
+
+/** A member of a to-many association cannot belong to several records, and new records would be created for each. */
+function refuseMembers({ parents, members }: RecordValues, model: Model): void {
+  const name = parents[0]?.attribute.name ?? members[0]?.association.name
+  if (name === undefined) return
+  const message = `"${name}" cannot be set for many records at once: only values of attributes can`
+  throw new ServiceError('E_BAD_REQUEST', message, { model: model.name, attribute: name })
+}

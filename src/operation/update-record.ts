@@ -1,0 +1,33 @@
+import { primaryKeyEquals } from '../criteria/criteria.ts'
+import { noSuchRecord } from '../protocol/errors.ts'
+import type { Json } from '../protocol/json.ts'
+import type { ScopedTransaction } from '../storage/scoped-store.ts'
+import type { Records } from '../storage/store.ts'
+import { checkTargets, unchecked } from './check-targets.ts'
+import { assignmentsOf, writeMembers } from './insert-record.ts'
+import type { OperationServices, Precondition } from './operation.ts'
+import { isCurrent } from './prepare-members.ts'
+import type { PreparedRecord } from './prepare-record.ts'
+import { requireVersion } from './version.ts'
+
+/**
+ * Throws E_NO_SUCH_RECORD, and E_PRECONDITION_FAILED for another version. Returns undefined, and has written nothing, when
+ * the record must be prepared again.
+ */
+export async function updateRecord(
+  id: Json,
+  record: PreparedRecord,
+  transaction: ScopedTransaction,
+  services: OperationServices,
+  precondition: Precondition | undefined,
+): Promise<Records | undefined> {
+  const { model, members } = record
+  await requireVersion(model, id, precondition, transaction)
+  if (!(await isCurrent(record, transaction, services))) return undefined
+  const assignments = await assignmentsOf(record, transaction, services)
+  await checkTargets(unchecked(assignments, services), model, transaction)
+  const stored = await transaction.update(model, primaryKeyEquals(model, id), assignments)
+  if (stored.length === 0) throw noSuchRecord(model.name)
+  for (const item of members) await writeMembers(item, id, transaction, services)
+  return stored
+}

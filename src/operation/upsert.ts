@@ -1,0 +1,182 @@
+import { and, eq, findByPrimaryKey, lockByPrimaryKey, type Populate, primaryKeyEquals } from '../criteria/criteria.ts'
+import type { Attribute, Model } from '../model/model.ts'
+import { ServiceError } from '../protocol/errors.ts'
+import type { Json } from '../protocol/json.ts'
+import type { ScopedReads, ScopedStore, ScopedTransaction } from '../storage/scoped-store.ts'
+import type { Records } from '../storage/store.ts'
+import { checkTargets, unchecked } from './check-targets.ts'
+import { readAnswerPopulate } from './find-input.ts'
+import { hasHookBefore, previousRecord } from './hooks/before.ts'
+import { assignmentsOf, insertRecord, writeMembers } from './insert-record.ts'
+import type { EmptyResult, Invocation, OperationServices, RecordResult, WriteOperation } from './operation.ts'
+import { omit, populate, upsert as upsertParameter } from './parameters.ts'
+import { hasChanges, isCurrent } from './prepare-members.ts'
+import { type PreparedRecord, prepareRecord } from './prepare-record.ts'
+import { type RecordValues, readValues } from './record-values.ts'
+import { writtenSubscriptions } from './subscriptions.ts'
+import { updateRecord } from './update-record.ts'
+import { writtenResult } from './written-result.ts'
+
+export interface UpsertInput {
+  readonly record: RecordValues
+  readonly attribute: Attribute
+  readonly value: Json
+  readonly populate: readonly Populate[]
+}
+
+/** The record to update, or to create when no key is given. */
+export interface PreparedUpsert {
+  readonly id: Json | undefined
+  readonly record: PreparedRecord
+}
+
+/** Another request may create or delete the record between the lookup and the write. */
+const maxAttempts = 5
+
+/** Updates the record with this value of a unique attribute, or creates it. */
+export const upsert: WriteOperation<UpsertInput, RecordResult | EmptyResult, PreparedUpsert> = {
+  name: 'upsert',
+  effect: 'writes',
+  routes: [{ method: 'POST', path: '/:model', style: 'rest', when: 'upsert' }],
+  parameters: [upsertParameter, populate, omit],
+
+  parse(parameters, { model }, services) {
+    const { upsert: name, ...query } = parameters.query
+    const attribute = uniqueAttribute(name, model)
+    const record = readValues({ ...parameters, query }, model, services, { withKey: true })
+    const given = record.values.get(attribute.name) ?? null
+    const value = given === null ? undefined : attribute.type.parse(given)
+    if (value === undefined)
+      throw new ServiceError('E_BAD_REQUEST', `The body must have a value of "${attribute.name}" to look up`, {
+        model: model.name,
+        attribute: attribute.name,
+      })
+    return { record, attribute, value, populate: readAnswerPopulate(parameters, model, services) }
+  },
+
+  prepare: prepareUpsert,
+
+  /** What was prepared may be outdated: then it is prepared again. */
+  async run(invocation, prepared, store, services) {
+    const { input, target, precondition } = invocation
+    const { model } = target
+    let { id, record } = prepared
+    for (let attempt = 1; attempt <= maxAttempts; attempt++) {
+      if (attempt > 1) ({ id, record } = await prepareUpsert(invocation, store, services))
+      if (id === undefined && precondition !== undefined)
+        throw new ServiceError('E_PRECONDITION_FAILED', `The ${model.name} does not exist`, { model: model.name })
+      const stored =
+        id === undefined
+          ? await insertUnlessTaken(record, invocation, store, services, attempt === maxAttempts)
+          : await updateFound(id, record, invocation, store, services)
+      if (stored) return writtenResult(model, stored, input.populate, store, id === undefined)
+    }
+    throw new ServiceError('E_UNAVAILABLE', `The ${model.name} is being changed by other requests`, {
+      headers: { 'Retry-After': '1' },
+    })
+  },
+
+  subscriptions: writtenSubscriptions,
+}
+
+function uniqueAttribute(name: Json | undefined, model: Model): Attribute {
+  const attribute = typeof name === 'string' ? model.attributes.get(name) : undefined
+  if (attribute && !attribute.hidden && (attribute.unique || attribute.isPrimaryKey)) return attribute
+  const names = [...model.attributes.values()]
+    .filter(({ unique, isPrimaryKey, hidden }) => !hidden && (unique || isPrimaryKey))
+    .map(({ name }) => name)
+  throw new ServiceError('E_BAD_REQUEST', `"upsert" takes a unique attribute of ${model.name}: ${names.join(' or ')}`, {
+    model: model.name,
+  })
+}
+
+async function prepareUpsert(
+  { input, target: { model }, requester }: Invocation<UpsertInput>,
+  reads: ScopedReads,
+  services: OperationServices,
+): Promise<PreparedUpsert> {
+  const caller = { requester, reads, services }
+  const id = await keyWith(input, model, reads)
+  if (id === undefined) return { id, record: await prepareRecord(model, input.record, 'create', caller) }
+  const values = new Map(input.record.values)
+  values.delete(model.primaryKey.name)
+  const isHooked = hasHookBefore('update', model) || (input.record.members.length > 0 && services.hooks)
+  const previous = isHooked ? await previousRecord('update', model, id, reads) : undefined
+  return {
+    id,
+    record: await prepareRecord(model, { ...input.record, values }, 'update', caller, { previous, key: id }),
+  }
+}
+
+/** Only a record that the requester may read, with its value, is found. */
+async function keyWith({ attribute, value }: UpsertInput, model: Model, reads: ScopedReads): Promise<Json | undefined> {
+  const criteria = { ...findByPrimaryKey(model, value), where: eq(attribute, value) }
+  return (await reads.find(model, criteria)).values(model.primaryKey)[0]
+}
+
+/**
+ * Undefined when another record has the value. The last attempt fails with the violation instead: the record with the
+ * value is then one that the requester may not read.
+ */
+async function insertUnlessTaken(
+  record: PreparedRecord,
+  { input, origin }: Invocation<UpsertInput>,
+  store: ScopedStore,
+  services: OperationServices,
+  isLast: boolean,
+): Promise<Records | undefined> {
+  try {
+    return await store.transaction(
+      async (transaction) => {
+        if (!(await isCurrent(record, transaction, services))) return undefined
+        return isLast || record.parents.length > 0
+          ? insertRecord(record, transaction, services)
+          : insertMissing(record, transaction, services)
+      },
+      { origin, isSerializable: hasChanges(record) },
+    )
+  } catch (error) {
+    if (!isLast && isTaken(error, input.attribute)) return undefined
+    throw error
+  }
+}
+
+/** A violation would end the transaction that the operation may be a part of, so the insertion is left out instead. */
+async function insertMissing(
+  record: PreparedRecord,
+  transaction: ScopedTransaction,
+  services: OperationServices,
+): Promise<Records | undefined> {
+  const { model, members } = record
+  const assignments = await assignmentsOf(record, transaction, services)
+  await checkTargets(unchecked(assignments, services), model, transaction)
+  const stored = await transaction.insertMissing(model, assignments)
+  const [key] = stored.values(model.primaryKey)
+  if (key === undefined) return undefined
+  for (const item of members) await writeMembers(item, key, transaction, services)
+  return stored
+}
+
+const isTaken = (error: unknown, { name }: Attribute): boolean =>
+  error instanceof ServiceError &&
+  (error.code === 'E_CONFLICT' ||
+    (error.details.invalidAttributes?.[name]?.some(({ rule }) => rule === 'unique') ?? false))
+
+/** Undefined when the record no longer has the value, or must be prepared again. */
+async function updateFound(
+  id: Json,
+  record: PreparedRecord,
+  { input, target: { model }, precondition, origin }: Invocation<UpsertInput>,
+  store: ScopedStore,
+  services: OperationServices,
+): Promise<Records | undefined> {
+  return store.transaction(
+    async (transaction) => {
+      await transaction.find(model, lockByPrimaryKey(model, id))
+      const isUnchanged = and(primaryKeyEquals(model, id), eq(input.attribute, input.value))
+      if ((await transaction.count(model, isUnchanged)) === 0) return undefined
+      return updateRecord(id, record, transaction, services, precondition)
+    },
+    { origin, isSerializable: hasChanges(record) },
+  )
+}

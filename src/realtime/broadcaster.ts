@@ -1,0 +1,233 @@
+import type { Condition } from '../criteria/criteria.ts'
+import type { Models } from '../model/model.ts'
+import type { Change, Position } from '../protocol/change.ts'
+import type { Event } from '../protocol/event.ts'
+import { yieldToEventLoop } from '../support/yield-to-event-loop.ts'
+import { type AssociationIndex, indexAssociations } from './association-index.ts'
+import type { ChangeFeed, ChangeFeedListener, ChangeOperation, Listening } from './change-feed.ts'
+import { RecentEvents } from './delivery/recent-events.ts'
+import { EventSlice, slicesOf } from './event-slice.ts'
+import { eventsOf } from './events.ts'
+import { type PositionOrder, type StartPosition, StartPositions } from './start-position.ts'
+import type { Subscriber, SubscriberSet } from './subscriber.ts'
+import { SubscriptionIndex } from './subscription-index.ts'
+import type { SubscriptionTarget } from './subscription-target.ts'
+import { type CurrentRecords, everythingVisible, type View, type Visibility } from './visibility.ts'
+
+export interface BroadcasterOptions {
+  readonly feed: ChangeFeed
+  readonly models: Models
+  readonly order: PositionOrder
+  readonly currentRecords: CurrentRecords
+  readonly visibility?: Visibility
+  /** Events that are kept for reads under way. */
+  readonly maxRecentEvents: number
+  readonly onError: (error: unknown) => void
+}
+
+/** Other work has its turn after so much was delivered: five hundred writes to sockets take about five milliseconds. */
+const bytesPerTurn = 131_072
+/**
+ * Delivers every change to the subscribers that it concerns: the feed gives operations, the index finds the subscribers
+ * of their events, the visibility decides what each may see. Sockets, streams and iterators are its clients.
+ */
+export class Broadcaster implements ChangeFeedListener {
+  readonly subscriptions = new SubscriptionIndex()
+  readonly starts: StartPositions
+  readonly recent: RecentEvents
+  readonly associations: AssociationIndex
+  readonly #options: BroadcasterOptions
+  readonly #visibility: Visibility
+  #listening: Listening | undefined
+  #users = 0
+  #position: Position | undefined
+  #bytesThisTurn = 0
+
+  constructor(options: BroadcasterOptions) {
+    this.#options = options
+    this.recent = new RecentEvents(options.maxRecentEvents)
+    this.#visibility = options.visibility ?? everythingVisible
+    this.associations = indexAssociations(options.models)
+    this.starts = new StartPositions(options.order, (callback) => options.feed.whenCaughtUp(callback))
+  }
+
+  /** Everything up to here has been delivered; undefined while that is not known. */
+  get position(): Position | undefined {
+    return this.#position
+  }
+
+  /** Resolves when every change that is committed from now on is delivered, until the result is disposed of. */
+  async listen(): Promise<Disposable> {
+    this.#users++
+    let isEnded = false
+    const end = (): void => {
+      if (isEnded) return
+      isEnded = true
+      if (--this.#users === 0) this.#stopListening()
+    }
+    this.#listening ??= this.#options.feed.listen(this)
+    const listening = this.#listening
+    try {
+      await listening.ready
+    } catch (error) {
+      if (this.#listening === listening) this.#listening = undefined // the next one tries again
+      end()
+      throw error
+    }
+    return { [Symbol.dispose]: end }
+  }
+
+  /** The result ends the subscription, and with it the listening. */
+  subscribe(subscriber: Subscriber, { model, id, where }: SubscriptionTarget, listening: Disposable): Disposable {
+    const view = this.viewOf(subscriber, model.name)
+    if (id === undefined) this.subscriptions.addFilter(subscriber, model.name, view, where)
+    else this.subscriptions.addRecord(subscriber, model.name, id)
+    return {
+      [Symbol.dispose]: () => {
+        this.subscriptions.removeFilter(subscriber, model.name, view, where)
+        this.subscriptions.remove(subscriber)
+        listening[Symbol.dispose]()
+      },
+    }
+  }
+
+  /** Calls back once everything that is committed by now has been delivered. */
+  whenCaughtUp(callback: () => void): void {
+    this.#options.feed.whenCaughtUp(callback)
+  }
+
+  viewOf({ requester }: Pick<Subscriber, 'requester'>, model: string): View {
+    return this.#visibility.viewOf(requester, model)
+  }
+
+  changesRights(view: View, changes: readonly Change[]): boolean {
+    return this.#visibility.changesRights(view, changes)
+  }
+
+  decidesRights(model: string): boolean {
+    return this.#visibility.decidesRights(model)
+  }
+
+  slice(events: readonly Event[]): EventSlice {
+    return new EventSlice(events, { ...this.#options, visibility: this.#visibility })
+  }
+
+  /** While a read is under way every change is needed: it may end with a subscription to any model. */
+  wants(model: string): boolean {
+    if (this.recent.isNeeded) return true
+    if (this.#visibility.decidesRights(model)) return true
+    return (this.associations.affectedModels.get(model) ?? []).some((name) => this.subscriptions.has(name))
+  }
+
+  async onOperation({ changes, position }: ChangeOperation): Promise<void> {
+    const operation: Delivery = { change: changes[0] as Change, receivers: new Set() }
+    this.#restartWhereRightsChanged(changes)
+    let isFirst = true
+    for (const events of slicesOf(eventsOf(changes, this.associations))) {
+      if (!isFirst) await yieldToEventLoop()
+      isFirst = false
+      const slice = this.slice(events)
+      await this.#judge(slice, (model) => this.#viewsIn(slice, model))
+      for (const index of events.keys()) await this.#deliver(slice, index, operation)
+    }
+    for (const receiver of operation.receivers) receiver.endOperation?.(position)
+  }
+
+  /** Rules through associations: a change of another model's record may change what was visible, and no event says so. */
+  #restartWhereRightsChanged(changes: readonly Change[]): void {
+    if (!changes.some(({ model }) => this.#visibility.decidesRights(model))) return
+    for (const [subscriber, models] of [...this.subscriptions.modelsBySubscriber()])
+      if (models.some((model) => this.changesRights(this.viewOf(subscriber, model), changes))) subscriber.onGap()
+  }
+
+  onPosition(position: Position): void {
+    this.#position = position
+  }
+
+  onGap(): void {
+    this.recent.forget()
+    for (const subscriber of [...this.subscriptions.subscribers()]) subscriber.onGap()
+  }
+
+  async #deliver(slice: EventSlice, index: number, operation: Delivery): Promise<void> {
+    const { verb, model, id } = slice.events[index] as Event
+    const isRestricted = this.#visibility.isRestricted(model)
+    // A read may have ended since the slice was judged.
+    if (isRestricted) await this.#judge(slice, (model) => this.#viewsIn(slice, model))
+    // Nothing is awaited until all are copied, so that what is delivered and what is kept for reads under way agree.
+    const ofRecord = this.subscriptions.subscribersOfRecord(model, id)
+    const ofCreated = this.subscriptions.subscribersOfCreated(model)
+    const selected = verb === 'created' ? ofCreated : ofRecord
+    if (this.recent.isNeeded) this.recent.add(slice, index, operation.change, selected)
+    const subscribers = [...(selected ?? [])]
+    const entered =
+      isRestricted && verb === 'updated' ? [...(ofCreated ?? [])].filter(([one]) => !ofRecord?.has(one)) : []
+    const groups = [...(this.subscriptions.filtersOf(model)?.candidates(() => slice.imagesAt(index)) ?? [])]
+
+    await this.#hand(subscribers, slice, index, operation)
+    await this.#hand(entered, slice, index, operation, { verb: 'created' })
+    for (const { where, subscribers } of groups) await this.#hand([...subscribers], slice, index, operation, { where })
+  }
+
+  async #hand(
+    subscribers: readonly (readonly [Subscriber, StartPosition | undefined])[],
+    slice: EventSlice,
+    index: number,
+    { change, receivers }: Delivery,
+    only: { readonly where?: Condition | undefined; readonly verb?: Event['verb'] } = {},
+  ): Promise<void> {
+    const { model } = slice.events[index] as Event
+    for (const [subscriber, start] of subscribers) {
+      if (this.starts.hasRead(start, change)) continue
+      const view = this.viewOf(subscriber, model)
+      if (!slice.isJudged(index, view, only.where)) {
+        subscriber.onGap()
+        continue
+      }
+      const seen = slice.seenBy(index, view, only.where)
+      if (!seen || (only.verb !== undefined && seen.verb !== only.verb)) continue
+      if (subscriber.endOperation) receivers.add(subscriber)
+      this.#bytesThisTurn += subscriber.deliver(seen, change, start)
+      if (this.#bytesThisTurn < bytesPerTurn) continue
+      this.#bytesThisTurn = 0
+      await yieldToEventLoop()
+    }
+  }
+
+  /** What cannot be judged is noticed when it is needed. */
+  async #judge(slice: EventSlice, viewsOf: (model: string) => ReadonlySet<View>): Promise<void> {
+    try {
+      const judging = slice.judge(viewsOf, (model) => this.subscriptions.filtersOf(model)?.isFiltered === true)
+      if (judging instanceof Promise) await judging
+    } catch (error) {
+      this.#options.onError(error)
+    }
+  }
+
+  /** Of the subscribers of these events, and of those that may become subscribers when their read ends. */
+  #viewsIn(slice: EventSlice, model: string): ReadonlySet<View> {
+    const views = new Set<View>()
+    for (const { view } of this.subscriptions.filtersOf(model) ?? []) views.add(view)
+    for (const subscriber of this.recent.subscribers()) views.add(this.viewOf(subscriber, model))
+    const add = (subscribers: SubscriberSet | undefined): void => {
+      for (const [subscriber] of subscribers ?? []) views.add(this.viewOf(subscriber, model))
+    }
+    add(this.subscriptions.subscribersOfCreated(model))
+    for (const event of slice.events)
+      if (event.model === model) add(this.subscriptions.subscribersOfRecord(model, event.id))
+    return views
+  }
+
+  #stopListening(): void {
+    this.#listening?.[Symbol.dispose]()
+    this.#listening = undefined
+    this.#position = undefined
+  }
+}
+
+/** What is common to the events of an operation. */
+interface Delivery {
+  readonly change: Change
+  /** Those that received one of its events; `endOperation` is called for them. */
+  readonly receivers: Set<Subscriber>
+}

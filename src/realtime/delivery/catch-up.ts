@@ -1,0 +1,93 @@
+import type { Position } from '../../protocol/change.ts'
+import type { Event, SubscriptionEvent } from '../../protocol/event.ts'
+import type { Requester } from '../../protocol/requester.ts'
+import { yieldToEventLoop } from '../../support/yield-to-event-loop.ts'
+import type { Broadcaster } from '../broadcaster.ts'
+import { type ChangeOperation, type ChangeSource, operationsOf } from '../change-feed.ts'
+import { slicesOf } from '../event-slice.ts'
+import { eventsOf } from '../events.ts'
+import type { SubscriptionTarget } from '../subscription-target.ts'
+
+export interface CatchUpOptions {
+  readonly log: ChangeSource
+  readonly broadcaster: Broadcaster
+  readonly target: SubscriptionTarget
+  readonly requester: Requester
+}
+
+/** The events of one operation that a subscription selects; there may be none. */
+export interface SelectedOperation {
+  readonly events: readonly SubscriptionEvent[]
+  readonly position: Position
+}
+
+const changesPerRead = 500
+
+/** What a subscription selects of the log after a position: one read of it. */
+export async function readSelected(
+  after: Position,
+  options: CatchUpOptions,
+): Promise<
+  | {
+      /** `reset`: what the requester may see of the next one is no longer known. */
+      readonly operations: AsyncIterable<SelectedOperation | 'reset'>
+      readonly position: Position
+      readonly isEnd: boolean
+    }
+  | 'reset'
+> {
+  const { log, broadcaster, target, requester } = options
+  const { affectedModels } = broadcaster.associations
+  const isWanted = (model: string): boolean =>
+    affectedModels.get(model)?.includes(target.model.name) === true || broadcaster.decidesRights(model)
+  const batch = await log.read(after, changesPerRead, isWanted)
+  if (batch === 'reset') return batch
+  // A change of the records that the rules pass through may have changed what was visible.
+  if (broadcaster.changesRights(broadcaster.viewOf({ requester }, target.model.name), batch.changes)) return 'reset'
+  const { changes, position } = batch
+  return { operations: selectIn(operationsOf(changes), options), position, isEnd: changes.length === 0 }
+}
+
+async function* selectIn(
+  operations: Iterable<ChangeOperation>,
+  options: CatchUpOptions,
+): AsyncGenerator<SelectedOperation | 'reset', undefined, undefined> {
+  for (const operation of operations) {
+    const events = await select(operation, options)
+    if (events === 'reset') {
+      yield events
+      return
+    }
+    yield { events, position: operation.position }
+  }
+}
+
+/** Of a single record the last event is its end. */
+async function select(
+  { changes }: ChangeOperation,
+  options: CatchUpOptions,
+): Promise<readonly SubscriptionEvent[] | 'reset'> {
+  const { broadcaster, target, requester } = options
+  const { model, id, where } = target
+  const view = broadcaster.viewOf({ requester }, model.name)
+  const selected: SubscriptionEvent[] = []
+  for (const events of slicesOf(eventsOf(changes, broadcaster.associations))) {
+    if (selected.length > 0) await yieldToEventLoop()
+    const isOwn = (event: Event) => event.model === model.name && (id === undefined || event.id === id)
+    if (!events.some(isOwn)) continue
+    const slice = broadcaster.slice(events)
+    const judging = slice.judge(
+      (name) => new Set(name === model.name ? [view] : []),
+      (name) => name === model.name && where !== undefined,
+    )
+    if (judging instanceof Promise) await judging
+    for (const [index, event] of events.entries()) {
+      if (!isOwn(event)) continue
+      if (!slice.isJudged(index, view, where)) return 'reset'
+      const seen = slice.seenBy(index, view, where)
+      if (seen) selected.push(seen)
+      if (id !== undefined && seen?.verb === 'destroyed') return selected
+    }
+  }
+  return selected
+}

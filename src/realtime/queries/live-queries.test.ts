@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { matchAll } from '../../criteria/criteria.ts'
+import { defineModels } from '../../model/define.ts'
+import type { Model } from '../../model/model.ts'
+import type { Change } from '../../protocol/change.ts'
+import { ServiceError } from '../../protocol/errors.ts'
+import { ChangeFeed } from '../change-feed.ts'
+import { LiveQueries } from './live-queries.ts'
+import type { QuerySubscriber } from './live-query.ts'
+import type { QueryPlan, QueryResult } from './query-plan.ts'
+
+const models = defineModels({ pet: { attributes: { name: { type: 'string' } } } })
+const pet = models.get('pet') as Model
+
+/** A log in memory whose positions are numbers, and a query over its records that counts its runs. */
+class TestLog {
+  readonly changes: Change[] = []
+  readonly listeners = new Set<() => void>()
+  runs = 0
+  hold: Promise<void> | undefined
+  failing: Error | undefined
+
+  /** Operations that the feed delivers in one turn. */
+  write(...names: readonly string[]): void {
+    for (const name of names) {
+      const id = this.changes.length + 1
+      this.changes.push({
+        position: `${id}`,
+        operation: `${id}`,
+        model: 'pet',
+        verb: 'created',
+        id,
+        after: { id, name },
+        at: '',
+      })
+    }
+    for (const listener of this.listeners) listener()
+  }
+
+  head = () => `${this.changes.length}`
+  read = (after: string) => ({ changes: this.changes.slice(Number(after)), position: this.head() })
+  includes = (position: string, change: Change) => Number(change.position) <= Number(position)
+  onChange(listener: () => void): Disposable {
+    this.listeners.add(listener)
+    return { [Symbol.dispose]: () => void this.listeners.delete(listener) }
+  }
+
+  plan(): QueryPlan {
+    const result = (): QueryResult => {
+      if (this.failing) throw this.failing
+      this.runs++
+      return {
+        position: this.head(),
+        rows: this.changes.map(({ id }) => ({ id: id as number, digest: '' })),
+        textAt: (index) => JSON.stringify(this.changes[index]?.after),
+        total: undefined,
+        hasMore: false,
+      }
+    }
+    return {
+      key: 'all',
+      model: pet,
+      where: matchAll,
+      local: undefined,
+      through: new Set(),
+      isConcernedBy: () => true,
+      run: () => (this.hold ? this.hold.then(result) : result()),
+    }
+  }
+}
+
+async function setUp() {
+  const log = new TestLog()
+  const queries = new LiveQueries({
+    feed: new ChangeFeed(log, (error) => assert.fail(String(error))),
+    order: log,
+    maxRuns: 2,
+    maxRows: 100,
+  })
+  const told: string[] = []
+  const client = {
+    requester: undefined,
+    onOperations: (operations: readonly string[], turn: number) =>
+      told.push(`operations ${operations} of turn ${turn}`),
+    onSettled: () => {},
+  }
+  const connection = await queries.connect(client)
+  const subscriber = (name: string): QuerySubscriber => ({
+    client,
+    onRows: ({ rows, position }) => told.push(`${name}: ${rows.length} rows at ${position}`),
+    onDifference: (position, body) => told.push(`${name}: ${body.slice(1)} at ${position}`),
+    onFailure: (error) => told.push(`${name}: ${(error as Error).message}`),
+    onGap: () => told.push(`${name}: gap`),
+  })
+  return { log, queries, told, subscriber, [Symbol.dispose]: () => connection[Symbol.dispose]() }
+}
+
+const settled = async () => {
+  for (let turns = 0; turns < 10; turns++) await new Promise((resolve) => setImmediate(resolve))
+}
+
+describe('a query that is read again', () => {
+  test('is read once for all changes of a turn and all of its subscribers', async () => {
+    using made = await setUp()
+    const { log, queries, told, subscriber } = made
+    for (const name of ['a', 'b', 'c']) queries.subscribe(log.plan(), subscriber(name), () => {})
+    // A subscriber may have to wait for a turn.
+    await settled()
+    assert.deepEqual(told.splice(0), ['a: 0 rows at 0', 'b: 0 rows at 0', 'c: 0 rows at 0'])
+    log.runs = 0
+    log.write('x', 'y', 'z')
+    await settled()
+    assert.equal(log.runs, 1)
+    const entered = '"enter":[[0,{"id":1,"name":"x"}],[1,{"id":2,"name":"y"}],[2,{"id":3,"name":"z"}]]'
+    assert.deepEqual(told, ['operations 1,2,3 of turn 1', ...['a', 'b', 'c'].map((name) => `${name}: ${entered} at 3`)])
+  })
+
+  test('is not read for a change that its rows contain, and is for one during the read', async () => {
+    using made = await setUp()
+    const { log, queries, told, subscriber } = made
+    log.changes.push(
+      ...[1].map(
+        (id): Change => ({ position: '1', operation: '1', model: 'pet', verb: 'created', id, after: { id }, at: '' }),
+      ),
+    )
+    queries.subscribe(log.plan(), subscriber('a'), () => {})
+    log.write()
+    await settled()
+    assert.equal(log.runs, 1)
+    const held = Promise.withResolvers<void>()
+    log.hold = held.promise
+    log.write('x')
+    await settled()
+    log.hold = undefined
+    log.changes.push({
+      position: '3',
+      operation: '3',
+      model: 'pet',
+      verb: 'created',
+      id: 3,
+      after: { id: 3, name: 'y' },
+      at: '',
+    })
+    held.resolve()
+    await settled()
+    assert.match(told.at(-1) ?? '', /"enter":\[\[1,.*\],\[2,.*\]\] at 3/)
+    log.write('z')
+    await settled()
+    assert.match(told.at(-1) ?? '', /"enter":\[\[3,\{"id":4,"name":"z"\}\]\] at 4/)
+  })
+
+  test('fails with the error of its read, and other subscribers of it with it', async () => {
+    using made = await setUp()
+    const { log, queries, told, subscriber } = made
+    queries.subscribe(log.plan(), subscriber('a'), () => {})
+    log.failing = new ServiceError('E_BAD_CRITERIA', 'too large')
+    log.write('x')
+    await settled()
+    assert.equal(told.at(-1), 'a: too large')
+    log.failing = undefined
+    queries.subscribe(log.plan(), subscriber('b'), () => {})
+    assert.equal(told.at(-1), 'b: 1 rows at 1')
+  })
+})

@@ -1,0 +1,275 @@
+import type { Position } from '../../protocol/change.ts'
+import { ServiceError } from '../../protocol/errors.ts'
+import { getOrInsertComputed } from '../../support/get-or-insert-computed.ts'
+import type { MaybePromise } from '../../support/maybe-promise.ts'
+import type { ChangeFeed, ChangeFeedListener, ChangeOperation, Listening } from '../change-feed.ts'
+import { type PositionOrder, StartPositions } from '../start-position.ts'
+import { LiveQuery, type QuerySubscriber } from './live-query.ts'
+import { QueryIndex } from './query-index.ts'
+import type { QueryPlan, QueryResult } from './query-plan.ts'
+import { RunQueue } from './run-queue.ts'
+
+/** A consumer of several queries: a stream. */
+export interface LiveClient {
+  /** Its own operations are reported to it. Undefined: those without a requester. */
+  readonly requester: string | undefined
+  /** The feed has passed operations of the requester, in this turn, and is at the position. */
+  onOperations(operations: readonly string[], turn: number, position: Position): void
+  /** One of its queries holds all that it lacked, or the feed is at another position. */
+  onSettled(position: Position | undefined): void
+}
+
+export interface LiveQueriesOptions {
+  readonly feed: ChangeFeed
+  readonly order: PositionOrder
+  /** Queries that run at once. */
+  readonly maxRuns: number
+  /** Rows that the results of all queries may have. */
+  readonly maxRows: number
+}
+
+/** A query that cannot be run for the moment is run again after this time, this often. */
+const retryMs = 500
+const maxTries = 6
+
+/**
+ * The live queries of a process. A change finds the queries that it may concern; at the end of each turn of the feed, those
+ * whose rows follow from images are sent their differences, and the others are run again, once for all subscribers.
+ */
+export class LiveQueries implements ChangeFeedListener {
+  readonly #options: LiveQueriesOptions
+  readonly #starts: StartPositions
+  readonly #runs: RunQueue
+  readonly #index = new QueryIndex()
+  readonly #queries = new Map<string, LiveQuery>()
+  readonly #clients = new Map<string | undefined, Set<LiveClient>>()
+  readonly #touched = new Set<LiveQuery>()
+  /** Those whose held rows may lack a change. */
+  readonly #unsettled = new Set<LiveQuery>()
+  /** By requester, the operations of this turn. */
+  #operations = new Map<string | undefined, string[]>()
+  #listening: Listening | undefined
+  #position: Position | undefined
+  #isInTurn = false
+  #turn = 1
+  #rows = 0
+
+  constructor(options: LiveQueriesOptions) {
+    this.#options = options
+    this.#starts = new StartPositions(options.order, (callback) => options.feed.whenCaughtUp(callback))
+    this.#runs = new RunQueue(options.maxRuns)
+  }
+
+  /** Resolves when the operations that are committed from now on will be reported. */
+  async connect(client: LiveClient): Promise<Disposable> {
+    getOrInsertComputed(this.#clients, client.requester, () => new Set()).add(client)
+    this.#listening ??= this.#options.feed.listen(this)
+    const listening = this.#listening
+    const end = (): void => this.#disconnect(client)
+    try {
+      await listening.ready
+    } catch (error) {
+      if (this.#listening === listening) this.#listening = undefined // the next one tries again
+      end()
+      throw error
+    }
+    return { [Symbol.dispose]: end }
+  }
+
+  #disconnect(client: LiveClient): void {
+    const clients = this.#clients.get(client.requester)
+    if (!clients?.delete(client)) return
+    if (clients.size === 0) this.#clients.delete(client.requester)
+    if (this.#clients.size > 0) return
+    this.#listening?.[Symbol.dispose]()
+    this.#listening = undefined
+    this.#position = undefined
+  }
+
+  /**
+   * The client is connected. The subscriber receives the rows of a read that begins after this; `onSubscribed` is called
+   * before that.
+   */
+  subscribe(plan: QueryPlan, subscriber: QuerySubscriber, onSubscribed: (query: LiveQuery) => void): void {
+    if (this.#rows > this.#options.maxRows) throw tooManyRows(this.#options.maxRows)
+    const query = getOrInsertComputed(this.#queries, plan.key, () => {
+      const made = new LiveQuery(plan, this.#starts)
+      this.#index.add(made)
+      return made
+    })
+    query.joining.add(subscriber)
+    onSubscribed(query)
+    this.#queue(query)
+    this.#runs.start()
+  }
+
+  unsubscribe(query: LiveQuery, subscriber: QuerySubscriber): void {
+    query.leave(subscriber)
+    if (query.isUnused) this.#remove(query)
+  }
+
+  /** Calls back with the last turn, when everything that is committed by now has been passed. */
+  whenCaughtUp(callback: (turn: number) => void): void {
+    this.#options.feed.whenCaughtUp(() => callback(this.#turn - 1), true)
+  }
+
+  /** Operations of all models are reported. */
+  wants(): boolean {
+    return true
+  }
+
+  onOperation({ changes }: ChangeOperation): void {
+    this.#isInTurn = true
+    for (const change of changes)
+      for (const query of this.#index.candidates(change)) {
+        const reaction = query.react(change, this.#turn)
+        this.#noteSettled(query)
+        if (reaction === 'touched') this.#touched.add(query)
+        else if (reaction === 'run') this.#queue(query)
+      }
+    const [{ operation, requester } = {}] = changes
+    if (operation !== undefined && this.#clients.has(requester))
+      getOrInsertComputed(this.#operations, requester, () => []).push(operation)
+  }
+
+  onPosition(position: Position): void {
+    this.#position = position
+    this.#isInTurn = false
+    const turn = this.#turn++
+    this.#flush(position)
+    this.#report(turn, position)
+    // Once for all changes of the turn.
+    this.#runs.start()
+  }
+
+  #report(turn: number, position: Position): void {
+    const operations = this.#operations
+    if (operations.size === 0) return
+    this.#operations = new Map()
+    for (const [requester, passed] of operations)
+      for (const client of [...(this.#clients.get(requester) ?? [])]) client.onOperations(passed, turn, position)
+  }
+
+  onGap(): void {
+    this.#isInTurn = false
+    this.#touched.clear()
+    for (const query of [...this.#queries.values()]) {
+      query.restart()
+      this.#queue(query)
+    }
+    this.#runs.start()
+  }
+
+  /** Everything up to here was passed; undefined while that is not known. */
+  get position(): Position | undefined {
+    return this.#position
+  }
+
+  /** False: the rows of some query lack a change that was passed. */
+  get isSettled(): boolean {
+    return this.#unsettled.size === 0
+  }
+
+  #noteSettled(query: LiveQuery): void {
+    if (query.unsettledSince < Number.POSITIVE_INFINITY) this.#unsettled.add(query)
+    else if (this.#unsettled.size > 0) this.#unsettled.delete(query)
+  }
+
+  #flush(position: Position): void {
+    const touched = [...this.#touched]
+    this.#touched.clear()
+    // The last subscriber of one may leave while another is flushed.
+    for (const query of touched) if (this.#isCurrent(query)) this.#counting(query, () => query.flush(position))
+  }
+
+  #queue(query: LiveQuery, tries = 1): void {
+    if (query.isQueued) return
+    // What is delivered during a run is considered when it has ended.
+    query.isQueued = true
+    if (query.isRunning) return
+    const [first] = query.everySubscriber()
+    this.#runs.add({ owner: first?.client ?? query, run: () => this.#run(query, tries) })
+  }
+
+  #run(query: LiveQuery, tries: number): MaybePromise<void> {
+    if (!this.#isCurrent(query)) return
+    query.begin()
+    try {
+      const result = query.plan.run()
+      if (!(result instanceof Promise)) return this.#finish(query, result)
+      return result.then((found) => this.#finish(query, found)).catch((error) => this.#fail(query, error, tries))
+    } catch (error) {
+      return this.#fail(query, error, tries)
+    }
+  }
+
+  #finish(query: LiveQuery, result: QueryResult): void {
+    if (!this.#isCurrent(query)) return
+    const clients = this.#clientsOf(query)
+    const mustRepeat = query.isQueued
+    query.isQueued = false
+    const since = Math.min(query.unsettledSince, this.#turn)
+    const missed = this.#counting(query, () => query.finish(result))
+    const reactions = missed?.map((change) => query.react(change, since)) ?? ['run']
+    if (!missed) query.unsettledSince = since
+    if (this.#isCurrent(query)) this.#noteSettled(query)
+    if (reactions.includes('touched')) this.#touched.add(query)
+    if (mustRepeat || reactions.includes('run')) this.#queue(query)
+    // Within a turn its end sends the difference.
+    else if (!this.#isInTurn && this.#position !== undefined) this.#flush(this.#position)
+    for (const client of clients) client.onSettled(this.#position)
+    if (!this.#isInTurn) this.#runs.start()
+  }
+
+  /** What may be temporary is tried again. */
+  #fail(query: LiveQuery, error: unknown, tries: number): void {
+    query.isRunning = false
+    query.isQueued = false
+    const isTemporary = error instanceof ServiceError && error.status === 503
+    if (isTemporary && tries < maxTries) {
+      query.isQueued = true
+      setTimeout(() => {
+        query.isQueued = false
+        if (!this.#isCurrent(query)) return
+        this.#queue(query, tries + 1)
+        this.#runs.start()
+      }, retryMs * tries).unref()
+      return
+    }
+    const subscribers = [...query.everySubscriber()]
+    const clients = this.#clientsOf(query)
+    this.#remove(query)
+    for (const subscriber of subscribers) subscriber.onFailure(error)
+    for (const client of clients) client.onSettled(this.#position)
+  }
+
+  #counting<T>(query: LiveQuery, work: () => T): T {
+    const before = query.size
+    const result = work()
+    this.#rows += query.size - before
+    return result
+  }
+
+  #clientsOf(query: LiveQuery): ReadonlySet<LiveClient> {
+    return new Set([...query.everySubscriber()].map(({ client }) => client as LiveClient))
+  }
+
+  #isCurrent(query: LiveQuery): boolean {
+    return this.#queries.get(query.plan.key) === query
+  }
+
+  #remove(query: LiveQuery): void {
+    if (!this.#isCurrent(query)) return
+    this.#queries.delete(query.plan.key)
+    this.#index.remove(query)
+    this.#touched.delete(query)
+    this.#unsettled.delete(query)
+    this.#rows -= query.size
+  }
+}
+
+const tooManyRows = (maxRows: number): ServiceError =>
+  new ServiceError('E_UNAVAILABLE', `The live queries of this process hold ${maxRows} rows, which is the limit`, {
+    limit: 'maxLiveRows',
+    headers: { 'Retry-After': '10' },
+  })

@@ -1,0 +1,152 @@
+import type { Change, Position, RecordId } from '../../protocol/change.ts'
+import type { StartPosition, StartPositions } from '../start-position.ts'
+import { LocalRows } from './local-rows.ts'
+import type { QueryPlan, QueryResult } from './query-plan.ts'
+import { differenceOf, encodeDifference, type HeldRow } from './row-difference.ts'
+
+/** A consumer of one query. Its methods do not throw. */
+export interface QuerySubscriber {
+  /** The consumer of several queries that it belongs to. */
+  readonly client: object
+  /** The rows that it starts from, or starts from anew after changes were missed. */
+  onRows(result: QueryResult): void
+  /** `body`: the members of the difference as JSON text, each with a comma before it. */
+  onDifference(position: Position, body: string): void
+  /** The query cannot be run; the subscription has ended. */
+  onFailure(error: unknown): void
+  /** Changes may have been missed: rows follow. */
+  onGap(): void
+}
+
+/** With more changes during a run, the query is run again instead. */
+const keptChanges = 500
+
+/** What a change asks for: nothing, a difference at the end of the turn, or a run. */
+export type Reaction = 'none' | 'touched' | 'run'
+
+/** One computation for all subscribers of equal queries: the rows that they hold, and what changes them. */
+export class LiveQuery {
+  readonly plan: QueryPlan
+  readonly subscribers = new Set<QuerySubscriber>()
+  /** They receive the rows of the next run. */
+  readonly joining = new Set<QuerySubscriber>()
+  /** They receive the rows of the run under way. */
+  readonly #served = new Set<QuerySubscriber>()
+  /** The first turn whose changes the held rows may lack; infinite when they lack none. */
+  unsettledSince = Number.POSITIVE_INFINITY
+  isQueued = false
+  isRunning = false
+  #starts: StartPositions
+  #start: StartPosition | undefined
+  #rows: readonly HeldRow[] = []
+  #total: number | undefined
+  #held: Set<RecordId> | undefined
+  #local: LocalRows | undefined
+  /** Changes that were delivered during a run; undefined: too many. */
+  #missed: Change[] | undefined = []
+
+  constructor(plan: QueryPlan, starts: StartPositions) {
+    this.plan = plan
+    this.#starts = starts
+    this.#local = plan.local && new LocalRows(plan.local)
+  }
+
+  get size(): number {
+    return this.#rows.length
+  }
+
+  get isUnused(): boolean {
+    return this.subscribers.size + this.joining.size + this.#served.size === 0
+  }
+
+  *everySubscriber(): Generator<QuerySubscriber> {
+    yield* this.joining
+    yield* this.#served
+    yield* this.subscribers
+  }
+
+  leave(subscriber: QuerySubscriber): void {
+    this.joining.delete(subscriber)
+    this.subscribers.delete(subscriber)
+    this.#served.delete(subscriber)
+  }
+
+  /** Whether the change is of interest is decided once: while a run is under way, when it has ended. */
+  react(change: Change, turn: number): Reaction {
+    if (this.isQueued || this.isRunning) {
+      if (!this.#local && !this.plan.isConcernedBy(change, () => true)) return 'none'
+      this.unsettledSince = Math.min(this.unsettledSince, turn)
+      if (this.isRunning && this.#missed && this.#missed.push(change) > keptChanges) this.#missed = undefined
+      return 'none'
+    }
+    if (this.#starts.hasRead(this.#start, change)) return 'none'
+    const effect = this.#local ? this.#local.apply(change) : this.#isConcerned(change) ? 'unknown' : 'none'
+    if (effect === 'unknown') this.unsettledSince = Math.min(this.unsettledSince, turn)
+    return effect === 'unknown' ? 'run' : effect === 'changed' ? 'touched' : 'none'
+  }
+
+  #isConcerned(change: Change): boolean {
+    return this.plan.isConcernedBy(change, (id) => {
+      this.#held ??= new Set(this.#rows.map((row) => row.id))
+      return this.#held.has(id)
+    })
+  }
+
+  /** Sends the difference of the changes since the last one. */
+  flush(position: Position): void {
+    const local = this.#local
+    if (!local || this.isQueued || this.isRunning) return
+    const texts = local.take()
+    this.#send(position, [...local.rows], (index) => texts.get(local.rows[index]?.id as RecordId) ?? '', undefined)
+  }
+
+  begin(): void {
+    this.isQueued = false
+    this.isRunning = true
+    this.#missed = []
+    for (const subscriber of this.joining) this.#served.add(subscriber)
+    this.joining.clear()
+  }
+
+  /** The rows of a run. Returns the changes that were delivered meanwhile and may follow it; undefined: too many. */
+  finish(result: QueryResult): readonly Change[] | undefined {
+    const { position, rows, total, hasMore } = result
+    this.isRunning = false
+    this.#start = this.#starts.at(position)
+    if (this.#local && !this.#local.reset(rows, hasMore)) this.#local = undefined
+    this.#send(position, rows, (index) => result.textAt(index), total)
+    // One that receives its rows may leave, and others with it.
+    for (const subscriber of this.#served) {
+      this.#served.delete(subscriber)
+      this.subscribers.add(subscriber)
+      subscriber.onRows(result)
+    }
+    this.unsettledSince = Number.POSITIVE_INFINITY
+    return this.#missed
+  }
+
+  /** After a gap every subscriber starts anew. */
+  restart(): void {
+    for (const subscriber of this.subscribers) {
+      this.joining.add(subscriber)
+      subscriber.onGap()
+    }
+    this.subscribers.clear()
+  }
+
+  #send(position: Position, rows: readonly HeldRow[], textAt: (index: number) => string, total?: number): void {
+    const before = this.#rows
+    const difference =
+      this.subscribers.size > 0
+        ? differenceOf(before, rows, (earlier, later) => before[earlier]?.digest !== rows[later]?.digest)
+        : undefined
+    const isRecounted = total !== this.#total
+    this.#rows = rows
+    this.#held = undefined
+    this.#total = total
+    if (this.subscribers.size === 0 || (!difference && !isRecounted)) return
+    const counted = isRecounted ? `,"total":${total}` : ''
+    const body = (difference ? encodeDifference(difference, rows, textAt) : '') + counted
+    for (const subscriber of [...this.subscribers]) subscriber.onDifference(position, body)
+  }
+}

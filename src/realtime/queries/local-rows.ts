@@ -1,0 +1,90 @@
+import { compareSorted, matches, sortValue } from '../../criteria/matches.ts'
+import type { Change, RecordId } from '../../protocol/change.ts'
+import type { Json, JsonObject } from '../../protocol/json.ts'
+import type { LocalQuery } from './query-plan.ts'
+import type { HeldRow } from './row-difference.ts'
+
+/** What a change did to the rows. `unknown`: a row that is not held may have come into the window. */
+export type LocalEffect = 'none' | 'changed' | 'unknown'
+
+/**
+ * The rows of a query on the attributes of one model, maintained from the images of changes. Of a window that may be
+ * continued by further rows, a row that leaves it is replaced by one that only the database knows.
+ */
+export class LocalRows {
+  readonly #query: LocalQuery
+  #rows: HeldRow[] = []
+  #hasMore = false
+  /** The rows that came or changed since `take`. */
+  #texts = new Map<RecordId, string>()
+
+  constructor(query: LocalQuery) {
+    this.#query = query
+  }
+
+  get rows(): readonly HeldRow[] {
+    return this.#rows
+  }
+
+  /** False: the database sorts in another order than memory does. */
+  reset(rows: readonly HeldRow[], hasMore: boolean): boolean {
+    this.#rows = [...rows]
+    this.#hasMore = hasMore
+    this.#texts.clear()
+    return rows.every((row, index) => index === 0 || this.#compare(rows[index - 1] as HeldRow, row) < 0)
+  }
+
+  /** The texts of what came or changed; further ones are kept from now on. */
+  take(): ReadonlyMap<RecordId, string> {
+    const texts = this.#texts
+    this.#texts = new Map()
+    return texts
+  }
+
+  apply({ id, before, after }: Change): LocalEffect {
+    const { where } = this.#query
+    const isIn = after !== undefined && matches(where, after)
+    if (!isIn && !(before !== undefined && matches(where, before))) return 'none'
+    const place = this.#rows.findIndex((row) => row.id === id)
+    if (isIn) return this.#put(id as RecordId, after, place)
+    if (place === -1) return 'none'
+    this.#rows.splice(place, 1)
+    return this.#hasMore ? 'unknown' : 'changed'
+  }
+
+  #put(id: RecordId, record: JsonObject, place: number): LocalEffect {
+    const text = this.#query.textOf(record)
+    const row = { id, digest: this.#query.digestOf(text), sort: sortValuesOf(record, this.#query) }
+    const held = this.#rows[place]
+    if (held) this.#rows.splice(place, 1)
+    const next = this.#placeOf(row)
+    // Behind the last row it has its place among those that are not held.
+    if (this.#hasMore && next === this.#rows.length) return held ? 'unknown' : 'none'
+    this.#rows.splice(next, 0, row)
+    if (this.#rows.length > this.#query.limit) {
+      this.#rows.pop()
+      this.#hasMore = true
+      if (next === this.#rows.length) return 'none'
+    }
+    if (held && next === place && held.digest === row.digest) return 'none'
+    this.#texts.set(id, text)
+    return 'changed'
+  }
+
+  #placeOf(row: HeldRow): number {
+    let [from, to] = [0, this.#rows.length]
+    while (from < to) {
+      const middle = (from + to) >> 1
+      if (this.#compare(this.#rows[middle] as HeldRow, row) < 0) from = middle + 1
+      else to = middle
+    }
+    return from
+  }
+
+  #compare(a: HeldRow, b: HeldRow): number {
+    return compareSorted(a.sort as readonly Json[], b.sort as readonly Json[], this.#query.sort)
+  }
+}
+
+export const sortValuesOf = (record: JsonObject, { sort }: Pick<LocalQuery, 'sort'>): readonly Json[] =>
+  sort.map((item) => sortValue(item, record))

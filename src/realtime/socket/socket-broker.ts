@@ -1,0 +1,160 @@
+import type { Position } from '../../protocol/change.ts'
+import type { Event, Peer } from '../../protocol/event.ts'
+import { anonymous, type Requester } from '../../protocol/requester.ts'
+import type { Broadcaster } from '../broadcaster.ts'
+import type { Reading, RecentEvent } from '../delivery/recent-events.ts'
+import type { StartPosition } from '../start-position.ts'
+import { type PendingWrite, recordKey } from './echo-suppression.ts'
+import { SocketSubscriber } from './socket-subscriber.ts'
+import type { SubscriptionRequest } from './subscription-request.ts'
+
+/** A request of a socket between its beginning and its answer. */
+export interface PendingRequest {
+  readonly subscriber: SocketSubscriber
+  readonly reading: Reading
+  readonly write: PendingWrite | undefined
+}
+
+/** The end of a request, for the events that were delivered meanwhile. */
+interface Replay {
+  readonly subscriber: SocketSubscriber
+  readonly start: StartPosition | undefined
+  /** The models and records that the request subscribes to, whether it added the subscription or not. */
+  readonly concerned: Set<string>
+  /** The records whose subscription it added. */
+  readonly added: Set<string>
+}
+
+/**
+ * Subscribes sockets to what their requests return, from exactly the position that was read: no event is lost, and none
+ * that the answer contains is delivered.
+ */
+export class SocketBroker {
+  readonly #broadcaster: Broadcaster
+  readonly #maxSubscriptions: number
+  readonly #subscribers = new Map<Peer, SocketSubscriber>()
+  #listening: Promise<Disposable> | undefined
+
+  constructor(broadcaster: Broadcaster, maxSubscriptions: number) {
+    this.#broadcaster = broadcaster
+    this.#maxSubscriptions = maxSubscriptions
+  }
+
+  connect(peer: Peer, requester: Requester = anonymous): Disposable {
+    const { subscriptions } = this.#broadcaster
+    const subscriber = new SocketSubscriber(peer, requester, subscriptions, this.#maxSubscriptions)
+    this.#subscribers.set(peer, subscriber)
+    return {
+      [Symbol.dispose]: () => {
+        if (!this.#subscribers.delete(peer)) return
+        subscriber.disconnect()
+        if (this.#subscribers.size === 0) this.#stopListening()
+      },
+    }
+  }
+
+  /** To be called before a request of the socket reads or writes. Rejects when the change log cannot be read. */
+  async beginRequest(peer: Peer, effect: 'reads' | 'writes'): Promise<PendingRequest> {
+    const subscriber = this.#subscribers.get(peer) ?? this.#disconnected(peer)
+    if (subscriber.isConnected) await this.#listen()
+    const write = effect === 'writes' ? subscriber.echoes.begin() : undefined
+    return { subscriber, reading: this.#broadcaster.recent.begin(subscriber), write }
+  }
+
+  /** `position` is that of the read; a write read nothing, and its events begin where the request began. */
+  commitSubscriptions(request: PendingRequest, requested: SubscriptionRequest, position: Position | undefined): void {
+    const { subscriber, reading, write } = request
+    const { starts } = this.#broadcaster
+    const events = this.#broadcaster.recent.end(reading)
+    if (write) this.#endWrite(subscriber, write)
+    if (!subscriber.isConnected) return
+    if (!events) {
+      subscriber.onGap()
+      return
+    }
+    const start = position === undefined ? undefined : starts.at(position)
+    const records = requested.records.flatMap(({ model, ids }) => ids.map((id) => ({ model, id })))
+    const added = records.filter(({ model, id }) => !subscriber.isSubscribedTo(model, id))
+    if (!subscriber.subscribe(added, requested.models, start)) return
+    const { added: members } = requested
+    if (members) {
+      subscriber.expectAdditions(members)
+      this.#broadcaster.whenCaughtUp(() => subscriber.forgetAdditions(members))
+    }
+    if (events.length === 0) return
+    const replay: Replay = {
+      subscriber,
+      start,
+      concerned: new Set([...requested.models, ...records.map(({ model, id }) => recordKey(model, id))]),
+      added: new Set(added.map(({ model, id }) => recordKey(model, id))),
+    }
+    for (const event of events) this.#replay(event, replay)
+  }
+
+  /** `isRefused`: nothing was written. Otherwise it may have been, although the answer is an error. */
+  abortRequest({ subscriber, reading, write }: PendingRequest, isRefused: boolean): void {
+    this.#broadcaster.recent.end(reading)
+    if (!write) return
+    if (isRefused) {
+      subscriber.echoes.end(write)
+    } else {
+      write.hasFailed = true
+      this.#endWrite(subscriber, write)
+    }
+  }
+
+  /** Delivers what was delivered to others while the request was under way, of what it returned. */
+  #replay(recent: RecentEvent, { subscriber, start, concerned, added }: Replay): void {
+    const { slice, index, change } = recent
+    const event = slice.events[index] as Event
+    const { model, id, verb } = event
+    const key = recordKey(model, id)
+    const member = subscriber.subscribeToAdded(event, change)
+    if (member !== undefined) for (const keys of [concerned, added]) keys.add(member)
+    if (!concerned.has(verb === 'created' ? model : key)) return
+    if (verb === 'created') concerned.add(key)
+    if (this.#broadcaster.starts.hasRead(start, change)) return
+    const isReceived = recent.received?.has(subscriber) === true
+    // Only a subscription that the request added is to the record that ended: an older one may be to its successor.
+    if (verb === 'destroyed' && !added.has(key)) return
+    if (verb === 'destroyed' && isReceived) subscriber.unsubscribe(model, id)
+    if (isReceived || !subscriber.isSubscribedTo(model, verb === 'created' ? undefined : id)) return
+    if (verb === 'created') added.add(key)
+    const seen = slice.seenBy(index, this.#broadcaster.viewOf(subscriber, model))
+    if (!seen) return
+    recent.received ??= new Set()
+    recent.received.add(subscriber)
+    subscriber.deliver(seen, change, start)
+  }
+
+  #endWrite({ echoes }: SocketSubscriber, write: PendingWrite): void {
+    this.#broadcaster.whenCaughtUp(() => echoes.end(write))
+  }
+
+  /** It disconnected before its request began. */
+  #disconnected(peer: Peer): SocketSubscriber {
+    const subscriber = new SocketSubscriber(peer, anonymous, this.#broadcaster.subscriptions, 0)
+    subscriber.disconnect()
+    return subscriber
+  }
+
+  async #listen(): Promise<void> {
+    this.#listening ??= this.#broadcaster.listen()
+    const listening = this.#listening
+    try {
+      await listening
+    } catch (error) {
+      if (this.#listening === listening) this.#listening = undefined // the next request tries again
+      throw error
+    }
+  }
+
+  #stopListening(): void {
+    const listening = this.#listening
+    this.#listening = undefined
+    listening?.then(
+      (active) => active[Symbol.dispose](),
+      () => {}, // the requests that waited for it were rejected
+    )
+  }
+}

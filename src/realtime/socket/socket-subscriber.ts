@@ -1,0 +1,109 @@
+import type { Change, RecordId } from '../../protocol/change.ts'
+import type { Mirror, Peer, SubscriptionEvent } from '../../protocol/event.ts'
+import type { Requester } from '../../protocol/requester.ts'
+import type { StartPosition } from '../start-position.ts'
+import type { Subscriber } from '../subscriber.ts'
+import type { SubscriptionIndex } from '../subscription-index.ts'
+import { EchoSuppression, recordKey } from './echo-suppression.ts'
+import type { AddedMembers } from './subscription-request.ts'
+
+/** About the size of the frame of an event: what a delivery to a socket counts for. */
+const bytesPerEvent = 256
+
+const isMirrored = (mirror: Mirror, verb: SubscriptionEvent['verb']): boolean =>
+  mirror === true || (mirror === 'interface' && (verb === 'updated' || verb === 'destroyed'))
+
+/** A socket as a subscriber: it is subscribed to the records that it learns of. */
+export class SocketSubscriber implements Subscriber {
+  readonly peer: Peer
+  readonly requester: Requester
+  readonly echoes = new EchoSuppression()
+  readonly #subscriptions: SubscriptionIndex
+  readonly #maxRecords: number
+  /** Additions of its own whose events the feed has yet to deliver. */
+  #additions: readonly AddedMembers[] = []
+  #isConnected = true
+
+  constructor(peer: Peer, requester: Requester, subscriptions: SubscriptionIndex, maxRecords: number) {
+    this.peer = peer
+    this.requester = requester
+    this.#subscriptions = subscriptions
+    this.#maxRecords = maxRecords
+  }
+
+  get isConnected(): boolean {
+    return this.#isConnected
+  }
+
+  /** False: it would have too many subscriptions, and was reset. */
+  subscribe(
+    records: readonly { readonly model: string; readonly id: RecordId }[],
+    models: readonly string[],
+    start: StartPosition | undefined,
+  ): boolean {
+    if (this.#subscriptions.recordsOf(this) + records.length > this.#maxRecords) {
+      this.onGap()
+      return false
+    }
+    for (const { model, id } of records) this.#subscriptions.addRecord(this, model, id, start)
+    for (const model of models) this.#subscriptions.addCreated(this, model, start)
+    return true
+  }
+
+  /** Without an id: to new records of the model. */
+  isSubscribedTo(model: string, id?: RecordId): boolean {
+    const subscribers =
+      id === undefined
+        ? this.#subscriptions.subscribersOfCreated(model)
+        : this.#subscriptions.subscribersOfRecord(model, id)
+    return subscribers?.has(this) === true
+  }
+
+  expectAdditions(added: AddedMembers): void {
+    this.#additions = [...this.#additions, added]
+  }
+
+  forgetAdditions(added: AddedMembers): void {
+    this.#additions = this.#additions.filter((other) => other !== added)
+  }
+
+  deliver(event: SubscriptionEvent, change: Change, start: StartPosition | undefined): number {
+    if (!this.#isConnected) return 0
+    const { verb, model, id } = event
+    const isOwn = change.origin === this.peer.id
+    // A record with this key may have existed before: what was read then does not concern the new one.
+    if (verb === 'created' || verb === 'destroyed') this.unsubscribe(model, id)
+    if (verb === 'created') this.subscribe([{ model, id }], [], start)
+    this.subscribeToAdded(event, change)
+    if (!isOwn) this.echoes.recordDelivery(model, id)
+    else if (!isMirrored(this.peer.mirror, verb) && !this.echoes.mustEcho(model, id)) return 0
+    return this.peer.send(event) ? bytesPerEvent : 0
+  }
+
+  unsubscribe(model: string, id: RecordId): void {
+    this.#subscriptions.removeRecord(this, model, id)
+  }
+
+  /** Its subscriptions end, and its client starts from a fresh connection. */
+  onGap(): void {
+    this.#subscriptions.remove(this)
+    this.peer.reset()
+  }
+
+  disconnect(): void {
+    this.#isConnected = false
+    this.#subscriptions.remove(this)
+  }
+
+  /** If the event is of an addition of its own: the key of the new member, unless it was subscribed to it before. */
+  subscribeToAdded(event: SubscriptionEvent, { origin }: Change): string | undefined {
+    if (event.verb !== 'addedTo' || origin !== this.peer.id) return undefined
+    const { model, id, attribute, addedId } = event
+    const added = this.#additions.find(
+      (other) => other.model === model && other.id === id && other.attribute === attribute,
+    )
+    if (!added || this.isSubscribedTo(added.target, addedId)) return undefined
+    const isDone = this.subscribe([{ model: added.target, id: addedId }], [], undefined)
+    return isDone ? recordKey(added.target, addedId) : undefined
+  }
+}

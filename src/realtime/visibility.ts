@@ -1,0 +1,74 @@
+import type { Change, RecordId } from '../protocol/change.ts'
+import type { Event } from '../protocol/event.ts'
+import type { JsonObject } from '../protocol/json.ts'
+import type { Requester } from '../protocol/requester.ts'
+import type { MaybePromise } from '../support/maybe-promise.ts'
+
+/**
+ * A record before and after a change, each absent where there was no record or where it may not be seen, and without the
+ * attributes that may not be read. An event about a member holds no image: there `after` is the record as it is now.
+ */
+export interface Images {
+  readonly before?: JsonObject | undefined
+  readonly after?: JsonObject | undefined
+}
+
+/**
+ * What a group of requesters may see of a model. Requesters with the same rules, and the same values in them, share one
+ * view, and with it the evaluation of the rules and the encoded events.
+ */
+export interface View {
+  /** Different for different views. */
+  readonly key: string
+}
+
+/** Everything. */
+export const fullView: View = { key: '' }
+
+/** An event whose record is judged. */
+export interface JudgedEvent {
+  readonly event: Event
+  readonly images: Images
+}
+
+/**
+ * Decides which events reach which requesters. It is asked once for a batch of events and all views together, so that
+ * a rule through associations takes one statement for each of its shapes, however many subscribers there are.
+ */
+export interface Visibility {
+  /** False: every requester sees every record of the model, and nothing else is asked about it. */
+  isRestricted(model: string): boolean
+  viewOf(requester: Requester, model: string): View
+  /**
+   * For each view what it sees of each event, in the order of the events, which are all of one model. Undefined: that
+   * is no longer known, and subscribers must start from a fresh snapshot.
+   */
+  judge(
+    model: string,
+    events: readonly JudgedEvent[],
+    views: ReadonlySet<View>,
+    /** Every event of the slice: what happened to members in the same operation. */
+    all: () => readonly JudgedEvent[],
+  ): MaybePromise<ReadonlyMap<View, readonly (Images | undefined)[]>>
+  /** Whether rules of other models depend on records of this one. */
+  decidesRights(model: string): boolean
+  /**
+   * Whether changes of other models may have changed what a view shows. Its subscribers then start from a fresh snapshot.
+   */
+  changesRights(view: View, changes: readonly Change[]): boolean
+}
+
+/** Without access rules every requester sees everything. */
+export const everythingVisible: Visibility = {
+  isRestricted: () => false,
+  viewOf: () => fullView,
+  judge: () => new Map(),
+  decidesRights: () => false,
+  changesRights: () => false,
+}
+
+/** Records as they are now, by key; one that does not exist is absent. */
+export type CurrentRecords = (
+  model: string,
+  ids: readonly RecordId[],
+) => MaybePromise<ReadonlyMap<RecordId, JsonObject>>

@@ -1,0 +1,75 @@
+import type { Handshake, ServiceRequest } from '../../protocol/request.ts'
+import { anonymous, type Requester, type User } from '../../protocol/requester.ts'
+import type { MaybePromise } from '../../support/maybe-promise.ts'
+import { type JwtOptions, tokenIn, tokenVerifier } from './jwt.ts'
+
+/** What `identify` is given of a request, or of the handshake of a socket. */
+export interface AuthRequest {
+  readonly method: string
+  /** Percent-encoded, without the query string. */
+  readonly path: string
+  /** Without the question mark. Clients of sockets that cannot send headers put a token here. */
+  readonly query: string
+  /** Names in lower case. */
+  readonly headers: ServiceRequest['headers']
+  /** Of the `Cookie` header, decoded. */
+  readonly cookies: Readonly<Record<string, string>>
+  /** `user` of the request of a framework that the service is mounted in, or of an upgrade; undefined without one. */
+  readonly frameworkUser?: unknown
+}
+
+export interface AuthOptions<U = User> {
+  /**
+   * The user of a request, or null for an anonymous one. Its `role` or `roles` are what rules compare with; when
+   * `expiresAt` (ISO 8601) has passed, the request is anonymous and the user's sockets and streams end.
+   */
+  identify?(request: AuthRequest): U | null | Promise<U | null>
+  /** JSON Web Tokens. A request without a token is left to `identify`, or anonymous. */
+  readonly jwt?: JwtOptions<U>
+}
+
+/** The requester of a request. An error of `identify` fails the request: nothing is served to an unknown requester. */
+export function identifier(auth: AuthOptions, now: () => number): (request: Handshake) => MaybePromise<Requester> {
+  const { jwt } = auth
+  const verify = jwt && tokenVerifier(jwt, now)
+  return ({ method, path, query, headers, frameworkUser }) => {
+    const request: AuthRequest = { method, path, query, headers, cookies: cookiesIn(headers.cookie), frameworkUser }
+    const token = verify && tokenIn(request, jwt?.cookie)
+    const user = verify && token !== undefined ? verify(token) : (auth.identify?.(request) ?? null)
+    return user instanceof Promise ? user.then((found) => requesterOf(found, now)) : requesterOf(user, now)
+  }
+}
+
+export function requesterOf(user: User | null | undefined, now: () => number): Requester {
+  if (user === null || user === undefined) return anonymous
+  if (typeof user !== 'object') throw new TypeError('auth.identify must return an object or null')
+  const { expiresAt } = user
+  if (expiresAt === undefined || expiresAt === null) return { kind: 'user', user }
+  // A time in another form would be one that never comes.
+  if (typeof expiresAt !== 'string') throw new TypeError('expiresAt of a user must be a time in ISO 8601')
+  if (!(Date.parse(expiresAt) > now())) return anonymous
+  return { kind: 'user', user }
+}
+
+const noCookies: AuthRequest['cookies'] = Object.freeze(Object.create(null))
+
+function cookiesIn(header: ServiceRequest['headers'][string]): Readonly<Record<string, string>> {
+  if (typeof header !== 'string') return noCookies
+  const cookies: Record<string, string> = Object.create(null)
+  for (const pair of header.split(';')) {
+    const equals = pair.indexOf('=')
+    if (equals === -1) continue
+    const name = pair.slice(0, equals).trim()
+    if (!(name in cookies)) cookies[name] = decoded(pair.slice(equals + 1).trim())
+  }
+  return cookies
+}
+
+function decoded(text: string): string {
+  const value = text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1) : text
+  try {
+    return decodeURIComponent(value)
+  } catch {
+    return value
+  }
+}

@@ -1,0 +1,108 @@
+import type { JSONWebKeySet, JWTPayload, JWTVerifyGetKey, JWTVerifyOptions } from 'jose'
+import { ServiceError } from '../../protocol/errors.ts'
+import type { User } from '../../protocol/requester.ts'
+import type { AuthRequest } from './identify.ts'
+
+/** The claims of a verified token. */
+export type TokenClaims = Readonly<JWTPayload>
+
+/** JSON Web Tokens, from `Authorization: Bearer` or a cookie. One of `secret`, `jwksUri` and `jwks` is required. */
+export interface JwtOptions<U = User> {
+  /** The shared secret of HS256, HS384 and HS512: at least 32 bytes. */
+  readonly secret?: string
+  /** Where the issuer publishes its public keys; they are cached. */
+  readonly jwksUri?: string
+  /** The public keys themselves. */
+  readonly jwks?: JSONWebKeySet
+  /** Accepted algorithms; default `HS256` with a secret, `RS256`, `ES256` and `EdDSA` with keys. */
+  readonly algorithms?: readonly string[]
+  readonly issuer?: string | readonly string[]
+  readonly audience?: string | readonly string[]
+  /** By how much the clocks of issuer and service may differ; default 5. */
+  readonly clockToleranceSeconds?: number
+  /** A cookie that holds the token where there is no `Authorization` header. */
+  readonly cookie?: string
+  /** The user of a token; by default its claims, with `sub` as `id`. Null: anonymous. */
+  readonly user?: (claims: TokenClaims) => U | null | Promise<U | null>
+}
+
+const defaultToleranceSeconds = 5
+const shortestSecretBytes = 32
+
+/** What is wrong with the options, besides their types. */
+export function jwtProblems({ secret, jwksUri, jwks, algorithms }: JwtOptions<unknown>): readonly string[] {
+  const sources = [secret, jwksUri, jwks].filter((source) => source !== undefined).length
+  return [
+    ...(sources === 1 ? [] : ['auth.jwt needs one of secret, jwksUri and jwks']),
+    ...(secret !== undefined && Buffer.byteLength(secret) < shortestSecretBytes
+      ? [`auth.jwt.secret must have at least ${shortestSecretBytes} bytes`]
+      : []),
+    ...(algorithms?.some((name) => name === 'none') ? ['auth.jwt.algorithms must not contain "none"'] : []),
+    ...(secret !== undefined && algorithms?.some((name) => !name.startsWith('HS'))
+      ? ['auth.jwt.algorithms with a secret are HS256, HS384 and HS512']
+      : []),
+    ...(secret === undefined && algorithms?.some((name) => name.startsWith('HS'))
+      ? ['auth.jwt.algorithms with public keys must not contain HS256, HS384 and HS512']
+      : []),
+  ]
+}
+
+/** The token of a request: of the header, or else of the cookie. */
+export function tokenIn({ headers, cookies }: AuthRequest, cookie: string | undefined): string | undefined {
+  const { authorization } = headers
+  const bearer = typeof authorization === 'string' ? /^Bearer +(\S+)$/i.exec(authorization)?.[1] : undefined
+  return bearer ?? (cookie === undefined ? undefined : cookies[cookie])
+}
+
+/** The user of a token. Throws E_UNAUTHENTICATED for a token that is not valid. */
+export function tokenVerifier(options: JwtOptions<User>, now: () => number): (token: string) => Promise<User | null> {
+  const { issuer, audience, clockToleranceSeconds = defaultToleranceSeconds, user = userOf } = options
+  const algorithms = options.algorithms ?? (options.secret === undefined ? ['RS256', 'ES256', 'EdDSA'] : ['HS256'])
+  let key: Promise<JWTVerifyGetKey | Uint8Array> | undefined
+  return async (token) => {
+    const { jwtVerify, errors } = await import('jose')
+    key ??= keyOf(options)
+    const verifying: JWTVerifyOptions = {
+      algorithms: [...algorithms],
+      clockTolerance: clockToleranceSeconds,
+      currentDate: new Date(now()),
+      ...(issuer !== undefined && { issuer: issuer as string | string[] }),
+      ...(audience !== undefined && { audience: audience as string | string[] }),
+    }
+    try {
+      const { payload } = await jwtVerify(token, (await key) as JWTVerifyGetKey, verifying)
+      const found = await user(payload)
+      return found === null ? null : withExpiry(found, payload, clockToleranceSeconds)
+    } catch (error) {
+      if (error instanceof errors.JWKSTimeout) throw unavailable(error)
+      if (error instanceof errors.JOSEError) throw invalidToken(error)
+      throw error
+    }
+  }
+}
+
+async function keyOf({ secret, jwksUri, jwks }: JwtOptions<User>): Promise<JWTVerifyGetKey | Uint8Array> {
+  if (secret !== undefined) return new TextEncoder().encode(secret)
+  const { createLocalJWKSet, createRemoteJWKSet } = await import('jose')
+  return jwks ? createLocalJWKSet(jwks) : createRemoteJWKSet(new URL(jwksUri as string))
+}
+
+const userOf = ({ sub, ...claims }: TokenClaims): User => ({ ...claims, id: sub })
+
+/** A token's end is the user's, unless the application says otherwise. */
+const withExpiry = (user: User, { exp }: TokenClaims, toleranceSeconds: number): User =>
+  exp === undefined || user.expiresAt !== undefined
+    ? user
+    : { ...user, expiresAt: new Date((exp + toleranceSeconds) * 1000).toISOString() }
+
+const invalidToken = (cause: unknown): ServiceError =>
+  new ServiceError('E_UNAUTHENTICATED', 'The token is not valid', {
+    headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
+    cause,
+  })
+
+const unavailable = (cause: unknown): ServiceError =>
+  new ServiceError('E_UNAVAILABLE', 'The keys of the tokens cannot be fetched', {
+    headers: { 'Retry-After': '2' },
+    cause,
+  })

@@ -1,0 +1,141 @@
+import type { Access } from '../../access/policy.ts'
+import type { Populate } from '../../criteria/criteria.ts'
+import type { Invocation } from '../../operation/operation.ts'
+import { operations } from '../../operation/operations.ts'
+import { isOneStatement, type PreparedRecord } from '../../operation/prepare-record.ts'
+import { ServiceError } from '../../protocol/errors.ts'
+import type { JsonObject } from '../../protocol/json.ts'
+import type { ServiceRequest } from '../../protocol/request.ts'
+import type { ScopedStore } from '../../storage/scoped-store.ts'
+import type { WriteReceipt } from '../../storage/write-origin.ts'
+import { assertMayWrite } from '../dispatch/answer-write.ts'
+import { type Authorization, assertAllowed } from '../dispatch/authorize.ts'
+import type { DispatchContext } from '../dispatch/context.ts'
+import { invocationOf, type Plan, planOf } from '../dispatch/resolve.ts'
+import type { BatchItem } from './read-batch.ts'
+import {
+  type AnswerBodies,
+  countReferences,
+  referenceIn,
+  resolve,
+  urlReferences,
+  withUrlValues,
+  withValues,
+} from './references.ts'
+
+/** A request of a batch that is ready to be executed. */
+export interface BatchStep {
+  readonly request: ServiceRequest
+  readonly match: Plan['match']
+  readonly invocation: Invocation
+  /** What the preparation of a write made. */
+  readonly prepared: unknown
+}
+
+/** A request of a batch as the service takes it. */
+export function requestOf({ method, url, body, headers }: BatchItem, batch: ServiceRequest): ServiceRequest {
+  const [target = ''] = url.split('#', 1)
+  const mark = target.indexOf('?')
+  return {
+    method,
+    path: mark === -1 ? target : target.slice(0, mark),
+    query: mark === -1 ? '' : target.slice(mark + 1),
+    base: batch.base,
+    body,
+    headers,
+    site: batch.site,
+    originAllowed: batch.originAllowed,
+  }
+}
+
+/** The request with the values that it refers to. */
+export const resolved = (item: BatchItem, bodies: AnswerBodies): BatchItem => ({
+  ...item,
+  url: withUrlValues(item.url, bodies),
+  body: item.body === undefined ? undefined : withValues(item.body, bodies),
+})
+
+/**
+ * Whether a request is one statement whose answer needs no other, so that it can be sent without waiting for the requests
+ * before it: a new record, in which nothing is embedded.
+ */
+export function isIndependent(
+  { invocation: { operation, input }, prepared }: BatchStep,
+  { services, policy }: DispatchContext,
+): boolean {
+  if (operation.name !== operations.create.name || services.hooks || policy) return false
+  const { populate } = input as { readonly populate: readonly Populate[] }
+  return populate.length === 0 && isOneStatement(prepared as PreparedRecord, services)
+}
+
+/** What makes steps of the requests of one batch. */
+export class BatchSteps {
+  readonly #context: DispatchContext
+  readonly #authorization: Authorization
+  readonly #batch: ServiceRequest
+  readonly #receipt: WriteReceipt | undefined
+
+  constructor(
+    context: DispatchContext,
+    authorization: Authorization,
+    batch: ServiceRequest,
+    receipt: WriteReceipt | undefined,
+  ) {
+    this.#context = context
+    this.#authorization = authorization
+    this.#batch = batch
+    this.#receipt = receipt
+  }
+
+  /** Resolves the names of a request, checks what can be checked of it, and runs its preparation. */
+  async prepare(item: BatchItem, store: ScopedStore, bodies?: AnswerBodies): Promise<BatchStep> {
+    let references = 0
+    const laterValue = (raw: JsonObject) => {
+      const reference = bodies && referenceIn(raw)
+      if (!reference) return undefined
+      references++
+      return () => resolve(reference, bodies)
+    }
+    const request = requestOf(item, this.#batch)
+    const { access, requester } = this.#authorization
+    const plan = planOf(access, this.#context, request, bodies && laterValue)
+    if (bodies && references < countReferences(item.body)) throw new NeedsAnswers()
+    const { match } = plan
+    assertReadsOrMayWrite(this.#batch, request, match)
+    if (access) assertAllowed(match.operation, match, access as Access)
+    const invocation = {
+      ...invocationOf(plan, requester, request, this.#receipt),
+      client: this.#batch.peer ?? this.#batch,
+      headers: { ...this.#batch.headers, ...request.headers },
+    }
+    const prepared =
+      match.operation.effect === 'writes'
+        ? await match.operation.prepare(invocation, store, this.#context.services)
+        : undefined
+    return { request, match, invocation, prepared }
+  }
+
+  /**
+   * As `prepare`, before the transaction: undefined for a request that needs the answers of earlier ones, or a record that
+   * one of them may create.
+   */
+  async prepareEarly(item: BatchItem, store: ScopedStore, bodies: AnswerBodies): Promise<BatchStep | undefined> {
+    if (urlReferences(item.url).length > 0) return undefined
+    try {
+      return await this.prepare(item, store, bodies)
+    } catch (error) {
+      const isLate = error instanceof NeedsAnswers
+      const mayAppear = item.index > 0 && error instanceof ServiceError && error.code === 'E_NO_SUCH_RECORD'
+      const hasReferences = countReferences(item.body) > 0
+      if (isLate || mayAppear || hasReferences) return undefined
+      throw error
+    }
+  }
+}
+
+/** The request has references that are values of no attribute, so that it cannot be read without their values. */
+class NeedsAnswers extends Error {}
+
+function assertReadsOrMayWrite(batch: ServiceRequest, request: ServiceRequest, match: Plan['match']): void {
+  if (match.operation.effect === 'writes') assertMayWrite({ ...request, headers: batch.headers }, match)
+}

@@ -1,0 +1,97 @@
+import { errorResponse } from '../../protocol/error-response.ts'
+import { ServiceError } from '../../protocol/errors.ts'
+import { parseQueryString } from '../../protocol/query-string.ts'
+import type { ServiceRequest, ServiceResponse } from '../../protocol/request.ts'
+import type { WriteReceipt } from '../../storage/write-origin.ts'
+import { eventLoopTurn } from '../../support/event-loop-turn.ts'
+import type { MaybePromise } from '../../support/maybe-promise.ts'
+import { assertMayWrite } from '../dispatch/answer-write.ts'
+import type { Authorization } from '../dispatch/authorize.ts'
+import type { DispatchContext } from '../dispatch/context.ts'
+import type { KeepAnswer } from '../idempotency/idempotent-writes.ts'
+import { BatchAnswers } from './batch-answer.ts'
+import { requestOf, resolved } from './batch-step.ts'
+import { type BatchItem, readBatch } from './read-batch.ts'
+import { runAtomic } from './run-batch.ts'
+
+type Answer = (request: ServiceRequest) => MaybePromise<ServiceResponse>
+
+/** The answer to a batch: of one transaction, or with `?atomic=false` of requests one after another. */
+export async function answerBatch(
+  authorization: Authorization,
+  context: DispatchContext,
+  batch: ServiceRequest,
+  receipt: WriteReceipt,
+  answer: Answer,
+): Promise<ServiceResponse> {
+  if (batch.method !== 'POST')
+    throw new ServiceError('E_METHOD_NOT_ALLOWED', 'This address answers to POST, OPTIONS', {
+      headers: { Allow: 'POST, OPTIONS' },
+    })
+  assertMayWrite(batch, { style: 'rest' })
+  const { limits } = context.services
+  const isAtomic = readAtomic(batch, context)
+  const items = readBatch(batch, limits)
+  for (const { url, index } of items)
+    if (isBatchPath(url.split(/[?#]/, 1)[0] as string, context))
+      throw new ServiceError('E_BAD_BODY', `Request ${index} of the batch is a batch itself`)
+  const run = (keep?: KeepAnswer) => runAtomic(items, batch, receipt, authorization, context, keep)
+  if (batch.headers['idempotency-key'] === undefined) return isAtomic ? run() : runEach(items, batch, answer, context)
+  if (isAtomic) return context.idempotency.answer(batch, authorization.requester, run)
+  throw new ServiceError(
+    'E_BAD_REQUEST',
+    'Idempotency-Key needs a batch that is atomic: its answer is stored with its writes',
+  )
+}
+
+/** As other addresses: letter case and a slash at the end do not matter. */
+export function isBatchPath(path: string, { batchPath }: DispatchContext): boolean {
+  if (path === batchPath) return true
+  const length = batchPath?.length ?? 0
+  const isAsLong = path.length === length || (path.length === length + 1 && path.endsWith('/'))
+  return isAsLong && path.slice(0, length).toLowerCase() === batchPath?.toLowerCase()
+}
+
+function readAtomic({ query }: ServiceRequest, { services: { limits } }: DispatchContext): boolean {
+  const { atomic = 'true', callback: _c, _: _n, ...others } = query === '' ? {} : parseQueryString(query, limits)
+  const [unknown] = Object.keys(others)
+  if (unknown !== undefined)
+    throw new ServiceError('E_BAD_REQUEST', `A batch has no parameter "${unknown.slice(0, 60)}"`)
+  if (atomic === 'true' || atomic === 'false') return atomic === 'true'
+  throw new ServiceError('E_BAD_REQUEST', '"atomic" is true or false')
+}
+
+/** Each request by itself, in order. One that refers to the answer of a failed one is not executed. */
+async function runEach(
+  items: readonly BatchItem[],
+  batch: ServiceRequest,
+  answer: Answer,
+  { services: { limits }, onError }: DispatchContext,
+): Promise<ServiceResponse> {
+  const answers = new BatchAnswers(limits.maxAnswerBytes)
+  for (const item of items) {
+    if (eventLoopTurn.isUsed) await eventLoopTurn.next()
+    try {
+      if (answers.left === 0)
+        throw new ServiceError(
+          'E_NOT_EXECUTED',
+          `The answers before it have more than ${limits.maxAnswerBytes} bytes`,
+          {
+            limit: 'maxAnswerBytes',
+          },
+        )
+      const request = requestOf(resolved(item, answers.bodyOf), batch)
+      const own = {
+        ...request,
+        peer: batch.peer,
+        get signal() {
+          return batch.signal
+        },
+      }
+      answers.add(await answer(own))
+    } catch (error) {
+      answers.add(errorResponse(error, onError))
+    }
+  }
+  return answers.respond()
+}

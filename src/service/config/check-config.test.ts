@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { ConfigError } from '../../model/config-error.ts'
+import { definitionsOf } from './check-config.ts'
+import type { AnyConfig } from './config.ts'
+
+const models = { pet: { attributes: { name: { type: 'string' } } } }
+const problemsOf = (config: object): readonly string[] => {
+  try {
+    definitionsOf(config as AnyConfig)
+    return []
+  } catch (error) {
+    assert.ok(error instanceof ConfigError)
+    return error.problems
+  }
+}
+
+describe('a setting is refused', () => {
+  const originList = 'must be a list of origins such as "https://app.example", without a path and in lower case'
+  const brokerProblem = 'broker must be a URL such as "redis://host:6379", "rediss://host:6379" or "nats://host:4222"'
+  const brokerOnSqlite = 'broker needs a PostgreSQL database; processes on one SQLite file notice writes without it'
+  const cases: readonly [config: object, ...problems: string[]][] = [
+    [{ prot: 1337 }, 'there is no setting "prot"; did you mean "port"?'],
+    [{ zzz: 1 }, 'there is no setting "zzz"'],
+    [{ port: '1337' }, 'port must be a port number from 0 to 65535'],
+    [{ migrate: 'alter' }, 'migrate must be "add" or "safe" or "drop"'],
+    [{ jsonp: 'crosssite' }, 'jsonp must be true or "cross-site" or false'],
+    [{ cors: true }, 'cors must be an object'],
+    [{ cors: [] }, 'cors must be an object'],
+    [{ cors: {} }, 'cors.origins is missing'],
+    [{ cors: { origin: [] } }, 'there is no setting "cors.origin"; did you mean "origins"?', 'cors.origins is missing'],
+    [{ cors: { origins: 'https://app.example' } }, `cors.origins ${originList}, or "*"`],
+    [{ cors: { origins: ['https://app.example/'] } }, `cors.origins ${originList}, or "*"`],
+    [{ cors: { origins: ['https://app.example/path'] } }, `cors.origins ${originList}, or "*"`],
+    [{ cors: { origins: ['https://app.example:443'] } }, `cors.origins ${originList}, or "*"`],
+    [{ cors: { origins: ['https://*.example'] } }, `cors.origins ${originList}, or "*"`],
+    [{ cors: { origins: ['https://App.example'] } }, `cors.origins ${originList}, or "*"`],
+    [{ cors: { origins: ['app.example'] } }, `cors.origins ${originList}, or "*"`],
+    [{ cors: { origins: ['null'] } }, `cors.origins ${originList}, or "*"`],
+    [{ cors: { origins: ['*'] } }, `cors.origins ${originList}, or "*"`],
+    [{ cors: { origins: [], credentials: 'yes' } }, 'cors.credentials must be true or false'],
+    [{ cors: { origins: [], maxAge: -1 } }, 'cors.maxAge must be a whole number, 0 or more'],
+    [{ cors: { origins: '*', credentials: true } }, 'cors.credentials needs a list in cors.origins instead of "*"'],
+    [
+      { allowedHosts: ['https://api.example'] },
+      'allowedHosts must be a list of host names such as "api.example", without a protocol and in lower case, or "*"',
+    ],
+    [{ sockets: true }, 'sockets must be an object, or false'],
+    [{ sockets: { mirrors: true } }, 'there is no setting "sockets.mirrors"; did you mean "mirror"?'],
+    [{ sockets: { onlyAllowOrigins: ['http://a.example/'] } }, `sockets.onlyAllowOrigins ${originList}`],
+    [{ limits: { maxLimt: 3 } }, 'there is no setting "limits.maxLimt"; did you mean "maxLimit"?'],
+    [{ limits: { maxLimit: '3' } }, 'limits.maxLimit must be a whole number, 0 or more'],
+    [{ limits: { maxLimit: 3 } }, 'limits.defaultLimit is larger than limits.maxLimit'],
+    [{ logger: { info() {} } }, 'logger must be an object with the functions info, warn and error, such as pino()'],
+    ...['http://localhost:6379', 'redis', 'redis:6379', 'mqtt://h', 'nats://', 6379].map((broker): [object, string] => [
+      { broker, database: 'postgres://localhost/shop' },
+      brokerProblem,
+    ]),
+    [{ broker: 'nats://user:password@localhost' }, brokerOnSqlite],
+    [{ clock: {} }, 'clock must be an object with a function now'],
+    [{ rest: false, shortcuts: false }, 'rest and shortcuts are both off: no route is served'],
+    [{ models: undefined }, 'models is missing'],
+    [{ models: 'pet' }, 'models must be an object'],
+    [{ rest: 1, populate: 'no' }, 'rest must be true or false', 'populate must be true or false'],
+  ]
+  for (const [config, ...problems] of cases) {
+    test(JSON.stringify(config), () => assert.deepEqual(problemsOf({ models, ...config }), problems))
+  }
+})
+
+describe('a setting is accepted', () => {
+  const cases: readonly object[] = [
+    { cors: { origins: '*' } },
+    { cors: { origins: ['https://app.example', 'http://localhost:3000', 'capacitor://localhost'], credentials: true } },
+    { allowedHosts: ['api.example', 'api.example:8443', 'intranet'] },
+    { allowedHosts: '*' },
+    { sockets: false, cors: undefined },
+    { jsonp: 'cross-site' },
+    { broker: 'rediss://user:password@host:6379', database: 'postgresql://localhost/shop' },
+    { broker: 'nats://host', database: 'postgres://localhost/shop' },
+  ]
+  for (const config of cases) {
+    test(JSON.stringify(config), () => assert.deepEqual(problemsOf({ models, ...config }), []))
+  }
+})

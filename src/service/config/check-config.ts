@@ -1,0 +1,184 @@
+import { actions } from '../../model/access-rules.ts'
+import { type DeclaredActions, declareActions, serviceSubjects } from '../../model/actions/declare-actions.ts'
+import { ConfigError } from '../../model/config-error.ts'
+import { defineModels } from '../../model/define.ts'
+import type { Models } from '../../model/model.ts'
+import { translateWaterline } from '../../model/waterline/translate.ts'
+import { migrateModes } from '../../storage/schema.ts'
+import { defaultLimits, type Limits, limitTable } from '../../support/limits.ts'
+import { type JwtOptions, jwtProblems } from '../auth/jwt.ts'
+import * as checks from './checks.ts'
+import { be, type Check, listOf, members, oneOf, valueOr } from './checks.ts'
+import type { AnyConfig, Config, CorsOptions, SocketOptions } from './config.ts'
+
+const path = be(
+  'a path, such as "/api"',
+  (value) => typeof value === 'string' && /^\/?[\w\-.~]+(\/[\w\-.~]+)*\/?$/.test(value),
+)
+const port = be(
+  'a port number from 0 to 65535',
+  (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 65_535,
+)
+const origins = listOf('origins such as "https://app.example", without a path and in lower case', isOrigin)
+const hosts = listOf('host names such as "api.example", without a protocol and in lower case', isHost)
+
+/** Origins are compared with what browsers send: nothing after the host, and no default port. */
+function isOrigin(value: unknown): boolean {
+  if (typeof value !== 'string' || !/^[a-z][a-z0-9+.-]*:\/\/[^/?#\s*A-Z]+$/.test(value)) return false
+  return !value.startsWith('http') || URL.parse(value)?.origin === value
+}
+
+function isHost(value: unknown): boolean {
+  return typeof value === 'string' && /^(?:[a-z0-9_-]+\.)*[a-z0-9_-]+(?::\d{1,5})?$/.test(value)
+}
+
+const rule = be(
+  'true, false, a role or a function',
+  (value) => typeof value === 'boolean' || typeof value === 'function' || (typeof value === 'string' && value !== ''),
+)
+const access = valueOr('public', members(Object.fromEntries(actions.map((action) => [action, rule]))))
+const logger = be('an object with the functions info, warn and error, such as pino()', isLogger)
+
+function isLogger(value: unknown): boolean {
+  const functions = (value ?? {}) as Readonly<Record<string, unknown>>
+  return ['info', 'warn', 'error'].every((name) => typeof functions[name] === 'function')
+}
+
+const broker = be(
+  'a URL such as "redis://host:6379", "rediss://host:6379" or "nats://host:4222"',
+  (value) => typeof value === 'string' && isBroker(value),
+)
+
+function isBroker(value: string): boolean {
+  const { protocol = '', hostname = '' } = URL.parse(value) ?? {}
+  return ['redis:', 'rediss:', 'nats:'].includes(protocol) && hostname !== ''
+}
+
+const strings = listOf('strings', (value) => typeof value === 'string')
+const jwtMembers: Readonly<Record<keyof JwtOptions, Check>> = {
+  secret: checks.aString,
+  jwksUri: checks.aString,
+  jwks: checks.anObject,
+  algorithms: strings,
+  issuer: be('a string or a list of strings', isStrings),
+  audience: be('a string or a list of strings', isStrings),
+  clockToleranceSeconds: checks.aWholeNumber,
+  cookie: checks.aString,
+  user: checks.aFunction,
+}
+
+function isStrings(value: unknown): boolean {
+  return [value].flat().every((item) => typeof item === 'string')
+}
+
+const corsMembers: Readonly<Record<keyof CorsOptions, Check>> = {
+  origins: valueOr('*', origins),
+  credentials: checks.aBoolean,
+  maxAge: checks.aWholeNumber,
+}
+
+const socketMembers: Readonly<Record<keyof SocketOptions, Check>> = {
+  path,
+  onlyAllowOrigins: origins,
+  mirror: oneOf('interface', true, false),
+}
+
+const configMembers: Readonly<Record<keyof Config, Check>> = {
+  models: checks.anObject,
+  attributes: checks.anObject,
+  actions: checks.anObject,
+  compatibility: oneOf('sails'),
+  database: checks.aString,
+  broker,
+  migrate: oneOf(...migrateModes),
+  unknownAttributes: oneOf('refuse', 'ignore'),
+  limits: members(Object.fromEntries(Object.keys(limitTable).map((name) => [name, checks.aWholeNumber]))),
+  auth: members({ identify: checks.aFunction, jwt: members(jwtMembers) }),
+  access,
+  accessShadow: be('a number from 0 to 1', (value) => typeof value === 'number' && value >= 0 && value <= 1),
+  port,
+  host: checks.aString,
+  cors: members(corsMembers, ['origins']),
+  allowedHosts: valueOr('*', hosts),
+  sockets: valueOr(false, members(socketMembers)),
+  shapes: path,
+  cache: checks.aBoolean,
+  landingPage: checks.aBoolean,
+  public: checks.aString,
+  seed: checks.aFunction,
+  logger,
+  onError: checks.aFunction,
+  clock: be('an object with a function now', (value) => typeof (value as AnyConfig['clock'])?.now === 'function'),
+  uuid: checks.aFunction,
+  batch: checks.aBoolean,
+  prefix: path,
+  restPrefix: path,
+  pluralize: checks.aBoolean,
+  rest: checks.aBoolean,
+  shortcuts: checks.aBoolean,
+  shortcutWrites: checks.aBoolean,
+  on: checks.anObject,
+  jobs: checks.anObject,
+  runJobs: checks.aBoolean,
+  populate: checks.aBoolean,
+  jsonp: oneOf(true, 'cross-site', false),
+}
+const checkMembers = members(configMembers, ['models'])
+
+/** What the configuration defines. */
+export interface Definitions {
+  readonly models: Models
+  /** Of the service. */
+  readonly actions: DeclaredActions
+  /** What the models of a Sails application contain and the service does not use. */
+  readonly notes: readonly string[]
+}
+
+/** The models of a configuration. Throws one ConfigError with all problems of the configuration and the models. */
+export function definitionsOf(config: AnyConfig): Definitions {
+  if (typeof config !== 'object' || config === null) throw new ConfigError(['the configuration must be an object'])
+  const problems = [...checkMembers(config, '')]
+  if (problems.length === 0) problems.push(...contradictions(config))
+  try {
+    const { models, attributes, notes } = translated(config)
+    const defined = typeof models === 'object' ? defineModels(models, attributes) : undefined
+    const actions = readActions(config, problems)
+    if (defined && problems.length === 0) return { models: defined, actions, notes }
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    problems.push(...error.problems)
+  }
+  throw new ConfigError(problems)
+}
+
+/** A model that is served at the address of an action is reported with the routes. */
+const readActions = ({ actions = {} }: AnyConfig, problems: string[]): DeclaredActions =>
+  declareActions(
+    actions,
+    'actions',
+    serviceSubjects,
+    () => undefined,
+    (place, problem) => problems.push(`${place}: ${problem}`),
+  )
+
+function translated({ models, attributes, compatibility }: AnyConfig) {
+  if (compatibility === 'sails' && typeof models === 'object') return translateWaterline(models, attributes)
+  return { models, attributes, notes: [] }
+}
+
+/** Settings that are valid alone and not together. */
+function contradictions({ rest, shortcuts, cors, limits, auth, broker, database }: AnyConfig): readonly string[] {
+  const all: Limits = { ...defaultLimits, ...limits }
+  return [
+    ...(rest === false && shortcuts === false ? ['rest and shortcuts are both off: no route is served'] : []),
+    ...(cors?.origins === '*' && cors.credentials === true
+      ? ['cors.credentials needs a list in cors.origins instead of "*"']
+      : []),
+    ...(broker !== undefined && !/^postgres(ql)?:/.test(database ?? '')
+      ? ['broker needs a PostgreSQL database; processes on one SQLite file notice writes without it']
+      : []),
+    ...(auth?.jwt ? jwtProblems(auth.jwt) : []),
+    ...(auth && !auth.identify && !auth.jwt ? ['auth needs identify or jwt'] : []),
+    ...(all.defaultLimit > all.maxLimit ? ['limits.defaultLimit is larger than limits.maxLimit'] : []),
+  ]
+}

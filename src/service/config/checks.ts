@@ -1,0 +1,56 @@
+import { nearest } from '../../support/nearest.ts'
+
+/** The problems of a value. `name` is its path in the configuration, as messages show it: `sockets.path`. */
+export type Check = (value: unknown, name: string) => readonly string[]
+
+export const be =
+  (what: string, test: (value: unknown) => boolean): Check =>
+  (value, name) =>
+    test(value) ? [] : [`${name} must be ${what}`]
+
+export const anObject = be('an object', isObject)
+export const aFunction = be('a function', (value) => typeof value === 'function')
+export const aBoolean = be('true or false', (value) => typeof value === 'boolean')
+export const aString = be('a non-empty string', (value) => typeof value === 'string' && value !== '')
+export const aWholeNumber = be('a whole number, 0 or more', (value) => Number.isInteger(value) && Number(value) >= 0)
+
+export const oneOf = (...values: readonly unknown[]): Check =>
+  be(values.map((value) => JSON.stringify(value)).join(' or '), (value) => values.includes(value))
+
+/** A fixed value, or what the other check accepts. */
+export const valueOr =
+  (value: unknown, check: Check): Check =>
+  (given, name) => {
+    if (given === value) return []
+    const isOwn = (problem: string) => problem.startsWith(`${name} must`)
+    return check(given, name).map((problem) => (isOwn(problem) ? `${problem}, or ${JSON.stringify(value)}` : problem))
+  }
+
+export const listOf = (what: string, test: (item: unknown) => boolean): Check =>
+  be(`a list of ${what}`, (value) => Array.isArray(value) && value.every(test))
+
+/** An object with these members and no others. A member that is undefined counts as absent. */
+export function members(checks: Readonly<Record<string, Check>>, required: readonly string[] = []): Check {
+  return (value, name) => {
+    if (!isObject(value)) return [`${name} must be an object`]
+    const prefix = name === '' ? '' : `${name}.`
+    const missing = required.filter((member) => value[member] === undefined)
+    return [
+      ...Object.entries(value).flatMap(([member, given]) => {
+        const check = Object.hasOwn(checks, member) ? checks[member] : undefined
+        if (!check) return [`there is no setting "${prefix}${member}"${suggestion(member, Object.keys(checks))}`]
+        return given === undefined ? [] : check(given, prefix + member)
+      }),
+      ...missing.map((member) => `${prefix}${member} is missing`),
+    ]
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function suggestion(word: string, known: readonly string[]): string {
+  const near = nearest(word, known)
+  return near === undefined ? '' : `; did you mean "${near}"?`
+}

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { ConfigError } from '../../model/config-error.ts'
+import { loadModels } from './load-models.ts'
+
+function folderOf(files: Readonly<Record<string, string>>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'keelson-models-'))
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), text)
+  }
+  return folder
+}
+
+test('models are CommonJS and ES modules, also in subfolders; other files are ignored', async () => {
+  const folder = folderOf({
+    'Room.cjs': "module.exports = { attributes: { name: 'string' } }",
+    'admin/AuditLog.mjs': 'export default { attributes: {} }',
+    'Typed.ts': "const type: string = 'string'\nexport default { attributes: { name: { type } } }",
+    'README.md': '# Models',
+    '.gitkeep': '',
+    '.git/Hidden.cjs': 'throw new Error()',
+    'types.d.ts': 'export {}',
+  })
+  const models = await loadModels(folder)
+  assert.deepEqual(Object.keys(models).sort(), ['auditlog', 'room', 'typed'])
+  assert.deepEqual(models.room, { attributes: { name: 'string' } })
+  assert.deepEqual(await loadModels(pathToFileURL(folder)), models)
+})
+
+test('all files that cannot be loaded are reported', async () => {
+  const folder = folderOf({
+    'A.cjs': 'module.exports = sails.config.models.base',
+    'B.cjs': 'module.exports = 5',
+    'C.cjs': "require('not-installed')",
+    'D.coffee': 'module.exports = {}',
+    'E.cjs': 'module.exports = {}',
+    'sub/e.cjs': 'module.exports = {}',
+  })
+  await assert.rejects(loadModels(folder), (error) => {
+    assert.ok(error instanceof ConfigError)
+    const [a, b, c, d, e, ...others] = error.problems
+    assert.match(
+      a as string,
+      /A\.cjs: sails is not defined; the globals of Sails do not exist while models are loaded$/,
+    )
+    assert.match(b as string, /B\.cjs: it exports no model: expected `module\.exports = /)
+    assert.match(c as string, /C\.cjs: Cannot find module 'not-installed'$/)
+    assert.match(d as string, /D\.coffee: compile it to JavaScript$/)
+    assert.match(e as string, /e\.cjs: another file has the model "e"$/)
+    assert.deepEqual(others, [])
+    return true
+  })
+})
+
+for (const [title, folder, problem] of [
+  ['a folder that does not exist', join(tmpdir(), 'keelson-no-such-folder'), /the folder cannot be read: ENOENT/],
+  ['a folder without models', folderOf({ 'README.md': '' }), /the folder has no models$/],
+] as const) {
+  test(`${title} is reported`, () =>
+    assert.rejects(
+      loadModels(folder),
+      (error) => error instanceof ConfigError && problem.test(error.problems[0] ?? ''),
+    ))
+}

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { fingerprint } from '../../operation/version.ts'
+import { ServiceError } from '../../protocol/errors.ts'
+import type { Embedded, Records } from '../../storage/store.ts'
+import { type Encoded, encodeRecord, encodeRecords } from './encode-records.ts'
+
+const compute = (ms: number): void => {
+  for (const end = performance.now() + ms; performance.now() < end; );
+}
+
+/** Records of these texts; encoding each takes some milliseconds. */
+const recordsOf = (texts: readonly string[], { ms = 0, size = texts.length } = {}): Records => ({
+  length: texts.length,
+  size,
+  next: undefined,
+  values: () => [],
+  decode: () => [],
+  embed: (_: readonly Embedded[]) => assert.fail(),
+  encodeAt(index) {
+    compute(ms)
+    return texts[index] as string
+  },
+  *pieces(index) {
+    yield this.encodeAt(index)
+  },
+})
+const list = (texts: readonly string[]) => `[${texts.join(',')}]`
+const long = JSON.stringify('é😀"'.repeat(10_000))
+const most = 16_000_000
+
+describe('a list', () => {
+  for (const [name, texts, partCount] of [
+    ['of none', [], undefined],
+    ['of one', ['{}'], undefined],
+    ['that is short', ['{"a":1}', '{"a":2}'], undefined],
+    ['whose last record is long', ['{}', long], undefined],
+    ['that is long', [long, '{}', long, long, '{}'], 2],
+  ] as const) {
+    test(name, async () => {
+      const { body, whole } = await encodeRecords(recordsOf(texts), most)
+      assert.equal(body.encoded, list(texts))
+      assert.equal(body.parts?.length, partCount)
+      assert.equal(whole, fingerprint(list(texts)))
+    })
+  }
+
+  test('that embeds many records is encoded in pieces', async () => {
+    const texts = [long, long, long]
+    const { body } = await encodeRecords(recordsOf(texts, { size: 2_000 }), most)
+    assert.equal(body.encoded, list(texts))
+    assert.ok(body.parts)
+    const { body: one, whole } = await encodeRecord(recordsOf([long], { size: 2_000 }), most)
+    assert.deepEqual([one.encoded, whole], [long, fingerprint(long)])
+  })
+
+  test('lets others run between its parts', async () => {
+    let turns = 0
+    const timer = setInterval(() => turns++, 0)
+    await encodeRecords(recordsOf(Array(12).fill(long), { ms: 5 }), most)
+    clearInterval(timer)
+    assert.ok(turns >= 3, `${turns} turns of the event loop`)
+  })
+
+  for (const [name, texts] of [
+    ['in one part', ['"é"']],
+    ['in several', [long, long, long, long]],
+  ] as const) {
+    test(`that is too large is refused, ${name}`, async () => {
+      const bytes = Buffer.byteLength(list(texts))
+      const encode = async (maxBytes: number): Promise<Encoded> => encodeRecords(recordsOf(texts), maxBytes)
+      await encode(bytes)
+      await assert.rejects(
+        encode(bytes - 1),
+        (error) => error instanceof ServiceError && error.details.limit === 'maxAnswerBytes',
+      )
+    })
+  }
+})

@@ -1,0 +1,72 @@
+import { Fingerprint, fingerprint } from '../../operation/version.ts'
+import { EncodedJson } from '../../protocol/json.ts'
+import { answerTooLarge, listPieces, type Records, requireBytes } from '../../storage/store.ts'
+import { eventLoopTurn } from '../../support/event-loop-turn.ts'
+import type { MaybePromise } from '../../support/maybe-promise.ts'
+
+/** A longer answer is encoded in parts of about this many characters, between which other requests have their turn. */
+const partLength = 65_536
+/** As do answers of more records, embedded ones included. */
+const maxRecordsAtOnce = 1_000
+
+export interface Encoded {
+  readonly body: EncodedJson
+  /** The fingerprint of the whole text. */
+  readonly whole: string
+}
+
+/** The records as a list. Throws E_BAD_CRITERIA when it has more than `maxBytes`. */
+export function encodeRecords(records: Records, maxBytes: number): MaybePromise<Encoded> {
+  const { length } = records
+  if (records.size > maxRecordsAtOnce) return encodeInParts(listPieces(records, maxBytes), maxBytes)
+  let text = '['
+  for (let index = 0; index < length; index++) {
+    text += index === 0 ? records.encodeAt(0, maxBytes) : `,${records.encodeAt(index, maxBytes)}`
+    if (text.length > partLength && index < length - 1)
+      return encodeInParts(rest(records, index + 1, maxBytes), maxBytes, text)
+  }
+  text += ']'
+  requireBytes(text, maxBytes)
+  return encodeText(text)
+}
+
+/** The first of the records alone. */
+export function encodeRecord(records: Records, maxBytes: number): MaybePromise<Encoded> {
+  if (records.size > maxRecordsAtOnce) return encodeInParts(records.pieces(0, maxBytes), maxBytes)
+  const text = records.encodeAt(0, maxBytes)
+  if (text.length * 3 > maxBytes) requireBytes(text, maxBytes)
+  return { body: new EncodedJson(text), whole: fingerprint(text) }
+}
+
+export const encodeText = (text: string): Encoded => ({ body: new EncodedJson(text), whole: fingerprint(text) })
+
+function* rest(records: Records, from: number, maxBytes: number): Iterable<string> {
+  for (let index = from; index < records.length; index++) {
+    yield ','
+    yield* records.pieces(index, maxBytes)
+  }
+  yield ']'
+}
+
+async function encodeInParts(pieces: Iterable<string>, maxBytes: number, begun = ''): Promise<Encoded> {
+  const parts: Uint8Array[] = []
+  const fingerprint = new Fingerprint()
+  let bytes = 0
+  let text = begun
+  const add = (): void => {
+    const part = Buffer.from(text)
+    bytes += part.length
+    if (bytes > maxBytes) throw answerTooLarge(maxBytes)
+    fingerprint.add(part)
+    parts.push(part)
+    text = ''
+  }
+  for (const piece of pieces) {
+    text += piece
+    if (text.length < partLength) continue
+    add()
+    if (eventLoopTurn.isUsed) await eventLoopTurn.next()
+  }
+  if (text !== '') add()
+  return { body: new EncodedJson(parts), whole: fingerprint.end() }
+}

@@ -1,0 +1,79 @@
+import { concealNames } from '../../access/conceal.ts'
+import type { Invocation, OperationResult, OperationServices, WriteOperation } from '../../operation/operation.ts'
+import { ServiceError } from '../../protocol/errors.ts'
+import type { Peer } from '../../protocol/event.ts'
+import type { SubscriptionRequest } from '../../realtime/socket/subscription-request.ts'
+import type { ScopedReads, ScopedStore } from '../../storage/scoped-store.ts'
+import type { MaybePromise } from '../../support/maybe-promise.ts'
+import { type Authorization, assertAllowed } from './authorize.ts'
+import type { DispatchContext } from './context.ts'
+
+/** The only place where an operation runs, whichever transport asked. */
+export function execute(
+  invocation: Invocation,
+  { access, store }: Authorization,
+  { services, shadow }: DispatchContext,
+): MaybePromise<OperationResult> {
+  const { operation, target } = invocation
+  if (!access)
+    return operation.effect === 'reads'
+      ? operation.run(invocation, store, services)
+      : write(operation, invocation, store, services)
+  assertAllowed(operation, target, access)
+  if (operation.effect === 'reads') {
+    const result = operation.run(invocation, store, services)
+    const where = shadow && operation.conditionOf?.(invocation)
+    if (where) shadow.sample(target.model, where, access)
+    return result
+  }
+  return write(operation, invocation, store, services).catch((error: unknown) => {
+    throw concealNames(error, access, services.models)
+  })
+}
+
+/** Prepares, then writes. */
+async function write(
+  operation: WriteOperation,
+  invocation: Invocation,
+  store: ScopedStore,
+  services: OperationServices,
+): Promise<OperationResult> {
+  const prepared = operation.prepare(invocation, store, services)
+  return operation.run(invocation, prepared instanceof Promise ? await prepared : prepared, store, services)
+}
+
+/**
+ * As `execute`, for a socket, which is subscribed to what it is answered: a read in a snapshot whose log position is
+ * known, so that its subscriptions begin exactly there.
+ */
+export async function executeForSocket(
+  peer: Peer,
+  invocation: Invocation,
+  authorization: Authorization,
+  context: DispatchContext,
+): Promise<OperationResult> {
+  const { broker } = context
+  const { operation } = invocation
+  // A read that subscribes to nothing needs no snapshot.
+  if (operation.effect === 'reads' && !operation.subscriptions) return execute(invocation, authorization, context)
+  const request = await broker.beginRequest(peer, operation.effect)
+  try {
+    if (operation.effect === 'writes') {
+      const result = await execute(invocation, authorization, context)
+      broker.commitSubscriptions(request, subscriptionsOf(result, invocation), undefined)
+      return result
+    }
+    const read = (reads: ScopedReads) => execute(invocation, { ...authorization, store: reads as ScopedStore }, context)
+    const { value, position } = await authorization.store.snapshot(read, invocation.client)
+    broker.commitSubscriptions(request, subscriptionsOf(value, invocation), position)
+    return value
+  } catch (error) {
+    broker.abortRequest(request, error instanceof ServiceError && error.status < 500)
+    throw error
+  }
+}
+
+const noSubscriptions: SubscriptionRequest = { records: [], models: [] }
+
+const subscriptionsOf = (result: OperationResult, invocation: Invocation): SubscriptionRequest =>
+  invocation.operation.subscriptions?.(result, invocation) ?? noSubscriptions

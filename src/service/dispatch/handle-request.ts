@@ -1,0 +1,222 @@
+import type { Access } from '../../access/policy.ts'
+import { errorResponse } from '../../protocol/error-response.ts'
+import { ServiceError } from '../../protocol/errors.ts'
+import type { ServiceRequest, ServiceResponse } from '../../protocol/request.ts'
+import { anonymous, type Requester } from '../../protocol/requester.ts'
+import { andThen, type MaybePromise } from '../../support/maybe-promise.ts'
+import { answerBatch, isBatchPath } from '../batch/batch.ts'
+import { liveResponse } from '../live/live-responses.ts'
+import { clientScript, clientScriptPath } from '../pages/client-script.ts'
+import type { LandingPage } from '../pages/landing-page.ts'
+import { wantsPage } from '../pages/landing-page.ts'
+import { acceptsEventStream } from './accept.ts'
+import { type Asked, answerAgain } from './answer-cache.ts'
+import { answerWrite, receiptFor, withOperation } from './answer-write.ts'
+import { type Authorization, assertAllowed, authorizationFor } from './authorize.ts'
+import { forOneRequester } from './caching.ts'
+import type { DispatchContext } from './context.ts'
+import { execute, executeForSocket } from './execute.ts'
+import { asScript, assertJsonpAllowed, callbackOf } from './jsonp.ts'
+import { invocationOf, type Plan, planOf, routeFor } from './resolve.ts'
+import { respond } from './respond.ts'
+import { allowedAt, isAddress, locate } from './route.ts'
+import { shownError } from './shown-error.ts'
+
+/** What turns a request of a transport into its response. Never throws, and returns a promise only where something waits. */
+export const requestHandler =
+  (context: DispatchContext) =>
+  (request: ServiceRequest): MaybePromise<ServiceResponse> => {
+    try {
+      const isFile = context.files && isForFile(context, request)
+      const response = isFile ? withFile(context, request) : answerOrScript(context, request)
+      return response instanceof Promise ? response.catch((error) => failed(error, context)) : response
+    } catch (error) {
+      return failed(error, context)
+    }
+  }
+
+function failed(error: unknown, context: DispatchContext): ServiceResponse {
+  const response = errorResponse(shownError(error), context.onError)
+  return context.identify ? forOneRequester(response) : response
+}
+
+function answerOrScript(context: DispatchContext, request: ServiceRequest): MaybePromise<ServiceResponse> {
+  const { query, body, peer } = request
+  const mayHaveCallback =
+    query.includes('callback=') || (typeof body === 'object' && body !== null && Object.hasOwn(body, 'callback'))
+  const callback = context.jsonp && mayHaveCallback && !peer ? callbackOf(request, context.routes) : undefined
+  const response =
+    callback === undefined
+      ? answer(context, request)
+      : handleJsonp(context, request).then((response) => asScript(response, callback))
+  return context.identify ? andThen(response, forOneRequester) : response
+}
+
+/** Everything between the transport and the operation; each line is one stage, which may refuse the request. */
+function answer(context: DispatchContext, request: ServiceRequest): MaybePromise<ServiceResponse> {
+  if (request.method === 'OPTIONS')
+    return andThen(requesterFor(context, request), (known) => options(context, request, context.policy?.for(known)))
+  if (request.path === '/' && context.landingPage) return withLandingPage(context.landingPage, context, request)
+  if (request.path === clientScriptPath && isRead(request)) return clientScript(request)
+  const requester = context.identify || request.peer ? requesterFor(context, request) : anonymous
+  const after = request.headers['keelson-after']
+  const waiting = after && context.position.waitFor(after, context.services.limits.maxAfterWaitMs)
+  if (requester === anonymous && context.unrestricted && !waiting)
+    return answerFor(context.unrestricted, context, request)
+  if (!waiting) return andThen(requester, (known) => answerFor(authorizationFor(context, known), context, request))
+  return Promise.all([requester, waiting]).then(([known]) =>
+    answerFor(authorizationFor(context, known), context, request),
+  )
+}
+
+const withLandingPage = (page: LandingPage, context: DispatchContext, request: ServiceRequest) =>
+  context.policy
+    ? andThen(requesterFor(context, request), (known) => page(request, context.policy?.for(known)))
+    : page(request)
+
+function requesterFor({ identify }: DispatchContext, request: ServiceRequest): MaybePromise<Requester> {
+  return request.peer?.requester ?? (identify && !request.peer ? identify(request) : anonymous)
+}
+
+function answerFor(
+  authorization: Authorization,
+  context: DispatchContext,
+  request: ServiceRequest,
+): MaybePromise<ServiceResponse> {
+  if (isOwnPath(request.path, context)) return answerOwn(authorization, context, request)
+  if (context.shapes?.path === request.path) return context.shapes.respond(request, authorization.requester)
+  const { accept } = request.headers
+  if (accept !== undefined && accept !== 'application/json') {
+    const stream = openStream(authorization, context, request)
+    if (stream) return stream
+  }
+  const plan = planOf(authorization.access, context, request)
+  if (plan.match.operation.effect === 'writes') return answerWrite(plan, authorization, context, request)
+  const position = context.position.latest ?? context.position.renew()
+  const asked = plan.isKept ? askAgain(plan, authorization, context, request) : undefined
+  if (asked?.answer) return answerAgain(asked.answer, request, position)
+  const invocation = invocationOf(plan, authorization.requester, request, undefined)
+  const result = request.peer
+    ? executeForSocket(request.peer, invocation, authorization, context)
+    : execute(invocation, authorization, context)
+  const { maxAnswerBytes } = context.services.limits
+  if (asked) {
+    const { path, query } = request
+    const unconditional = { path, query, headers: {} }
+    const response = andThen(result, (result) => respond(result, unconditional, plan.match, maxAnswerBytes))
+    return andThen(response, (response) => {
+      const kept = context.identify ? forOneRequester(response) : response
+      context.answers?.keep(asked, kept)
+      return answerAgain(kept, request, position)
+    })
+  }
+  if (!(result instanceof Promise)) return respond(result, request, plan.match, maxAnswerBytes, position)
+  return result.then((result) => respond(result, request, plan.match, maxAnswerBytes, position))
+}
+
+/** Links in an answer begin with `base`, and a socket is subscribed to what it is answered: these are not kept. */
+function askAgain(
+  plan: Plan,
+  { access }: Authorization,
+  { answers }: DispatchContext,
+  { peer, base }: ServiceRequest,
+): Asked | undefined {
+  if (!answers || peer || base !== undefined) return undefined
+  if (access) assertAllowed(plan.match.operation, plan.match, access)
+  return answers.ask(plan, access)
+}
+
+async function withBatch(
+  authorization: Authorization,
+  context: DispatchContext,
+  request: ServiceRequest,
+): Promise<ServiceResponse> {
+  const receipt = receiptFor(authorization.requester, context, request)
+  const each = (item: ServiceRequest) => answerFor(authorization, context, item)
+  return withOperation(await answerBatch(authorization, context, request, receipt, each), receipt, context)
+}
+
+/** Whether an address may be one of the service itself, and not of a model: by its length, for most. */
+function isOwnPath(path: string, { routes: { live }, batchPath = live }: DispatchContext): boolean {
+  const { length } = path.endsWith('/') ? path.slice(0, -1) : path
+  return (
+    (length === live.length && isLivePath(path, live)) || (length === batchPath.length && path.startsWith(batchPath))
+  )
+}
+
+function answerOwn(
+  authorization: Authorization,
+  context: DispatchContext,
+  request: ServiceRequest,
+): Promise<ServiceResponse> {
+  if (isLivePath(request.path, context.routes.live)) return openLive(authorization, context, request)
+  return withBatch(authorization, context, request)
+}
+
+/** As other addresses: letter case and a slash at the end do not matter. */
+function isLivePath(path: string, live: string): boolean {
+  const { length } = live
+  const isAsLong = path.length === length || (path.length === length + 1 && path.endsWith('/'))
+  return isAsLong && path.slice(0, length).toLowerCase() === live
+}
+
+function openLive(
+  authorization: Authorization,
+  { liveStreams, onError }: DispatchContext,
+  request: ServiceRequest,
+): Promise<ServiceResponse> {
+  if (request.method === 'POST') return liveResponse(liveStreams, request, authorization, onError)
+  const headers = { Allow: liveMethods }
+  throw new ServiceError('E_METHOD_NOT_ALLOWED', 'Live queries are opened by POST', { headers })
+}
+
+const liveMethods = 'POST, OPTIONS'
+
+function openStream(
+  authorization: Authorization,
+  { routes, streams }: DispatchContext,
+  request: ServiceRequest,
+): Promise<ServiceResponse> | undefined {
+  if (request.peer || !acceptsEventStream(request)) return undefined
+  const { access } = authorization
+  const match = routeFor(access, routes, request.method, request.path)
+  if (match.operation.streams === undefined) return undefined
+  if (access) assertAllowed(match.operation, match, access)
+  return streams.open(request, match, authorization)
+}
+
+function options(context: DispatchContext, { path }: ServiceRequest, access: Access | undefined): ServiceResponse {
+  if (isLivePath(path, context.routes.live)) return { status: 204, headers: { Allow: liveMethods } }
+  const allow =
+    path === '*' || path === '/'
+      ? 'GET, HEAD, OPTIONS'
+      : isBatchPath(path, context)
+        ? 'POST, OPTIONS'
+        : allowedAt(locate(context.routes, path, access?.views.of).node).join(', ')
+  return { status: 204, headers: { Allow: allow } }
+}
+
+/** A script cannot see a status: errors are passed to its function like any answer. */
+async function handleJsonp(context: DispatchContext, request: ServiceRequest): Promise<ServiceResponse> {
+  try {
+    assertJsonpAllowed(request, context.jsonp)
+    // A page of another site reads anonymously, whatever the browser sends along.
+    const identify = request.site === 'cross-site' ? undefined : context.identify
+    return await answer({ ...context, identify }, request)
+  } catch (error) {
+    return errorResponse(shownError(error), context.onError)
+  }
+}
+
+const isRead = ({ method }: ServiceRequest): boolean => method === 'GET' || method === 'HEAD'
+
+/** Files are looked for where no route is; at `/` only when the landing page is not meant. */
+function isForFile({ routes, landingPage }: DispatchContext, request: ServiceRequest): boolean {
+  const { path, peer } = request
+  if (peer || !isRead(request)) return false
+  return path === '/' ? !landingPage || wantsPage(request) : !isAddress(routes, path)
+}
+
+async function withFile(context: DispatchContext, request: ServiceRequest): Promise<ServiceResponse> {
+  return (await context.files?.(request)) ?? answerOrScript(context, request)
+}

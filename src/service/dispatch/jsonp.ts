@@ -1,0 +1,103 @@
+import { ServiceError } from '../../protocol/errors.ts'
+import { EncodedJson, isEncoded, isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts'
+import type { ServiceRequest, ServiceResponse } from '../../protocol/request.ts'
+import { type Match, route } from './route.ts'
+import type { Routes } from './routes.ts'
+
+/** A function name with members and numeric indexes: nothing that could be other code in a script. */
+const callbackForm = /^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*|\[\d{1,6}\])*$/
+const maxCallbackLength = 100
+const parameter = /(?:^|&)callback=([^&]*)/
+
+/** `?callback=f` is answered for programs and pages of the same site (true), for all pages, or never. */
+export type JsonpMode = boolean | 'cross-site'
+
+/** Any page can read by a script element: throws E_FORBIDDEN for pages of other sites, unless the mode allows them. */
+export function assertJsonpAllowed({ site }: ServiceRequest, mode: JsonpMode): void {
+  if (site === 'cross-site' && mode !== 'cross-site')
+    throw new ServiceError(
+      'E_FORBIDDEN',
+      "Pages of other sites may not read by JSONP unless the setting jsonp is 'cross-site'",
+    )
+}
+
+/**
+ * The callback that a request names in its body or its query string, if any. Throws E_BAD_REQUEST when it is not the
+ * name of a function.
+ */
+export function callbackOf(request: ServiceRequest, routes: Routes): string | undefined {
+  const name = callbackInBody(request, routes) ?? callbackInQuery(request)
+  if (name === undefined || name === '') return undefined
+  if (typeof name !== 'string' || name.length > maxCallbackLength || !callbackForm.test(name)) {
+    throw new ServiceError('E_BAD_REQUEST', '"callback" is not the name of a function')
+  }
+  return name
+}
+
+/** A body that has `callback`, as values: without it, unless the record that is written has an attribute of that name. */
+export function withoutCallback(body: JsonObject, match: Match): JsonObject {
+  if (isAttribute(match)) return body
+  const { callback: _, ...values } = body
+  return values
+}
+
+function callbackInBody({ method, path, body }: ServiceRequest, routes: Routes): Json | undefined {
+  if (!isJsonObject(body) || !Object.hasOwn(body, 'callback')) return undefined
+  try {
+    if (isAttribute(route(routes, method, path))) return undefined
+  } catch {
+    // There is no such route, which the script is told.
+  }
+  return body.callback
+}
+
+const isAttribute = ({ model, association, operation }: Match): boolean => {
+  const { attributes, associations } = association?.target ?? model
+  return (
+    operation.takesWholeBody === true ||
+    (operation.effect === 'writes' && (attributes.has('callback') || associations.has('callback')))
+  )
+}
+
+function callbackInQuery({ query }: ServiceRequest): string | undefined {
+  const found = query === '' ? null : parameter.exec(query)
+  return found ? decode(found[1] as string) : undefined
+}
+
+/**
+ * The response as a script that calls the function with its body. The leading comment prevents a client from choosing
+ * the first bytes (which could form another file type), and a missing function is not an error. The status is kept.
+ */
+export function asScript(response: ServiceResponse, name: string): ServiceResponse {
+  const { body } = response
+  if (body === undefined) return response
+  const [before, after] = [`/**/ typeof ${name} === 'function' && ${name}(`, ');']
+  const script =
+    isEncoded(body) && body.parts
+      ? [Buffer.from(before), ...body.parts.map(partOfScript), Buffer.from(after)]
+      : before + textOfScript(isEncoded(body) ? body.encoded : JSON.stringify(body)) + after
+  return {
+    status: response.status,
+    headers: { ...response.headers, 'Content-Type': 'text/javascript; charset=utf-8' },
+    body: new EncodedJson(script),
+  }
+}
+
+/** Two characters that were line terminators in scripts, but not in JSON, before ES2019. */
+const textOfScript = (json: string): string => json.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
+
+/** The bytes with which both characters begin. */
+const separator = Buffer.from([0xe2, 0x80])
+
+function partOfScript(part: Uint8Array): Uint8Array {
+  const bytes = Buffer.from(part.buffer, part.byteOffset, part.length)
+  return bytes.includes(separator) ? Buffer.from(textOfScript(bytes.toString())) : bytes
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return '%' // refused as a function name
+  }
+}

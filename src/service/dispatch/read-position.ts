@@ -1,0 +1,89 @@
+import type { Position } from '../../protocol/change.ts'
+import { ServiceError } from '../../protocol/errors.ts'
+import type { ServiceRequest } from '../../protocol/request.ts'
+import type { ChangeLog } from '../../storage/change-log.ts'
+
+/** Answers name a position that is at most about this old. */
+const refreshMs = 100
+/** A header that contains a longer position might be refused on the way: so many transactions were running. */
+const longestPosition = 500
+/** How often a request that waits for a position looks whether it was reached. */
+const pollMs = 5
+
+/**
+ * The position that the answers of this process are at: every read contains at least the changes up to it. It is read
+ * again now and then beside the requests, so that no request waits for it.
+ */
+export class ReadPosition {
+  readonly #log: ChangeLog
+  readonly #onError: (error: unknown) => void
+  #position: Position | undefined
+  #isReading = false
+  #isStopped = false
+  #stale: NodeJS.Timeout | undefined
+  /** The position, while it is new enough to be named in an answer. To be asked before the read begins. */
+  latest: Position | undefined
+
+  constructor(log: ChangeLog, onError: (error: unknown) => void) {
+    this.#log = log
+    this.#onError = onError
+  }
+
+  /** The position as it is known while it is read again. Undefined: not known yet. */
+  renew(): Position | undefined {
+    if (!this.#isReading) {
+      this.#isReading = true
+      setImmediate(() => this.#refresh().catch(this.#onError))
+    }
+    return this.#position !== undefined && this.#position.length <= longestPosition ? this.#position : undefined
+  }
+
+  /** No position is read from now on. */
+  stop(): void {
+    this.#isReading = true
+    this.#isStopped = true
+  }
+
+  /** Resolves when this process has seen a position that a client names; undefined when it has already. */
+  waitFor(header: ServiceRequest['headers'][string], maxWaitMs: number): Promise<void> | undefined {
+    if (header === undefined) return undefined
+    const target = String(header)
+    if (this.#position !== undefined && this.#log.reaches(this.#position, target)) return undefined
+    return this.#wait(target, maxWaitMs)
+  }
+
+  async #wait(target: Position, maxWaitMs: number): Promise<void> {
+    const until = performance.now() + maxWaitMs
+    for (;;) {
+      await this.#refresh()
+      const isReached = this.#log.reaches(this.#position as Position, target)
+      if (isReached) return
+      if (isReached === undefined)
+        throw new ServiceError('E_BAD_REQUEST', '"Keelson-After" is not a position of this database')
+      if (performance.now() >= until) throw tooLate(maxWaitMs)
+      await new Promise((resolve) => setTimeout(resolve, pollMs))
+    }
+  }
+
+  async #refresh(): Promise<void> {
+    if (this.#isStopped) return
+    this.#isReading = true
+    try {
+      const position = await this.#log.head()
+      // Two reads may end in another order than they began.
+      if (this.#position === undefined || this.#log.reaches(position, this.#position) !== false)
+        this.#position = position
+    } finally {
+      this.#isReading = this.#isStopped
+      clearTimeout(this.#stale)
+      if ((this.#position?.length ?? 0) <= longestPosition) this.latest = this.#position
+      this.#stale = setTimeout(() => (this.latest = undefined), refreshMs).unref()
+    }
+  }
+}
+
+const tooLate = (maxWaitMs: number): ServiceError =>
+  new ServiceError('E_UNAVAILABLE', `The position in "Keelson-After" was not reached within ${maxWaitMs} ms`, {
+    limit: 'maxAfterWaitMs',
+    headers: { 'Retry-After': '1' },
+  })

@@ -1,0 +1,112 @@
+import type { Access } from '../../access/policy.ts'
+import type { Invocation, ParameterValues, Target } from '../../operation/operation.ts'
+import { noParameters } from '../../operation/parameters.ts'
+import { ServiceError } from '../../protocol/errors.ts'
+import type { Json, JsonObject } from '../../protocol/json.ts'
+import { parseQueryString } from '../../protocol/query-string.ts'
+import type { ServiceRequest } from '../../protocol/request.ts'
+import type { Requester } from '../../protocol/requester.ts'
+import type { WriteReceipt } from '../../storage/write-origin.ts'
+import type { DispatchContext } from './context.ts'
+import { readVersions } from './entity-tag.ts'
+import { withoutCallback } from './jsonp.ts'
+import { type Match, route, variantOf } from './route.ts'
+import type { Routes } from './routes.ts'
+
+/** What an address asks for. Of the requester it depends only on which names it may read, never on rules or values. */
+export interface Plan {
+  readonly match: Match
+  readonly input: unknown
+  /** Requests for the same address get this object. */
+  readonly isKept: boolean
+}
+
+/** A longer query string is rarely sent twice. */
+const longestKeptQuery = 2000
+
+/** Route, parameters and input of a request. Throws a ServiceError for what cannot be asked, before anything happens. */
+export function planOf(
+  access: Access | undefined,
+  context: DispatchContext,
+  request: ServiceRequest,
+  laterValue?: ParameterValues['laterValue'],
+): Plan {
+  const { plans, routes, services } = context
+  const { method, path, query, body } = request
+  const isKept =
+    plans !== undefined && query !== '' && method === 'GET' && body === undefined && query.length <= longestKeptQuery
+  const key = isKept ? `${access?.views.key ?? ''} ${path}?${query}` : ''
+  const kept = isKept ? plans.get(key) : undefined
+  if (kept !== undefined && kept !== 'seen once') return kept
+  const seen = access ? routeFor(access, routes, method, path) : route(routes, method, path)
+  const match = seen.variants ? variantOf(seen, request) : seen
+  const plan: Plan = {
+    isKept: kept !== undefined && match.operation.cachesPlan === true,
+    match,
+    input: match.operation.parse(readParameters(request, match, access, context, laterValue), match, services),
+  }
+  // Most addresses come once; of those only that they came is remembered.
+  if (isKept && match.operation.cachesPlan) plans.set(key, kept === 'seen once' ? plan : 'seen once')
+  return plan
+}
+
+/** The route with the names that the requester knows. An association that it may not read does not exist, whatever the method. */
+export function routeFor(access: Access | undefined, routes: Routes, method: string, path: string): Match {
+  if (!access) return route(routes, method, path)
+  const { views } = access
+  const match = route(routes, method, path, views.of)
+  const model = views.of(match.model)
+  return model === match.model ? match : { ...match, model }
+}
+
+export const invocationOf = (
+  { match, input }: Plan,
+  requester: Requester,
+  request: ServiceRequest,
+  origin: WriteReceipt | undefined,
+): Invocation => ({
+  operation: match.operation,
+  target: match satisfies Target,
+  input,
+  requester,
+  precondition: request.headers['if-match'] === undefined ? undefined : readVersions(request.headers['if-match']),
+  origin,
+  client: request.peer ?? request,
+  acceptsStream: request.peer === undefined,
+  headers: request.headers,
+})
+
+/** Media types whose values are all text. A socket sends JSON, whatever its headers say. */
+const textFormats =
+  /^(?:application\/x-www-form-urlencoded|multipart\/form-data|(?:text|application)\/(?:[^;\s]+\+)?xml)/i
+
+/** What the path, the query string and the body give. Operations decide which of them comes first. */
+function readParameters(
+  { query, body, headers, peer }: ServiceRequest,
+  match: Match,
+  access: Access | undefined,
+  { services: { limits }, populates }: DispatchContext,
+  laterValue: ParameterValues['laterValue'],
+): ParameterValues {
+  const { style, record, child, operation } = match
+  if (body !== undefined && (typeof body !== 'object' || body === null)) {
+    throw new ServiceError('E_BAD_BODY', 'The body must be an object of attributes')
+  }
+  const isList = Array.isArray(body)
+  if (isList && !operation.acceptsList) {
+    throw new ServiceError('E_BAD_BODY', 'The body must be an object of attributes, not a list')
+  }
+  const given = body === undefined || isList ? noParameters : (body as JsonObject)
+  return {
+    style,
+    record,
+    child,
+    query: query === '' ? noParameters : parseQueryString(query, limits),
+    body: Object.hasOwn(given, 'callback') ? withoutCallback(given, match) : given,
+    hasTextBody: body !== undefined && !peer && textFormats.test(String(headers['content-type'])),
+    list: isList ? (body as readonly Json[]) : undefined,
+    populates,
+    laterValue,
+    mayWrite: access && ((attribute) => access.mayWrite(attribute)),
+  }
+}

@@ -1,0 +1,121 @@
+import type { OperationResult, RecordResult, RecordsResult } from '../../operation/operation.ts'
+import { entityTag, listTag } from '../../operation/version.ts'
+import type { Position } from '../../protocol/change.ts'
+import { ServiceError } from '../../protocol/errors.ts'
+import type { Json } from '../../protocol/json.ts'
+import type { ServiceRequest, ServiceResponse } from '../../protocol/request.ts'
+import { andThen, type MaybePromise } from '../../support/maybe-promise.ts'
+import { type Encoded, encodeRecord, encodeRecords, encodeText } from './encode-records.ts'
+import { isKnown } from './entity-tag.ts'
+import type { Match } from './route.ts'
+
+/** What of a request its answer depends on. */
+type AnsweredRequest = Pick<ServiceRequest, 'base' | 'path' | 'query' | 'headers'>
+
+/** The result of an operation as a response. */
+export function respond(
+  result: OperationResult,
+  request: AnsweredRequest,
+  { style, operation }: Match,
+  maxAnswerBytes: number,
+  position?: Position,
+  token?: string,
+): MaybePromise<ServiceResponse> {
+  const headers: Record<string, string> = {}
+  if (position !== undefined) headers['Keelson-Position'] = position
+  if (token !== undefined) headers['Keelson-Operation'] = token
+  if (operation.effect === 'writes' && style === 'shortcut') headers['Cache-Control'] = 'no-store'
+  switch (result.kind) {
+    case 'empty':
+      return { status: 204, headers }
+    case 'action': {
+      const { status, headers: own, body, stream } = result
+      return { status, headers: { ...headers, 'Cache-Control': 'no-store', ...own }, body, stream }
+    }
+    case 'json':
+      return { status: result.created ? 201 : 200, headers, body: result.value }
+    case 'records': {
+      const encoded =
+        operation.effect === 'reads' ? encodeRecords(result.records, maxAnswerBytes) : encodeAll(result, maxAnswerBytes)
+      if (result.total !== undefined) headers['X-Total-Count'] = String(result.total)
+      if (result.next !== undefined) headers.Link = `<${nextPage(request, result.next)}>; rel="next"`
+      const status = result.created ? 201 : 200
+      return andThen(encoded, (encoded) => tagged(status, headers, encoded, listTag(encoded.whole), request, operation))
+    }
+    case 'record': {
+      const { records, stored, created } = result
+      const encoded =
+        operation.effect === 'reads' ? encodeRecord(records, maxAnswerBytes) : encodeWritten(result, maxAnswerBytes)
+      const status = created ? 201 : 200
+      if (encoded instanceof Promise)
+        return encoded.then((encoded) =>
+          tagged(status, headers, encoded, entityTag(encoded.whole, stored, records), request, operation),
+        )
+      return tagged(status, headers, encoded, entityTag(encoded.whole, stored, records), request, operation)
+    }
+  }
+}
+
+/** What was written is answered in any case: by the primary key alone, where the record is too large. */
+function encodeWritten({ records, model: { primaryKey } }: RecordResult, maxBytes: number): MaybePromise<Encoded> {
+  const keyAlone = (error: unknown) => orKeys(error, { [primaryKey.name]: records.values(primaryKey)[0] as Json })
+  try {
+    const encoded = encodeRecord(records, maxBytes)
+    return encoded instanceof Promise ? encoded.catch(keyAlone) : encoded
+  } catch (error) {
+    return keyAlone(error)
+  }
+}
+
+/** As `encodeWritten`, for a list. */
+function encodeAll({ records, model: { primaryKey } }: RecordsResult, maxBytes: number): MaybePromise<Encoded> {
+  const keysAlone = (error: unknown) =>
+    orKeys(
+      error,
+      records.values(primaryKey).map((id) => ({ [primaryKey.name]: id })),
+    )
+  try {
+    const encoded = encodeRecords(records, maxBytes)
+    return encoded instanceof Promise ? encoded.catch(keysAlone) : encoded
+  } catch (error) {
+    return keysAlone(error)
+  }
+}
+
+function orKeys(error: unknown, keys: Json): Encoded {
+  if (!(error instanceof ServiceError)) throw error
+  return encodeText(JSON.stringify(keys))
+}
+
+/** The response, or 304 for a read whose tag the client holds. */
+function tagged(
+  status: number,
+  headers: Record<string, string>,
+  { body }: Encoded,
+  tag: string,
+  request: AnsweredRequest,
+  { effect, streams }: Match['operation'],
+): ServiceResponse {
+  headers.ETag = tag
+  if (streams) headers.Vary = 'Accept'
+  const known = effect === 'reads' ? request.headers['if-none-match'] : undefined
+  if (known !== undefined && isKnown(tag, known)) return { status: 304, headers }
+  return { status, headers, body }
+}
+
+/** The same question, from where this page ends. */
+function nextPage({ base = '', path, query }: AnsweredRequest, cursor: string): string {
+  const kept = needsCare.test(query) ? withoutPlace(query) : query
+  return `${base}${path}?${kept === '' ? '' : `${kept}&`}cursor=${cursor}`
+}
+
+/** Names a place already, or holds what would end the link. */
+const needsCare = /(?:^|&)(?:cursor|skip)=|[<>]/
+
+const withoutPlace = (query: string): string =>
+  query
+    .split('&')
+    .filter((pair) => pair !== '' && !/^(?:cursor|skip)=/.test(pair))
+    .join('&')
+    .replaceAll('>', '%3E')
+    .replaceAll('<', '%3C')

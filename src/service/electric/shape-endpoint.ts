@@ -1,0 +1,227 @@
+import type { Position } from '../../protocol/change.ts'
+import { ServiceError } from '../../protocol/errors.ts'
+import type { Json, JsonObject } from '../../protocol/json.ts'
+import type { ServiceRequest, ServiceResponse } from '../../protocol/request.ts'
+import { type Requester, remainingMs } from '../../protocol/requester.ts'
+import { cancellable } from '../../support/cancellable.ts'
+import { type Clock, systemClock } from '../../support/clock.ts'
+import { yieldToEventLoop } from '../../support/yield-to-event-loop.ts'
+import type { LooseRecords } from '../in-process/records.ts'
+import type { LooseLiveEvent, LooseLiveEvents } from '../live/live-records.ts'
+import type { StreamSlots } from '../live/stream-slots.ts'
+import { eventMessage, insertMessage, mustRefetch, upToDate } from './shape-messages.ts'
+import { newHandle, offsetText, readShapeRequest, type ShapeOffset, type ShapeRequest } from './shape-request.ts'
+
+/** A request that waits for changes is answered after this time without any. */
+const pollMs = 20_000
+/** More messages follow in the next answer. */
+const maxMessages = 1_000
+const keepAliveMs = 15_000
+
+export interface ShapeOptions {
+  readonly path: string
+  readonly models: ReadonlyMap<string, { readonly primaryKey: { readonly name: string } }>
+  /** The records of the models on behalf of a requester, under its rules. */
+  readonly recordsFor: (requester: Requester) => ReadonlyMap<string, LooseRecords>
+  readonly head: () => Promise<Position> | Position
+  readonly pageSize: number
+  readonly slots: StreamSlots
+  readonly clock: Clock
+}
+
+/** What a request concerns. */
+interface Shape extends ShapeRequest {
+  readonly records: LooseRecords
+  readonly key: string
+  readonly requester: Requester
+}
+
+/**
+ * Electric's shape protocol: the records that match a condition on their own attributes, page by page, and then their
+ * changes, by long polling or as a stream. Records that change while the pages are read are sent again as changes.
+ */
+export class ShapeEndpoint {
+  readonly path: string
+  readonly #options: ShapeOptions
+  /** Ends the requests that wait for changes. */
+  readonly #waiting = new Set<() => void>()
+  #isStopped = false
+
+  constructor(options: ShapeOptions) {
+    this.path = options.path
+    this.#options = options
+  }
+
+  async respond({ method, query, signal }: ServiceRequest, requester: Requester): Promise<ServiceResponse> {
+    if (method !== 'GET')
+      throw new ServiceError('E_METHOD_NOT_ALLOWED', 'This URL supports GET', { headers: { Allow: 'GET' } })
+    if (this.#isStopped) throw new ServiceError('E_UNAVAILABLE', 'The service is stopping')
+    const request = readShapeRequest(query)
+    const records = this.#options.recordsFor(requester).get(request.table)
+    const model = this.#options.models.get(request.table)
+    if (!records || !model) throw new ServiceError('E_BAD_REQUEST', `There is no table "${request.table}"`)
+    const shape = { ...request, records, key: model.primaryKey.name, requester }
+    const { offset, handle } = request
+    if (typeof offset === 'object' && !handle?.startsWith(request.shape)) return refetch(shape)
+    if (offset === 'now') return answer(shape, [upToDate()], { position: await this.#options.head() }, true)
+    if (offset === 'start') return this.#page(shape, { position: await this.#options.head() })
+    if (offset.cursor !== undefined) return this.#page(shape, offset)
+    return this.#changes(shape, offset.position, signal)
+  }
+
+  /** The service stops: requests that wait are answered. */
+  stop(): void {
+    this.#isStopped = true
+    for (const end of [...this.#waiting]) end()
+  }
+
+  async #page(shape: Shape, { position, cursor }: ShapeOffset): Promise<ServiceResponse> {
+    const { records, where, columns, key } = shape
+    // A condition that changes cannot be matched with is refused before the first page.
+    if (cursor === undefined) await records.live({ where }).return?.()
+    const { data, next } = await records.find({
+      where,
+      limit: this.#options.pageSize,
+      sort: key,
+      ...(columns && { select: columns }),
+      ...(cursor !== undefined && { cursor }),
+    })
+    const messages = data.map((record) => insertMessage(record, key, shape))
+    return next === null
+      ? answer(shape, [...messages, upToDate()], { position }, true)
+      : answer(shape, messages, { position, cursor: next }, false)
+  }
+
+  async #changes(shape: Shape, since: Position, signal: AbortSignal | undefined): Promise<ServiceResponse> {
+    const slot = this.#options.slots.take()
+    const events = shape.records.live({ where: shape.where, since })
+    const { requester } = shape
+    let isEnded = false
+    const end = () => {
+      if (isEnded) return
+      isEnded = true
+      this.#waiting.delete(end)
+      slot[Symbol.dispose]()
+      signal?.removeEventListener('abort', end)
+      void events.return?.()
+    }
+    this.#waiting.add(end)
+    signal?.addEventListener('abort', end)
+    try {
+      const { value: first } = await events.next()
+      if (first?.verb === 'reset') {
+        end()
+        return refetch(shape)
+      }
+      if (shape.isLive && shape.isStream) {
+        const headers = { ...headersOf(shape, { position: since }), 'Content-Type': 'text/event-stream; charset=utf-8' }
+        const { clock } = this.#options
+        const { every = systemClock.every } = clock
+        // The rights of a user end with it: a client that requests its last offset again is identified again.
+        const expiry = every(keepAliveMs, () => {
+          if (remainingMs(requester, clock.now()) <= 0) end()
+        })
+        const stop = () => {
+          expiry[Symbol.dispose]()
+          end()
+        }
+        return { status: 200, headers, stream: cancellable(streamed(shape, events, since, stop), stop) }
+      }
+      const found = await collect(shape, events, since)
+      end()
+      return found === 'reset' ? refetch(shape) : answer(shape, [...found.messages, upToDate()], found, true)
+    } catch (error) {
+      end()
+      throw error
+    }
+  }
+}
+
+/** Waits for the first changes, and takes those that follow at once. A position is that of a complete operation. */
+async function collect(
+  shape: Shape,
+  events: LooseLiveEvents,
+  since: Position,
+): Promise<{ readonly messages: readonly JsonObject[]; readonly position: Position } | 'reset'> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const timeout = new Promise<undefined>((resolve) => {
+    // A request that does not wait still gives the log the time of one read.
+    timer = setTimeout(() => resolve(undefined), shape.isLive ? pollMs : 50)
+  })
+  const messages: JsonObject[] = []
+  let [complete, position] = [0, since]
+  try {
+    while (messages.length < maxMessages || complete === 0) {
+      const waiting = complete > 0 ? quiet() : timeout
+      const next = await Promise.race([events.next(), waiting])
+      const event = next?.value as LooseLiveEvent | undefined
+      if (event?.verb === 'reset') return 'reset'
+      if (!event || !('id' in event)) break
+      const message = eventMessage(event, shape.key, shape)
+      if (message) messages.push(message)
+      if (event.position !== undefined) [complete, position] = [messages.length, event.position]
+    }
+  } finally {
+    clearTimeout(timer)
+  }
+  return { messages: messages.slice(0, complete), position }
+}
+
+async function quiet(): Promise<undefined> {
+  await yieldToEventLoop()
+  await yieldToEventLoop()
+}
+
+async function* streamed(
+  shape: Shape,
+  events: LooseLiveEvents,
+  since: Position,
+  end: () => void,
+): AsyncGenerator<string, undefined, undefined> {
+  try {
+    yield sent(upToDate(since))
+    for (let next = events.next(); ; ) {
+      let timer: ReturnType<typeof setTimeout> | undefined
+      const silence = new Promise<undefined>((resolve) => {
+        timer = setTimeout(() => resolve(undefined), keepAliveMs)
+      })
+      const result = await Promise.race([next, silence])
+      clearTimeout(timer)
+      if (!result) {
+        yield ': keep-alive\n\n'
+        continue
+      }
+      next = events.next()
+      const event = result.value
+      // The client requests its last offset again, and is answered with 409 where that is gone.
+      if (!event || !('id' in event)) return
+      const message = eventMessage(event, shape.key, shape)
+      yield (message ? sent(message) : '') + (event.position === undefined ? '' : sent(upToDate(event.position)))
+    }
+  } finally {
+    end()
+  }
+}
+
+const sent = (message: JsonObject): string => `data: ${JSON.stringify(message)}\n\n`
+
+function answer(shape: Shape, messages: readonly Json[], offset: ShapeOffset, isUpToDate: boolean): ServiceResponse {
+  const headers = { ...headersOf(shape, offset), ...(isUpToDate && { 'electric-up-to-date': '' }) }
+  return { status: 200, headers, body: messages }
+}
+
+const headersOf = ({ shape, handle }: Shape, offset: ShapeOffset): Readonly<Record<string, string>> => ({
+  'electric-handle': handle?.startsWith(shape) ? handle : newHandle(shape),
+  'electric-offset': offsetText(offset),
+  // Values are JSON, so no column needs a parser.
+  'electric-schema': '{}',
+  'electric-cursor': String(Date.now()),
+  'Cache-Control': 'no-store',
+})
+
+/** The position is no longer in the log, or of another shape: the client starts again. Never to be kept by a cache. */
+const refetch = ({ shape }: Shape): ServiceResponse => ({
+  status: 409,
+  headers: { 'electric-handle': newHandle(shape), 'Cache-Control': 'no-store' },
+  body: [mustRefetch],
+})

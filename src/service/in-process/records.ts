@@ -1,0 +1,213 @@
+import type { Association, Attribute, Model } from '../../model/model.ts'
+import type { Invocation, Operation, OperationResult, ParameterValues } from '../../operation/operation.ts'
+import { type OperationName, operationNamed } from '../../operation/operations.ts'
+import { namesOf } from '../../operation/parameters.ts'
+import { ServiceError } from '../../protocol/errors.ts'
+import type { Json, JsonObject } from '../../protocol/json.ts'
+import type { WriteOrigin } from '../../storage/write-origin.ts'
+import type { MaybePromise } from '../../support/maybe-promise.ts'
+import { actionsOf } from '../actions/in-process.ts'
+import { type Authorization, assertAllowed } from '../dispatch/authorize.ts'
+import type { DispatchContext } from '../dispatch/context.ts'
+import { execute } from '../dispatch/execute.ts'
+import { type LooseLiveEvents, type LooseLiveOptions, liveRecords } from '../live/live-records.ts'
+import { type LooseResults, liveResults } from '../live/live-results.ts'
+import { assertNoTransaction, TransactionError, type TransactionScope } from './transaction-scope.ts'
+
+export interface LoosePage {
+  readonly data: readonly JsonObject[]
+  readonly next: string | null
+  readonly total?: number
+}
+
+/** The records of one model, for code in the same process. The public entry point lays the promised types over it. */
+export interface LooseRecords {
+  find(options?: JsonObject): Promise<LoosePage>
+  findOne(id: Json, options?: JsonObject): Promise<JsonObject | undefined>
+  count(options?: JsonObject): Promise<number>
+  create(values: JsonObject): Promise<JsonObject>
+  createMany(list: readonly JsonObject[]): Promise<readonly JsonObject[]>
+  upsert(attribute: string, values: JsonObject): Promise<JsonObject>
+  update(id: Json, values: JsonObject): Promise<JsonObject>
+  updateMany(options: JsonObject, values: JsonObject): Promise<readonly JsonObject[] | number>
+  destroy(id: Json): Promise<JsonObject>
+  destroyMany(options: JsonObject): Promise<readonly JsonObject[] | number>
+  related(id: Json, association: string, options?: JsonObject): Promise<LoosePage | JsonObject | undefined>
+  add(id: Json, association: string, member: Json): Promise<JsonObject>
+  remove(id: Json, association: string, member: Json): Promise<JsonObject>
+  replace(id: Json, association: string, members: readonly Json[]): Promise<JsonObject>
+  live(options?: LooseLiveOptions): LooseLiveEvents
+  liveQuery(options?: JsonObject): LooseResults
+}
+
+/** The operations of the routes on the same path through authorization and execution; only parsing of bytes is left out. */
+export function recordsOf(
+  context: DispatchContext,
+  model: Model,
+  { authorization: authorize, scope, origin, isReadOnly = false }: Caller,
+): LooseRecords {
+  const run = async (name: OperationName, given: Given): Promise<OperationResult> =>
+    runOperation(operationNamed(name), (authorization) => parse(name, given, authorization))
+  const runOperation = async (operation: Operation, parse: Parse): Promise<OperationResult> => {
+    if (isReadOnly && operation.effect === 'writes') throw new Error(`${operation.name}: an action by GET only reads`)
+    if (scope) return scope.operate(operation.effect, () => invoke(operation, parse), authorize().access !== undefined)
+    assertNoTransaction(context.store)
+    return invoke(operation, parse)
+  }
+  const invoke = (operation: Operation, parse: Parse): MaybePromise<OperationResult> => {
+    const authorization = authorize()
+    const invocation = { operation, ...parse(authorization), requester: authorization.requester, origin }
+    return execute(invocation, authorization, context)
+  }
+  const viewOf = ({ access }: Authorization): Model => (access ? access.views.of(model) : model)
+  const parse = (name: OperationName, { association, ...given }: Given, authorization: Authorization): Parsed => {
+    const { access } = authorization
+    const view = viewOf(authorization)
+    const target = { model: view, association: association && view.associations.get(association.name) }
+    const parameters = {
+      style: 'rest',
+      query: nothing,
+      body: nothing,
+      populates: false,
+      mayWrite: access && ((attribute: Attribute) => access.mayWrite(attribute)),
+      ...given,
+    } as const
+    return { target, input: operationNamed(name).parse(parameters, target, context.services) }
+  }
+  const of = (id: Json) => ({ record: keyOf(id, model) })
+  const within = (id: Json, name: string) => ({ ...of(id), association: associationNamed(name, model) })
+  const member = (id: Json, name: string, child: Json) => {
+    const given = within(id, name)
+    return { ...given, child: keyOf(child, given.association.target) }
+  }
+  return {
+    ...actionsOf(context, model, keyOf, (operation, input) =>
+      runOperation(operation, (authorization) => ({ target: { model: viewOf(authorization) }, input })),
+    ),
+    find: async (options) => page(await run('find', { body: listOptions(options) })),
+    findOne: (id, options) => orUndefined(() => run('findOne', { ...of(id), body: optionsOf('findOne', options) })),
+    count: async ({ where = {}, ...others } = {}) =>
+      numberIn(await run('count', { body: optionsOf('count', { ...others, where }) })),
+    create: async (values) => recordIn(await run('create', { body: values })),
+    update: async (id, values) => recordIn(await run('update', { ...of(id), body: values })),
+    createMany: async (list) => listIn(await run('createMany', { list })),
+    upsert: async (attribute, values) => recordIn(await run('upsert', { query: { upsert: attribute }, body: values })),
+    updateMany: async (options, values) =>
+      listIn(await run('updateMany', { query: selectionOf('updateMany', options), body: values })),
+    destroyMany: async (options) => listIn(await run('destroyMany', { query: selectionOf('destroyMany', options) })),
+    destroy: async (id) => recordIn(await run('destroy', of(id))),
+    related: async (id, name, options) => {
+      const given = within(id, name)
+      if (given.association.kind !== 'belongsTo')
+        return page(await run('populate', { ...given, body: listOptions(options) }))
+      return orUndefined(() => run('populate', { ...given, body: optionsOf('findOne', options) }))
+    },
+    add: async (id, name, child) => recordIn(await run('add', member(id, name, child))),
+    remove: async (id, name, child) => recordIn(await run('remove', member(id, name, child))),
+    replace: async (id, name, list) => recordIn(await run('replace', { ...within(id, name), list })),
+    live(options = {}) {
+      if (scope)
+        throw new TransactionError('E_IN_TRANSACTION', 'Events follow the commit: subscribe outside of the transaction')
+      const authorization = authorize()
+      const { access } = authorization
+      if (access) assertAllowed(operationNamed('find'), { model }, access)
+      const { subscriptions, services } = context
+      const view = access ? access.views.of(model) : model
+      return liveRecords(options, { model: view, authorization, subscriptions, limits: services.limits })
+    },
+    liveQuery(options = {}) {
+      if (scope)
+        throw new TransactionError(
+          'E_IN_TRANSACTION',
+          'Results follow the commit: subscribe outside of the transaction',
+        )
+      return liveResults(options, model, authorize(), context.liveStreams)
+    },
+  }
+}
+
+/** On whose behalf operations run, and in which transaction. */
+export interface Caller {
+  /** Made for each call, so that the rules are evaluated anew. */
+  readonly authorization: () => Authorization
+  /** Undefined: each operation is its own transaction. */
+  readonly scope?: TransactionScope
+  /** What caused the operations, for the change log. */
+  readonly origin?: WriteOrigin | undefined
+  /** Writes are refused. */
+  readonly isReadOnly?: boolean
+}
+
+type Parsed = Pick<Invocation, 'target' | 'input'>
+type Parse = (authorization: Authorization) => Parsed
+
+/** What a call adds to the parameters that are the same for all. */
+interface Given extends Partial<ParameterValues> {
+  readonly association?: Association
+}
+
+const nothing: JsonObject = Object.freeze({})
+
+/** `where` is always there: without it, names that are no parameter would be attributes. */
+const listOptions = ({ where = {}, ...others }: JsonObject = {}): JsonObject => optionsOf('find', { ...others, where })
+
+/** Which records a write is about. Without `where` it is about none. */
+function selectionOf(name: OperationName, options: JsonObject): JsonObject {
+  if (options.where !== undefined && options.where !== null) return optionsOf(name, options)
+  throw new ServiceError('E_BAD_REQUEST', '"where" says which records: it cannot be left out')
+}
+
+/** Throws E_BAD_CRITERIA for an option that the operation does not have: ignored, it would answer more than was asked for. */
+function optionsOf(name: OperationName, options: JsonObject = nothing): JsonObject {
+  const known = namesOf(operationNamed(name).parameters)
+  const unknown = Object.keys(options).find((option) => !known.has(option))
+  if (unknown !== undefined) throw new ServiceError('E_BAD_CRITERIA', `There is no option "${unknown}" here`)
+  return options
+}
+
+function keyOf(id: Json, { name, primaryKey }: Model): string | number {
+  if ((typeof id === 'string' || typeof id === 'number') && primaryKey.type.parse(id) !== undefined) return id
+  throw new ServiceError('E_BAD_REQUEST', `The id of a ${name} is ${primaryKey.type.noun}`, { model: name })
+}
+
+function associationNamed(name: string, model: Model): Association {
+  const association = model.associations.get(name)
+  if (association) return association
+  throw new ServiceError('E_BAD_REQUEST', `${model.name} has no association "${name}"`, { model: model.name })
+}
+
+function page(result: OperationResult): LoosePage {
+  if (result.kind !== 'records') throw unexpected(result)
+  const { records, next, total } = result
+  return { data: records.decode(), next: next ?? null, ...(total !== undefined && { total }) }
+}
+
+/** A record that the requester may write and not read is an object without attributes. */
+function recordIn(result: OperationResult): JsonObject {
+  if (result.kind === 'empty') return {}
+  if (result.kind !== 'record') throw unexpected(result)
+  return result.records.decode()[0] as JsonObject
+}
+
+/** The records, or their number where only that was asked for. */
+function listIn(result: OperationResult): never {
+  if (result.kind === 'json') return (result.value as { readonly count: number }).count as never
+  if (result.kind !== 'records') throw unexpected(result)
+  return result.records.decode() as never
+}
+
+function numberIn(result: OperationResult): number {
+  if (result.kind !== 'json') throw unexpected(result)
+  return result.value as number
+}
+
+const unexpected = ({ kind }: OperationResult): Error => new Error(`Bug in keelson: unexpected result "${kind}"`)
+
+async function orUndefined(ask: () => Promise<OperationResult>): Promise<JsonObject | undefined> {
+  try {
+    return recordIn(await ask())
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'E_NO_SUCH_RECORD') return undefined
+    throw error
+  }
+}

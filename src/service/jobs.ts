@@ -1,0 +1,115 @@
+import type { DeclaredJobs } from '../jobs/declared-jobs.ts'
+import type { JobServiceParts } from '../jobs/job-service.ts'
+import { ConfigError } from '../model/config-error.ts'
+import type { ErrorListener } from '../protocol/error-response.ts'
+import type { JsonObject } from '../protocol/json.ts'
+import type { JobStore, LetterSelection } from '../storage/job-store.ts'
+import type { Clock } from '../support/clock.ts'
+import { jobMessage } from '../support/logger.ts'
+import type { JobObservation, Observe } from '../support/observation.ts'
+import type { AnyConfig } from './config/config.ts'
+
+/** The progress of one job. */
+export interface JobSummary {
+  readonly name: string
+  /** False for a name that the configuration does not contain any more: no process runs it. */
+  readonly isDeclared: boolean
+  /** Events that wait for a retry, or behind one of the same record. */
+  readonly waiting: number
+  readonly deadLetters: number
+  /** Of a schedule. */
+  readonly nextRunAt?: string
+  /** The last time at which events were lost: the change log no longer contained them. */
+  readonly lostAt?: string
+}
+
+/** An event whose last attempt failed. */
+export interface DeadLetterSummary {
+  readonly id: number
+  readonly job: string
+  readonly attempts: number
+  readonly error: string
+  readonly at: string
+  /** Of a schedule only `scheduledAt`. */
+  readonly event: JsonObject
+}
+
+/** The jobs of a service, for code and commands. */
+export interface JobControl {
+  list(): Promise<readonly JobSummary[]>
+  deadLetters(selection?: LetterSelection): Promise<readonly DeadLetterSummary[]>
+  /** Runs dead letters again, from the first attempt. Resolves with their number. */
+  retry(selection?: LetterSelection): Promise<number>
+  /** Deletes dead letters. Resolves with their number. */
+  drop(selection?: LetterSelection): Promise<number>
+}
+
+/** The jobs of a configuration, and their control. */
+export interface OpenJobs {
+  readonly control: JobControl
+  /** Runs the jobs of this configuration in this process from now on; nothing without any. */
+  start(): Promise<void>
+  stop(timeoutMs: number): Promise<void>
+}
+
+export interface JobsParts extends Omit<JobServiceParts, 'declared' | 'report'> {
+  readonly onError: ErrorListener
+  readonly observe: Observe | undefined
+}
+
+/** Throws a ConfigError for jobs that are not valid. Without jobs nothing is loaded. */
+export async function openJobs(config: AnyConfig, parts: JobsParts): Promise<OpenJobs> {
+  const declared = declaresJobs(config) ? await checkedJobs(config) : undefined
+  const { store, clock } = parts
+  const names = new Set([...(declared?.jobs.keys() ?? []), ...(declared?.schedules.keys() ?? [])])
+  const control = controlOf(store, clock, names)
+  if (names.size === 0 || !declared) return { control, start: async () => {}, stop: () => store.close() }
+  const { JobService } = await import('../jobs/job-service.ts')
+  const service = new JobService({ ...parts, declared, report: reporter(parts) })
+  return { control, start: () => service.start(), stop: (timeoutMs) => service.stop(timeoutMs) }
+}
+
+const declaresJobs = ({ models, on, jobs }: AnyConfig): boolean =>
+  on !== undefined || jobs !== undefined || Object.values(models).some((definition) => definition.on !== undefined)
+
+async function checkedJobs(config: AnyConfig): Promise<DeclaredJobs> {
+  const { declaredJobs } = await import('../jobs/declared-jobs.ts')
+  const problems: string[] = []
+  const declared = declaredJobs(config, (text) => problems.push(text))
+  if (problems.length > 0) throw new ConfigError(problems)
+  return declared
+}
+
+/** Without a logger, an event is reported when its first run and its last run fail. */
+function reporter({ observe, onError }: JobsParts): (observation: JobObservation) => void {
+  if (observe) return observe
+  return (observation) => {
+    const { outcome, attempt, error } = observation
+    if (outcome === 'done' || (outcome === 'failed' && attempt !== 1)) return
+    onError(new Error(jobMessage(observation), { cause: error }))
+  }
+}
+
+const controlOf = (store: JobStore, clock: Clock, names: ReadonlySet<string>): JobControl => ({
+  async list() {
+    const states = (await store.states()) ?? []
+    return states.map(({ name, dueAt, waiting, dead, lostAt }) => ({
+      name,
+      isDeclared: names.has(name),
+      waiting,
+      deadLetters: dead,
+      ...(dueAt > 0 && dueAt < Number.MAX_SAFE_INTEGER && { nextRunAt: new Date(dueAt).toISOString() }),
+      ...(lostAt !== undefined && { lostAt: new Date(lostAt).toISOString() }),
+    }))
+  },
+  async deadLetters(selection = {}) {
+    if (!(await store.states())) return []
+    return (await store.letters(selection)).map(({ id, name, text, attempt, error = '', at }) => {
+      const payload = JSON.parse(text) as JsonObject
+      const event = (payload.event ?? payload) as JsonObject
+      return { id, job: name, attempts: attempt, error, at: new Date(at).toISOString(), event }
+    })
+  },
+  retry: async (selection = {}) => ((await store.states()) ? store.retry(selection, clock.now()) : 0),
+  drop: async (selection = {}) => ((await store.states()) ? store.drop(selection) : 0),
+})

@@ -1,0 +1,66 @@
+import type { Position } from '../../protocol/change.ts'
+import type { SubscriptionEvent } from '../../protocol/event.ts'
+import type { IteratorItem } from '../../realtime/delivery/event-iterator.ts'
+
+/** A client that lost its connection reconnects after this time. */
+export const retryMs = 2_000
+
+export const streamHeaders = {
+  'Content-Type': 'text/event-stream; charset=utf-8',
+  'Cache-Control': 'no-store',
+  // Without it nginx buffers events.
+  'X-Accel-Buffering': 'no',
+  Vary: 'Accept',
+}
+/** An operation is sent in pieces of about this length, so that back-pressure works within it. */
+const maxPieceLength = 65_536
+
+const texts = new WeakMap<SubscriptionEvent, string>()
+
+/** An event without the blank line that ends it. It is encoded once for all streams. */
+function textOf(event: SubscriptionEvent): string {
+  let text = texts.get(event)
+  if (text === undefined) {
+    text = `event: ${event.verb}\ndata: ${JSON.stringify(event)}\n`
+    texts.set(event, text)
+  }
+  return text
+}
+
+export const sizeOf = (event: SubscriptionEvent): number => Buffer.byteLength(textOf(event))
+
+/**
+ * An item in the format of server-sent events. Only the last event of an operation has an id: a client that resumes
+ * from it has received the whole operation.
+ */
+export function* piecesOf(item: IteratorItem): Generator<string> {
+  switch (item.kind) {
+    case 'operation': {
+      let piece = ''
+      for (const [index, event] of item.events.entries()) {
+        const isLast = index === item.events.length - 1
+        piece += isLast ? `${textOf(event)}id: ${item.position}\n\n` : `${textOf(event)}\n`
+        if (!isLast && piece.length < maxPieceLength) continue
+        yield piece
+        piece = ''
+      }
+      return
+    }
+    case 'heartbeat': {
+      // A comment, which keeps the connection open, and an id without an event, which the client resumes from.
+      yield `:\nid: ${item.position}\n\n`
+      return
+    }
+    case 'shutdown': {
+      yield notice('restart', item.position)
+      return
+    }
+    default:
+      yield notice(item.kind, item.position)
+  }
+}
+
+export const opening = (item: IteratorItem): string => `retry: ${retryMs}\n${[...piecesOf(item)].join('')}`
+
+const notice = (event: string, position: Position): string =>
+  `event: ${event}\nid: ${position}\ndata: ${JSON.stringify({ position })}\n\n`

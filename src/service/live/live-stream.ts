@@ -1,0 +1,264 @@
+import type { Position } from '../../protocol/change.ts'
+import { ServiceError } from '../../protocol/errors.ts'
+import type { LiveClient, LiveQueries } from '../../realtime/queries/live-queries.ts'
+import type { QueryPlan } from '../../realtime/queries/query-plan.ts'
+import type { ChangeLog } from '../../storage/change-log.ts'
+import { getOrInsertComputed } from '../../support/get-or-insert-computed.ts'
+import type { Limits } from '../../support/limits.ts'
+import type { WaitingBytes } from '../../support/waiting-bytes.ts'
+import { FrameQueue } from './frame-queue.ts'
+import { failedFrame, type LiveFrame } from './live-frame.ts'
+import type { HeldList } from './live-request.ts'
+import { MissedChanges } from './missed-changes.ts'
+import type { OperationTokens } from './operation-tokens.ts'
+import { type QueryOwner, StreamQuery } from './stream-query.ts'
+
+/** Queries of one stream that are read at once when they are added. */
+const maxJoining = 4
+/** A consumer that has not read so many operations is disconnected. */
+const maxPendingOperations = 10_000
+
+export interface LiveStreamOptions {
+  readonly id: string
+  /** The key of its requester. */
+  readonly requester: string | undefined
+  /** The socket that it belongs to; undefined for an event stream. */
+  readonly peer: string | undefined
+  readonly queries: LiveQueries
+  readonly log: ChangeLog
+  readonly tokens: OperationTokens
+  readonly limits: Limits
+  readonly waiting: WaitingBytes
+  readonly onError: (error: unknown) => void
+  /** Called once. */
+  readonly onEnd: () => void
+}
+
+/**
+ * The live queries of one client. Their frames wait in one queue; when it is too long, it is emptied, and the queries
+ * whose frames were dropped are read again once the client has caught up.
+ */
+export class LiveStream implements LiveClient, QueryOwner {
+  readonly id: string
+  readonly requester: string | undefined
+  readonly peer: string | undefined
+  readonly #options: LiveStreamOptions
+  readonly #queries = new Map<string, StreamQuery>()
+  readonly #frames: FrameQueue
+  /** Queries to be read, as soon as few bytes wait. */
+  #toJoin: StreamQuery[] = []
+  readonly #joining = new Set<StreamQuery>()
+  readonly #missed = new Map<Position, MissedChanges>()
+  /** Operations that were passed and are not reported yet. */
+  #passed: { readonly token: string; readonly turn: number }[] = []
+  #connection: Disposable | undefined
+  /** Some query may hold rows that are not current. */
+  #mayHaveReset = false
+  #isEnded = false
+
+  constructor(options: LiveStreamOptions) {
+    this.id = options.id
+    this.requester = options.requester
+    this.peer = options.peer
+    this.#options = options
+    this.#frames = new FrameQueue(options.waiting, () => this.#overflow())
+  }
+
+  async connect(): Promise<void> {
+    const connection = await this.#options.queries.connect(this)
+    if (this.#isEnded) connection[Symbol.dispose]()
+    else this.#connection = connection
+  }
+
+  /** Throws before anything is changed. */
+  change(added: readonly (readonly [string, QueryPlan, HeldList | undefined])[], removed: readonly string[]): void {
+    const { maxLiveQueries } = this.#options.limits
+    const remaining = new Set([...this.#queries.keys()].filter((name) => !removed.includes(name)))
+    const taken = added.find(([name]) => remaining.has(name))
+    if (taken) throw new ServiceError('E_BAD_REQUEST', `The stream has a query ${JSON.stringify(taken[0])} already`)
+    if (remaining.size + added.length > maxLiveQueries)
+      throw new ServiceError('E_BAD_REQUEST', `A stream has at most ${maxLiveQueries} queries`, {
+        limit: 'maxLiveQueries',
+      })
+    for (const name of removed) this.#remove(name)
+    for (const [name, plan, held] of added) {
+      const query = new StreamQuery(name, plan, held, this)
+      this.#queries.set(name, query)
+      this.#toJoin.push(query)
+    }
+    this.#joinNext()
+  }
+
+  get hasFrames(): boolean {
+    return !this.#frames.isEmpty
+  }
+
+  /** Resolves with the next frame, and with undefined at the end. */
+  async take(): Promise<LiveFrame | undefined> {
+    // Frames may have been dropped since the last one was taken.
+    if (this.#frames.isEmpty) this.#onRead()
+    const frame = await this.#frames.take()
+    if (this.#frames.isEmpty) this.#onRead()
+    else this.#joinNext()
+    return frame
+  }
+
+  /** The client has read all that waited. */
+  #onRead(): void {
+    if (this.#mayHaveReset) this.#readAgain()
+    this.#report(undefined)
+    this.#joinNext()
+  }
+
+  /** Something is sent now and then, so that proxies keep the connection. */
+  heartbeat(): void {
+    if (!this.#frames.isEmpty) return
+    const { position } = this.#options.queries
+    if (position === undefined || this.#oldest < Number.POSITIVE_INFINITY) this.send({ event: 'heartbeat' })
+    else this.send({ event: 'seen', position, operations: [] })
+  }
+
+  /** Reports operations that were committed before this is called, as soon as all queries have passed them. */
+  await(tokens: readonly string[]): void {
+    if (tokens.length === 0) return
+    this.#options.queries.whenCaughtUp((turn) => {
+      for (const token of tokens) this.#passed.push({ token, turn })
+      this.#report(undefined)
+    })
+  }
+
+  /** The client reconnects with its positions. */
+  stop(): void {
+    if (this.#isEnded) return
+    this.send({ event: 'restart' })
+    this.end()
+  }
+
+  end(): void {
+    if (this.#isEnded) return
+    this.#isEnded = true
+    for (const name of [...this.#queries.keys()]) this.#remove(name)
+    this.#connection?.[Symbol.dispose]()
+    this.#frames.end()
+    this.#options.onEnd()
+  }
+
+  send(frame: LiveFrame): void {
+    if (this.#isEnded) return
+    const isAlone = this.#frames.isEmpty
+    this.#frames.add(frame)
+    if (!isAlone && this.#frames.pushedBytes > this.#options.limits.maxQueuedBytes) this.#overflow()
+  }
+
+  onJoined(query: StreamQuery): void {
+    this.#joining.delete(query)
+    if (this.#joining.size + this.#toJoin.length === 0) this.#missed.clear()
+    this.#report(undefined)
+    this.#joinNext()
+  }
+
+  onFailed(query: StreamQuery, error: unknown): void {
+    if (this.#queries.get(query.name) !== query) return
+    this.#remove(query.name)
+    this.send(failedFrame(query.name, error, this.#options.onError))
+    this.#report(undefined)
+    this.#joinNext()
+  }
+
+  onReset(): void {
+    this.#mayHaveReset = true
+  }
+
+  missedSince(position: Position): MissedChanges {
+    return getOrInsertComputed(this.#missed, position, () => new MissedChanges(position, this.#options.log))
+  }
+
+  onOperations(operations: readonly string[], turn: number, position: Position): void {
+    for (const operation of operations) this.#passed.push({ token: this.#options.tokens.tokenOf(operation), turn })
+    if (this.#passed.length > maxPendingOperations) this.end()
+    else this.#report(position)
+  }
+
+  onSettled(position: Position | undefined): void {
+    this.#report(position)
+  }
+
+  /** Reports the operations whose changes all queries have sent: with the last difference, if it still waits. */
+  #report(position: Position | undefined): void {
+    if (this.#passed.length === 0) return
+    const oldest = this.#oldest
+    const released = this.#passed.filter(({ turn }) => turn < oldest)
+    if (released.length === 0) return
+    this.#passed = this.#passed.filter(({ turn }) => turn >= oldest)
+    const operations = released.map(({ token }) => token)
+    const { last } = this.#frames
+    if (last?.event === 'diff' || last?.event === 'seen') last.operations = [...(last.operations ?? []), ...operations]
+    else this.send({ event: 'seen', position: position ?? this.#options.queries.position, operations })
+  }
+
+  /** The first turn whose changes some query may not have sent. A query that is still read may resume with old rows. */
+  get #oldest(): number {
+    if (this.#joining.size + this.#toJoin.length > 0) return 0
+    if (this.#options.queries.isSettled && !this.#mayHaveReset) return Number.POSITIVE_INFINITY
+    let oldest = Number.POSITIVE_INFINITY
+    for (const query of this.#queries.values()) oldest = Math.min(oldest, query.unsettledSince)
+    this.#mayHaveReset = oldest === 0
+    return oldest
+  }
+
+  #joinNext(): void {
+    const hasRoom = (): boolean => this.#frames.bytes < this.#options.limits.maxQueuedBytes / 2
+    while (!this.#isEnded && this.#toJoin.length > 0 && this.#joining.size < maxJoining && hasRoom()) {
+      const query = this.#toJoin.shift() as StreamQuery
+      this.#joining.add(query)
+      try {
+        // Its rows may have been sent when this returns.
+        this.#options.queries.subscribe(query.plan, query, (shared) => {
+          query.shared = shared
+        })
+      } catch (error) {
+        this.onFailed(query, error)
+      }
+    }
+  }
+
+  #remove(name: string): void {
+    const query = this.#queries.get(name)
+    if (!query) return
+    this.#queries.delete(name)
+    this.#leave(query)
+    query.end()
+  }
+
+  #leave(query: StreamQuery): void {
+    if (query.shared) this.#options.queries.unsubscribe(query.shared, query)
+    query.shared = undefined
+    this.#joining.delete(query)
+    this.#toJoin = this.#toJoin.filter((one) => one !== query)
+  }
+
+  /** Operations that were to be reported with dropped frames are reported later. */
+  #overflow(): void {
+    const dropped = this.#frames.clear()
+    const names = new Set(dropped.map(({ query }) => query))
+    for (const query of this.#queries.values()) {
+      if (!names.has(query.name)) continue
+      this.#leave(query)
+      query.end()
+      query.mustReset = true
+      this.#mayHaveReset = true
+    }
+    for (const frame of dropped) {
+      if (frame.event === 'open' || frame.event === 'failed' || frame.event === 'restart') this.#frames.add(frame)
+      else for (const token of frame.operations ?? []) this.#passed.push({ token, turn: 0 })
+    }
+  }
+
+  /** Adds the queries whose frames were dropped. */
+  #readAgain(): void {
+    for (const query of this.#queries.values()) {
+      const isIdle = !query.shared && !this.#joining.has(query) && !this.#toJoin.includes(query)
+      if (query.mustReset && isIdle) this.#toJoin.push(query)
+    }
+  }
+}

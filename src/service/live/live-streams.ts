@@ -1,0 +1,173 @@
+import { randomBytes } from 'node:crypto'
+import type { Models } from '../../model/model.ts'
+import type { OperationServices } from '../../operation/operation.ts'
+import { ServiceError } from '../../protocol/errors.ts'
+import type { Peer } from '../../protocol/event.ts'
+import { isJsonObject, type Json } from '../../protocol/json.ts'
+import { remainingMs } from '../../protocol/requester.ts'
+import type { LiveQueries } from '../../realtime/queries/live-queries.ts'
+import type { ChangeLog } from '../../storage/change-log.ts'
+import { systemClock } from '../../support/clock.ts'
+import type { WaitingBytes } from '../../support/waiting-bytes.ts'
+import type { Authorization } from '../dispatch/authorize.ts'
+import { type NamedQuery, readOperations, readQueries } from './live-request.ts'
+import { LiveStream } from './live-stream.ts'
+import type { OperationTokens } from './operation-tokens.ts'
+import { queryPlanOf } from './query-plan.ts'
+import type { StreamSlots } from './stream-slots.ts'
+
+/** Something is sent at least this often: proxies close connections that seem dead. */
+const keepAliveMs = 15_000
+
+export interface LiveStreamsOptions {
+  readonly queries: LiveQueries
+  readonly log: ChangeLog
+  readonly models: Models
+  readonly services: OperationServices
+  readonly tokens: OperationTokens
+  readonly waiting: WaitingBytes
+  readonly slots: StreamSlots
+  readonly onError: (error: unknown) => void
+}
+
+/** A change of the queries of a stream. */
+interface StreamChange {
+  readonly add: readonly NamedQuery[]
+  readonly remove: readonly string[]
+  /** Committed before, and to be reported when the stream has passed them. */
+  readonly operations: readonly string[]
+}
+
+/** The streams of live queries of this process, by their ids. */
+export class LiveStreams {
+  readonly #options: LiveStreamsOptions
+  readonly #streams = new Map<string, LiveStream>()
+  /** The id of this process among those that share a port; it begins the ids of streams. */
+  worker: string | undefined
+  /** A socket has one stream. */
+  readonly #ofPeer = new Map<string, LiveStream>()
+  #isStopped = false
+
+  constructor(options: LiveStreamsOptions) {
+    this.#options = options
+  }
+
+  get services(): OperationServices {
+    return this.#options.services
+  }
+
+  /**
+   * A body with `queries` opens a stream; one with `stream` changes the queries of one and gives undefined. Throws a
+   * ServiceError that names the query at fault, and then nothing is changed.
+   */
+  async handle(body: Json | undefined, authorization: Authorization, peer?: Peer): Promise<LiveStream | undefined> {
+    if (!isJsonObject(body))
+      throw new ServiceError('E_BAD_BODY', 'The body must be an object with "queries" or "stream"')
+    const unknown = Object.keys(body).find(
+      (name) => !['queries', 'stream', 'add', 'remove', 'operations'].includes(name),
+    )
+    if (unknown !== undefined) throw new ServiceError('E_BAD_BODY', `The body has no member "${unknown}"`)
+    if ((body.stream === undefined) === (body.queries === undefined))
+      throw new ServiceError('E_BAD_BODY', 'The body has either "queries", to open a stream, or the "stream" to change')
+    if (body.stream !== undefined) return this.#change(body.stream, body, authorization, peer)
+    if (body.add !== undefined || body.remove !== undefined)
+      throw new ServiceError('E_BAD_BODY', '"add" and "remove" are for a stream that is open')
+    const operations = readOperations(body.operations)
+    const stream = await this.open(this.#read(body.queries, authorization), authorization, peer)
+    stream.await(operations)
+    return stream
+  }
+
+  async open(queries: readonly NamedQuery[], authorization: Authorization, peer?: Peer): Promise<LiveStream> {
+    if (this.#isStopped) throw new ServiceError('E_UNAVAILABLE', 'The service is stopping')
+    const { services, slots, ...shared } = this.#options
+    const plans = this.#plansOf(queries, authorization)
+    const slot = slots.take()
+    const { clock } = services
+    const { every = systemClock.every } = clock
+    // The rights of a user end with it: a client that reconnects is identified again.
+    const heartbeat = every(keepAliveMs, () =>
+      remainingMs(authorization.requester, clock.now()) > 0 ? stream.heartbeat() : stream.stop(),
+    )
+    const stream = new LiveStream({
+      ...shared,
+      id: (this.worker === undefined ? '' : `${this.worker}.`) + randomBytes(18).toString('base64url'),
+      requester: shared.tokens.keyOf(authorization.requester),
+      peer: peer?.id,
+      limits: services.limits,
+      onEnd: () => {
+        heartbeat[Symbol.dispose]()
+        slot[Symbol.dispose]()
+        this.#streams.delete(stream.id)
+        if (peer && this.#ofPeer.get(peer.id) === stream) this.#ofPeer.delete(peer.id)
+      },
+    })
+    try {
+      await stream.connect()
+      stream.send({ event: 'open', body: `,"stream":${JSON.stringify(stream.id)}` })
+      stream.change(plans, [])
+    } catch (error) {
+      stream.end()
+      throw error
+    }
+    this.#streams.set(stream.id, stream)
+    if (peer) this.#bind(stream, peer)
+    return stream
+  }
+
+  #bind(stream: LiveStream, peer: Peer): void {
+    this.#ofPeer.get(peer.id)?.end()
+    this.#ofPeer.set(peer.id, stream)
+  }
+
+  #change(id: Json, body: { readonly [name: string]: Json }, authorization: Authorization, peer?: Peer): undefined {
+    const stream = typeof id === 'string' ? this.#streams.get(id) : undefined
+    const key = this.#options.tokens.keyOf(authorization.requester)
+    if (!stream || stream.requester !== key || stream.peer !== peer?.id) throw noSuchStream(this.#ownerOf(id))
+    const { add, remove, operations } = this.#readChange(body, authorization)
+    stream.change(this.#plansOf(add, authorization), remove)
+    stream.await(operations)
+  }
+
+  /** Undefined: the id names this process or none. */
+  #ownerOf(id: Json): string | undefined {
+    const worker = typeof id === 'string' ? /^(\d{1,9})\./.exec(id)?.[1] : undefined
+    return this.worker === undefined || worker === this.worker ? undefined : worker
+  }
+
+  #readChange(body: { readonly [name: string]: Json }, authorization: Authorization): StreamChange {
+    const { remove = [] } = body
+    if (!Array.isArray(remove) || !remove.every((name) => typeof name === 'string'))
+      throw new ServiceError('E_BAD_BODY', '"remove" is a list of names')
+    return {
+      add: this.#read(body.add, authorization),
+      remove: remove as readonly string[],
+      operations: readOperations(body.operations),
+    }
+  }
+
+  #read(raw: Json | undefined, authorization: Authorization): readonly NamedQuery[] {
+    const { models, services } = this.#options
+    return readQueries(raw, { authorization, models, services })
+  }
+
+  #plansOf(queries: readonly NamedQuery[], authorization: Authorization) {
+    const { services } = this.#options
+    return queries.map(
+      ({ name, view, input, held }) => [name, queryPlanOf(input, view, authorization, services), held] as const,
+    )
+  }
+
+  /** Every stream ends with `restart`. */
+  stop(): void {
+    this.#isStopped = true
+    for (const stream of [...this.#streams.values()]) stream.stop()
+  }
+}
+
+const noSuchStream = (worker: string | undefined): ServiceError =>
+  new ServiceError(
+    'E_NO_SUCH_STREAM',
+    'There is no such stream: open a new one with all queries',
+    worker === undefined ? {} : { worker },
+  )

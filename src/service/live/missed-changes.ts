@@ -1,0 +1,67 @@
+import type { Position, RecordId } from '../../protocol/change.ts'
+import type { QueryPlan, QueryResult } from '../../realtime/queries/query-plan.ts'
+import { differenceOf, type RowDifference } from '../../realtime/queries/row-difference.ts'
+import type { ChangeLog } from '../../storage/change-log.ts'
+import { getOrInsertComputed } from '../../support/get-or-insert-computed.ts'
+import { yieldToEventLoop } from '../../support/yield-to-event-loop.ts'
+
+const changesPerRead = 500
+/** After more changes the rows are sent instead. */
+const maxChanges = 20_000
+
+/**
+ * Which records changed since a position that a client has resumed from. It is read once for all queries that resume
+ * from the same position, and continued for each of them.
+ */
+export class MissedChanges {
+  readonly #log: ChangeLog
+  #position: Position
+  readonly #changed = new Map<string, Set<RecordId>>()
+  #count = 0
+  #reading: Promise<boolean> = Promise.resolve(true)
+
+  constructor(after: Position, log: ChangeLog) {
+    this.#position = after
+    this.#log = log
+  }
+
+  /**
+   * The difference between the rows that a client holds and those of a result: of rows that are in both, the values are
+   * sent if they may have changed. 'reset': the log does not go back that far.
+   */
+  async differenceFrom(
+    ids: readonly RecordId[],
+    { rows }: QueryResult,
+    { model, through }: QueryPlan,
+  ): Promise<{ readonly difference: RowDifference | undefined } | 'reset'> {
+    this.#reading = this.#reading.then((isKnown) => isKnown && this.#readOn())
+    if (!(await this.#reading)) return 'reset'
+    const changed = this.#changed.get(model.name)
+    // A related record may be embedded in any row.
+    const isAnyChanged = [...through].some((name) => this.#changed.has(name))
+    const isChanged = (_: number, later: number): boolean =>
+      isAnyChanged || changed?.has(rows[later]?.id as RecordId) === true
+    return {
+      difference: differenceOf(
+        ids.map((id) => ({ id })),
+        rows,
+        isChanged,
+      ),
+    }
+  }
+
+  /** False: the position is not in the log. */
+  async #readOn(): Promise<boolean> {
+    while (this.#count <= maxChanges) {
+      const batch = await this.#log.read(this.#position, changesPerRead)
+      if (batch === 'reset') return false
+      this.#position = batch.position
+      if (batch.changes.length === 0) return true
+      for (const { model, id } of batch.changes)
+        getOrInsertComputed(this.#changed, model, () => new Set<RecordId>()).add(id as RecordId)
+      this.#count += batch.changes.length
+      await yieldToEventLoop()
+    }
+    return false
+  }
+}

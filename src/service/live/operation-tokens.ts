@@ -1,0 +1,72 @@
+import { createHash, hash, randomUUID } from 'node:crypto'
+import type { Requester, User } from '../../protocol/requester.ts'
+import { originOf } from '../../storage/write-origin.ts'
+import { getOrInsertComputed } from '../../support/get-or-insert-computed.ts'
+
+/** Characters of a token; those of ten tokens are whole bytes. */
+const tokenLength = 22
+const keyLength = 12
+const zero = 48
+
+/**
+ * What clients are told of operations: the same token in every process, from which no number of writes can be read, and
+ * comparable by equality only. A requester has a key, which the log keeps with its writes.
+ */
+export class OperationTokens {
+  readonly #secret: string
+  readonly #tellsRequestersApart: boolean
+  readonly #keys = new WeakMap<User, string>()
+  /** The digits before the last one of the latest operation, and the tokens that they have in common. */
+  #tens: string | undefined
+  #tokens = ''
+
+  /** `tellsRequestersApart`: false where every requester may read everything, so the log need not know the requester. */
+  constructor(secret: string, tellsRequestersApart: boolean) {
+    this.#secret = secret
+    this.#tellsRequestersApart = tellsRequestersApart
+  }
+
+  /** One hash makes the tokens of ten numbers, which differ in their last digit: most writes follow another. */
+  tokenOf(operation: string): string {
+    const last = operation.length - 1
+    if (this.#tens === undefined || operation.length !== this.#tens.length + 1 || !operation.startsWith(this.#tens))
+      this.#sealTen(operation.slice(0, last))
+    const at = (operation.charCodeAt(last) - zero) * tokenLength
+    return this.#tokens.slice(at, at + tokenLength)
+  }
+
+  #sealTen(tens: string): void {
+    const seal = createHash('shake256', { outputLength: (10 * tokenLength * 6) / 8 })
+    this.#tokens = seal.update(`${this.#secret}\noperation\n${tens}`).digest('base64url')
+    this.#tens = tens
+  }
+
+  /** The origin that the log keeps with a write: the key of the requester, and its peer. */
+  originOf(requester: Requester, peer: string | undefined): string | undefined {
+    return this.#tellsRequestersApart ? originOf(this.keyOf(requester), peer) : peer
+  }
+
+  /** All anonymous requests have one key. Undefined for the system, whose writes no other requester is told of. */
+  keyOf(requester: Requester): string | undefined {
+    if (!this.#tellsRequestersApart || requester.kind === 'system') return undefined
+    if (requester.kind === 'anonymous') return '-'
+    return getOrInsertComputed(this.#keys, requester.user, () => sealOf(this.#secret, requester.user))
+  }
+}
+
+/** The keyed hash is cut, so that it cannot be continued with more text. */
+const sealOf = (secret: string, user: User): string =>
+  hash('sha256', `${secret}\nrequester\n${identityOf(user)}`, 'base64url').slice(0, keyLength)
+
+/** A user without `id` or `sub` is identified by all of its values, except those that change with each session. */
+export function identityOf(user: User): string {
+  const { id, sub, ...others } = user
+  const identity = id ?? sub
+  if (typeof identity === 'string' || typeof identity === 'number') return `${typeof identity} ${identity}`
+  const { expiresAt: _e, exp: _x, iat: _i, ...rest } = others
+  try {
+    return JSON.stringify(rest)
+  } catch {
+    return randomUUID()
+  }
+}

@@ -1,0 +1,83 @@
+import { isPossible, mayFulfil, modelsIn } from '../../access/condition-parts.ts'
+import { guardCriteria, type ReadAccess } from '../../access/guard.ts'
+import type { Condition, Criteria, Populate, Sort } from '../../criteria/criteria.ts'
+import { type Association, type Model, originalOf } from '../../model/model.ts'
+import type { FindInput } from '../../operation/find-input.ts'
+import type { Change, RecordId } from '../../protocol/change.ts'
+import type { JsonObject } from '../../protocol/json.ts'
+import type { QueryPlan } from '../../realtime/queries/query-plan.ts'
+
+type Images = readonly JsonObject[]
+/** `holds`: whether a record of the query's own model is in the result. */
+type Test = (images: Images, holds: (id: RecordId) => boolean) => boolean
+
+/** Every model whose records are read by a query, except through conditions. */
+export function involvedModels(model: Model, { criteria, populate }: FindInput): ReadonlySet<Model> {
+  const found = new Set([model])
+  const addSorts = (sorts: readonly Sort[]) => {
+    for (const { through } of sorts) if (through) found.add(originalOf(through.target))
+  }
+  const addPopulates = (populates: readonly Populate[]) => {
+    for (const { association, criteria, populate } of populates) {
+      for (const model of modelsOf(association)) found.add(model)
+      addSorts(criteria.sort)
+      addPopulates(populate)
+    }
+  }
+  addSorts(criteria.sort)
+  addPopulates(populate)
+  return found
+}
+
+/**
+ * Which changes may alter the result of a query: those of a record that can fulfil its condition, of records that its
+ * conditions, its rules and its sort order pass through, and of records that may be embedded.
+ */
+export function dependenciesOf(
+  model: Model,
+  { where, sort }: Criteria,
+  { populate }: FindInput,
+  rules: readonly Condition[],
+  access: ReadAccess | undefined,
+): Pick<QueryPlan, 'through' | 'isConcernedBy'> {
+  const conditions = [where, ...rules]
+  const tests = new Map<string, Test[]>()
+  const add = (name: string, test: Test) => tests.set(name, [...(tests.get(name) ?? []), test])
+  const addSorts = (sorts: readonly Sort[]) => {
+    for (const { through } of sorts) if (through) add(through.target.name, () => true)
+  }
+  const addPopulate = ({ association, criteria, populate }: Populate, isTop: boolean) => {
+    const target = originalOf(association.target)
+    const guarded = access ? guardCriteria(criteria, target, access) : criteria
+    conditions.push(guarded.where)
+    addSorts(guarded.sort)
+    add(target.name, (images, holds) =>
+      images.some((image) => isPossible(guarded.where, image) && (!isTop || mayBeMember(association, image, holds))),
+    )
+    if (association.kind === 'manyToMany')
+      add(association.junction.name, (images, holds) =>
+        images.some((row) => !isTop || holds(row[association.near.name] as RecordId)),
+      )
+    for (const deeper of populate) addPopulate(deeper, false)
+  }
+  addSorts(sort)
+  for (const item of populate) addPopulate(item, true)
+  for (const name of new Set(conditions.flatMap((condition) => [...modelsIn(condition)])))
+    add(name, (images) => images.some((image) => conditions.some((condition) => mayFulfil(condition, name, image))))
+  const through = new Set(tests.keys())
+  add(model.name, (images) => images.some((image) => isPossible(where, image)))
+  const isConcernedBy = ({ model, before, after }: Change, holds: (id: RecordId) => boolean): boolean => {
+    const images = [before, after].filter((image) => image !== undefined)
+    return tests.get(model)?.some((test) => test(images, holds)) === true
+  }
+  return { through, isConcernedBy }
+}
+
+/** A member of a to-many association names its parent. Of other associations that cannot be seen of the record. */
+const mayBeMember = (association: Association, image: JsonObject, holds: (id: RecordId) => boolean): boolean =>
+  association.kind !== 'hasMany' || holds(image[association.via.name] as RecordId)
+
+const modelsOf = (association: Association): readonly Model[] => [
+  originalOf(association.target),
+  ...(association.kind === 'manyToMany' ? [originalOf(association.junction)] : []),
+]

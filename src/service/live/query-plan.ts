@@ -1,0 +1,112 @@
+import { hash } from 'node:crypto'
+import { isInImages, isLocal } from '../../access/condition-parts.ts'
+import { guardCriteria } from '../../access/guard.ts'
+import { readRulesOf } from '../../access/read-rules.ts'
+import { conditionKey } from '../../criteria/condition-key.ts'
+import { allAttributes, type Criteria, type Populate } from '../../criteria/criteria.ts'
+import { type Model, originalOf } from '../../model/model.ts'
+import type { FindInput } from '../../operation/find-input.ts'
+import { list } from '../../operation/list.ts'
+import type { OperationServices } from '../../operation/operation.ts'
+import type { RecordId } from '../../protocol/change.ts'
+import type { JsonObject } from '../../protocol/json.ts'
+import { sortValuesOf } from '../../realtime/queries/local-rows.ts'
+import type { LocalQuery, QueryPlan, QueryResult } from '../../realtime/queries/query-plan.ts'
+import type { Records, Snapshot } from '../../storage/store.ts'
+import { forEachInTurns } from '../../support/event-loop-turn.ts'
+import { andThen, type MaybePromise } from '../../support/maybe-promise.ts'
+import type { Authorization } from '../dispatch/authorize.ts'
+import { dependenciesOf, involvedModels } from './query-dependencies.ts'
+
+/** The plan of a find: its content with the rules of the requester, what it depends on, and how it is run. */
+export function queryPlanOf(
+  input: FindInput,
+  view: Model,
+  { access, store }: Authorization,
+  services: OperationServices,
+): QueryPlan {
+  const model = originalOf(view)
+  const criteria = access ? guardCriteria(input.criteria, model, access) : input.criteria
+  const rules = readRulesOf(involvedModels(model, input), access)
+  const local = localQueryOf(input, criteria)
+  const read: FindInput = local ? { ...input, criteria: { ...input.criteria, select: allAttributes(view) } } : input
+  const run = (): MaybePromise<QueryResult> =>
+    andThen(
+      store.snapshot((reads) => list(read, view, reads, services)),
+      ({ value: { records, total }, position }: Snapshot<Awaited<ReturnType<typeof list>>>) =>
+        andThen(
+          local ? localRows(records, model, local) : encodedRows(records, model, services.limits.maxAnswerBytes),
+          (result) => ({ position, total, hasMore: records.next !== undefined, ...result }),
+        ),
+    )
+  return {
+    key: JSON.stringify([model.name, contentOf(criteria), input.populate.map(populateKey), input.count, rules.key]),
+    model,
+    where: criteria.where,
+    local,
+    run,
+    ...dependenciesOf(model, criteria, input, rules.conditions, access),
+  }
+}
+
+/** Undefined for a query whose result does not follow from the images of its own records. */
+function localQueryOf({ criteria: asked, populate, count }: FindInput, criteria: Criteria): LocalQuery | undefined {
+  const { where, sort, limit, skip, masks } = criteria
+  const isOwn = populate.length === 0 && !count && skip === 0 && !masks && isLocal(where, isInImages)
+  if (!isOwn || sort.some(({ attribute, through, mask }) => through || mask || !isInImages(attribute))) return undefined
+  const names = asked.select.map(({ name }) => name)
+  return {
+    where,
+    sort,
+    limit,
+    textOf: (record) => JSON.stringify(Object.fromEntries(names.map((name) => [name, record[name] ?? null]))),
+    digestOf,
+  }
+}
+
+type Rows = Pick<QueryResult, 'rows' | 'textAt'>
+
+function localRows(records: Records, { primaryKey }: Model, local: LocalQuery): MaybePromise<Rows> {
+  const found = records.decode()
+  const texts: string[] = []
+  const rows: Rows['rows'][number][] = []
+  const add = (record: JsonObject): void => {
+    const text = local.textOf(record)
+    texts.push(text)
+    rows.push({
+      id: record[primaryKey.name] as RecordId,
+      digest: local.digestOf(text),
+      sort: sortValuesOf(record, local),
+    })
+  }
+  return andThen(forEachInTurns(found, add), () => ({ rows, textAt: (index) => texts[index] as string }))
+}
+
+function encodedRows(records: Records, { primaryKey }: Model, maxBytes: number): MaybePromise<Rows> {
+  const ids = records.values(primaryKey) as readonly RecordId[]
+  const texts: string[] = []
+  const rows: Rows['rows'][number][] = []
+  const add = (id: RecordId, index: number): void => {
+    const text = records.encodeAt(index, maxBytes)
+    texts.push(text)
+    rows.push({ id, digest: digestOf(text) })
+  }
+  return andThen(forEachInTurns(ids, add), () => ({ rows, textAt: (index) => texts[index] as string }))
+}
+
+const digestOf = (text: string): string => hash('sha1', text, 'base64url').slice(0, 20)
+
+const contentOf = ({ where, sort, limit, skip, select }: Criteria): readonly unknown[] => [
+  conditionKey(where),
+  sort.map(({ attribute, direction, through }) => [attribute.name, direction, through?.name]),
+  limit,
+  skip,
+  select.map(({ name }) => name),
+]
+
+const populateKey = ({ association, criteria, populate }: Populate): readonly unknown[] => [
+  association.name,
+  contentOf(criteria),
+  criteria.maxRows,
+  populate.map(populateKey),
+]

@@ -1,0 +1,28 @@
+import type { ErrorListener } from '../protocol/error-response.ts'
+import { logTo } from '../support/logger.ts'
+import { type Observe, observeAll } from '../support/observation.ts'
+import type { AnyConfig } from './config/config.ts'
+
+export interface Observers {
+  /** Reports an unexpected error to every listener. */
+  readonly onError: ErrorListener
+  /** Undefined when only errors are listened to, so that requests need not be measured. */
+  readonly observe: Observe | undefined
+}
+
+/** The listeners of a configuration: its logger and its `onError`, or else the console for errors. */
+export function observersOf({ logger, onError }: AnyConfig): Observers {
+  const listeners = [
+    ...(logger ? [logTo(logger)] : []),
+    ...(onError ? [errorsTo(onError)] : []),
+    ...(logger || onError ? [] : [errorsTo((error) => console.error(error))]),
+  ]
+  const observe = observeAll(listeners)
+  return { onError: (error) => observe({ kind: 'error', error }), observe: logger && observe }
+}
+
+const errorsTo =
+  (listener: ErrorListener): Observe =>
+  (observation) => {
+    if (observation.kind === 'error') listener(observation.error)
+  }

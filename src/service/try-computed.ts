@@ -1,0 +1,38 @@
+import { matchNone } from '../criteria/criteria.ts'
+import { ConfigError } from '../model/config-error.ts'
+import type { Attribute, Model, Models } from '../model/model.ts'
+import { ServiceError } from '../protocol/errors.ts'
+import type { Store } from '../storage/store.ts'
+
+/**
+ * Asks the database once for each computed attribute with an expression, so that one that it does not understand is
+ * reported at start. No row is read.
+ */
+export async function tryComputed(models: Models, store: Store): Promise<void> {
+  const problems: string[] = []
+  for (const model of models.values()) {
+    for (const attribute of model.computed.values()) {
+      if (!attribute.computed?.sql) continue
+      const problem = await problemOf(model, attribute, store)
+      if (problem !== undefined) problems.push(`${model.name}.${attribute.name}: ${problem}`)
+    }
+  }
+  if (problems.length > 0) throw new ConfigError(problems)
+}
+
+async function problemOf(model: Model, attribute: Attribute, store: Store): Promise<string | undefined> {
+  try {
+    await store.find(model, {
+      where: matchNone,
+      sort: [{ attribute, direction: 'asc' }],
+      limit: 1,
+      skip: 0,
+      select: [model.primaryKey],
+    })
+    return undefined
+  } catch (error) {
+    // The database is busy or gone: that tells nothing of the expression.
+    if (error instanceof ServiceError && error.status === 503) throw error
+    return `the database does not accept its \`sql\`: ${error instanceof Error ? error.message : error}`
+  }
+}

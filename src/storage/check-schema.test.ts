@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { openWith, schemaDatabases, start } from '../../test/support/schema-databases.ts'
+import { ConfigError } from '../model/config-error.ts'
+import type { AttributeDefinition, AttributeDefinitions, ModelDefinitions } from '../model/definition.ts'
+
+const pets = (attributes: AttributeDefinitions): ModelDefinitions => ({ pet: { attributes } })
+
+async function problemsOf(url: string, definitions: ModelDefinitions, migrate?: 'safe'): Promise<readonly string[]> {
+  const opened = await openWith(url, definitions, migrate).catch((error: unknown) => error)
+  if (opened instanceof ConfigError) return opened.problems
+  if (opened instanceof Error) throw opened
+  await (opened as Awaited<ReturnType<typeof openWith>>).store[Symbol.asyncDispose]()
+  return []
+}
+
+const string = { type: 'string' } as const
+const number = { type: 'number' } as const
+const types: readonly AttributeDefinition[] = [
+  string,
+  number,
+  { type: 'number', isInteger: true },
+  { type: 'bigint' },
+  { type: 'boolean' },
+  { type: 'datetime' },
+  { type: 'json' },
+  { type: 'string', isUUID: true },
+  { type: 'ref', columnType: 'bytea' },
+]
+
+for (const { name, missing, open } of schemaDatabases) {
+  const isSqlite = name === 'sqlite'
+
+  describe(`differences between models and tables on ${name}`, { skip: missing ?? false }, () => {
+    test('a column that must have a value and belongs to no attribute', async () => {
+      await using database = await open()
+      await start(database.url, pets({ name: string, kind: { type: 'string', required: true } }))
+      const remedy = `alter table "pet" alter column "kind" drop not null`
+      const problem = `pet: the column "kind" of the table "pet" must have a value and belongs to no attribute, so that no record could be created. Declare an attribute with this column, or allow null: ${remedy}`
+      const expected = [isSqlite ? `${problem} (SQLite 3.53 or newer)` : problem]
+      assert.deepEqual(await problemsOf(database.url, pets({ name: string })), expected)
+      assert.deepEqual(await problemsOf(database.url, pets({ name: string }), 'safe'), expected)
+      await database.execute(remedy)
+      assert.deepEqual(await problemsOf(database.url, pets({ name: string })), [])
+    })
+
+    test('columns that need no value', async () => {
+      await using database = await open()
+      const more = isSqlite
+        ? 'size integer as (length(name)) stored not null'
+        : 'size integer not null generated always as (1) stored, number bigint generated always as identity'
+      await database.execute(
+        `create table pet (id integer primary key, name text, kind text not null default 'cat', weight integer, ${more})`,
+      )
+      assert.deepEqual(await problemsOf(database.url, pets({ name: string })), [])
+    })
+
+    test('a number turned text, with a remedy that works', async () => {
+      await using database = await open()
+      await start(database.url, pets({ size: number }))
+      await database.execute('insert into pet (id, size) values (1, 3)')
+      const [problem = '', ...others] = await problemsOf(database.url, pets({ size: string }))
+      const type = isSqlite ? 'REAL' : 'double precision'
+      assert.match(
+        problem,
+        RegExp(`^pet.size: the column "size" of the table "pet" has the type ${type}, which cannot hold a string\\.`),
+      )
+      assert.deepEqual(others, [])
+      assert.deepEqual(await problemsOf(database.url, pets({ size: string }), 'safe'), [problem])
+      if (isSqlite) {
+        assert.match(problem, /with columnName: 'size_text' and migrate: 'add'/)
+        const moved = pets({ size: { type: 'string', columnName: 'size_text' } })
+        assert.deepEqual(await start(database.url, moved), ['added column pet.size_text'])
+      } else {
+        await database.execute(problem.slice(problem.indexOf('alter table')))
+        assert.deepEqual(await problemsOf(database.url, pets({ size: string })), [])
+      }
+    })
+
+    test('a declared columnType of text is used as it is', async () => {
+      await using database = await open()
+      await start(database.url, pets({ size: number }))
+      const columnType = isSqlite ? 'real' : 'double precision'
+      assert.deepEqual(await problemsOf(database.url, pets({ size: { type: 'string', columnType } })), [])
+    })
+
+    test('all problems are reported at once, and nothing is changed', async () => {
+      await using database = await open()
+      await start(database.url, pets({ kind: { type: 'string', required: true }, size: number, name: string }))
+      const wrong: ModelDefinitions = {
+        ...pets({ size: string, name: number, added: { type: 'string', index: true } }),
+        toy: { attributes: {} },
+      }
+      const places = (problems: readonly string[]) => problems.map((problem) => problem.slice(0, problem.indexOf(':')))
+      assert.deepEqual(places(await problemsOf(database.url, wrong)), ['pet.size', 'pet.name', 'pet'])
+      const inSafe = await problemsOf(database.url, wrong, 'safe')
+      assert.deepEqual(places(inSafe), ['pet.size', 'pet.name', 'pet.added', 'pet', 'toy'])
+      assert.deepEqual(
+        [inSafe[2], inSafe[4]],
+        [
+          `pet.added: the table "pet" has no column "added"; migrate: 'add' creates it`,
+          `toy: the database has no table "toy"; migrate: 'add' creates it`,
+        ],
+      )
+      assert.deepEqual(await database.indexes('pet'), [])
+    })
+
+    test('an attribute fits the column that was created for it', async () => {
+      await using database = await open()
+      const attributes = Object.fromEntries(types.map((type, index) => [`a${index}`, type]))
+      await start(database.url, pets(attributes))
+      assert.deepEqual(await problemsOf(database.url, pets(attributes)), [])
+    })
+  })
+}
+
+describe('types of columns on sqlite', () => {
+  const [sqlite] = schemaDatabases
+  const cases: readonly (readonly [column: string, fitting: string])[] = [
+    ['text', 'string datetime json uuid binary'],
+    ['varchar(80)', 'string datetime json uuid binary'],
+    ['', 'string number integer bigint boolean datetime json uuid binary'],
+    ['blob', 'string number integer bigint boolean datetime json uuid binary'],
+    ['int', 'number integer bigint boolean datetime json uuid binary'],
+    ['float', 'number integer boolean datetime json uuid binary'],
+    ['decimal(10,2)', 'number integer bigint boolean datetime json uuid binary'],
+    ['string', 'number integer bigint boolean datetime json uuid binary'],
+    ['datetime', 'string number integer bigint boolean datetime json uuid binary'],
+  ]
+  const strict: typeof cases = [
+    ['text', 'string datetime json uuid'],
+    ['int', 'integer bigint boolean'],
+    ['real', 'number integer boolean'],
+    ['blob', 'binary'],
+    ['any', 'string number integer bigint boolean datetime json uuid binary'],
+  ]
+  const names = ['string', 'number', 'integer', 'bigint', 'boolean', 'datetime', 'json', 'uuid', 'binary']
+  const tables = [...cases.map((row) => [...row, ''] as const), ...strict.map((row) => [...row, 'strict'] as const)]
+  for (const [column, fitting, option] of tables) {
+    test(`${column || 'no type'}${option && ` in a ${option} table`}: ${fitting}`, async () => {
+      await using database = await sqlite.open()
+      const columns = names.map((name) => `"${name}" ${column}`).join(', ')
+      await database.execute(`create table pet (id integer primary key, ${columns}) ${option}`)
+      const attributes = Object.fromEntries(names.map((name, index) => [name, types[index] as AttributeDefinition]))
+      const wrong = (await problemsOf(database.url, pets(attributes), 'safe')).map(
+        (problem) => /^pet\.(\w+)/.exec(problem)?.[1],
+      )
+      assert.deepEqual(names.filter((name) => !wrong.includes(name)).join(' '), fitting)
+    })
+  }
+})
+
+describe('columns that a trigger of PostgreSQL fills', () => {
+  const [, postgres] = schemaDatabases
+  test('need no attribute', { skip: postgres.missing ?? false }, async () => {
+    await using database = await postgres.open()
+    await database.execute(`
+      create table pet (id int primary key, name text, kind text not null);
+      create function fill() returns trigger language plpgsql as $$ begin new.kind := 'cat'; return new; end $$;
+      create trigger fill before insert on pet for each row execute function fill()`)
+    assert.deepEqual(await problemsOf(database.url, pets({ name: string })), [])
+  })
+})

@@ -1,0 +1,41 @@
+import type { Comparison, Condition, Sort } from '../criteria/criteria.ts'
+import type { QueryShape } from './driver.ts'
+
+const ranges: readonly string[] = ['<', '<=', '>', '>=', 'startsWith']
+
+/**
+ * The columns of an index that would bound the rows that a query reads, as `indexes` of a model declares them: attributes
+ * that are compared for equality, then the order or a range. Undefined where no index can.
+ */
+export function adviseIndex({ model, where, sort }: QueryShape): readonly string[] | undefined {
+  const comparisons = required(where)
+  const equal = named(comparisons, ['=', 'in'])
+  const [range] = named(comparisons, ranges).filter((name) => !equal.includes(name))
+  const order = orderOf(sort, model.primaryKey.name, equal)
+  // Without equality, an order bounds the rows only if every row of it is wanted.
+  const isWanted = equal.length > 0 || comparisons.length === 0 || order[0]?.split(' ')[0] === range
+  const rest = order.length > 0 && isWanted ? order : range === undefined ? [] : [range]
+  const columns = [...equal, ...rest]
+  return columns.length === 0 || (comparisons.length === 0 && !isMatchAll(where)) ? undefined : columns
+}
+
+/** The comparisons that every record of the result fulfils. */
+function required(where: Condition): readonly Comparison[] {
+  if (where.kind === 'compare') return where.attribute.computed ? [] : [where]
+  return where.kind === 'and' ? where.conditions.flatMap(required) : []
+}
+
+const named = (comparisons: readonly Comparison[], operators: readonly string[]): readonly string[] => [
+  ...new Set(
+    comparisons.filter(({ operator }) => operators.includes(operator.name)).map(({ attribute }) => attribute.name),
+  ),
+]
+
+/** The key breaks ties, and ends every index; an attribute of a related record is not in the table. */
+function orderOf(sort: readonly Sort[], primaryKey: string, equal: readonly string[]): readonly string[] {
+  const own = sort.filter(({ attribute }) => attribute.name !== primaryKey && !equal.includes(attribute.name))
+  if (own.some(({ through, attribute }) => through || attribute.computed)) return []
+  return own.map(({ attribute, direction }) => (direction === 'desc' ? `${attribute.name} DESC` : attribute.name))
+}
+
+const isMatchAll = (where: Condition): boolean => where.kind === 'and' && where.conditions.length === 0

@@ -1,0 +1,107 @@
+import type { Position } from '../protocol/change.ts'
+
+export const jobTable = 'keelson_jobs'
+export const jobEventTable = 'keelson_job_events'
+
+/** The progress of a name, as a new holder finds it. */
+export interface JobClaim {
+  /** Larger for every holder; a save with an earlier one is refused. */
+  readonly fence: number
+  /** For a schedule, its times. */
+  readonly position: Position
+  /** Of a schedule: when it is due, in milliseconds. */
+  readonly dueAt: number
+  /** Changes when a command changed the events that wait. */
+  readonly revision: number
+}
+
+/** An event that a run failed for, or that follows one of the same record. */
+export interface WaitingEvent {
+  readonly id: number
+  readonly eventId: string
+  /** The record: events with the same key are handled one after another. */
+  readonly key: string
+  /** Runs so far. */
+  readonly attempt: number
+  /** Not before this time, in milliseconds. */
+  readonly dueAt: number
+}
+
+export interface NewWaitingEvent extends Omit<WaitingEvent, 'id'> {
+  /** The event and its record, as JSON. */
+  readonly text: string
+  readonly error: string | undefined
+  readonly isDead: boolean
+}
+
+/** What a failed run changes. */
+export interface FailedRun extends Pick<WaitingEvent, 'id' | 'attempt' | 'dueAt'> {
+  readonly error: string
+  readonly isDead: boolean
+}
+
+/** What one transaction stores of the progress of a job. */
+export interface JobSave {
+  readonly position: Position
+  readonly dueAt: number
+  /** The time at which events were found to be lost; undefined: none were. */
+  readonly lostAt: number | undefined
+  readonly added: readonly NewWaitingEvent[]
+  readonly failed: readonly FailedRun[]
+  /** The ids of events that wait no longer. */
+  readonly done: readonly number[]
+}
+
+/** The progress of a name, for commands. */
+export interface JobState {
+  readonly name: string
+  readonly position: Position
+  readonly dueAt: number
+  readonly waiting: number
+  readonly dead: number
+  /** The last time at which events were lost, because the log no longer contained them. */
+  readonly lostAt: number | undefined
+}
+
+export interface DeadLetter {
+  readonly id: number
+  readonly name: string
+  readonly text: string
+  readonly attempt: number
+  readonly error: string | undefined
+  readonly at: number
+}
+
+/** Dead letters: one by its id, or all, of one name or of every one. */
+export interface LetterSelection {
+  readonly id?: number | undefined
+  readonly name?: string | undefined
+}
+
+/** The progress of jobs, stored beside the change log. */
+export interface JobStore {
+  /** Creates what is missing. Throws when that is not allowed. */
+  prepare(): Promise<void>
+  /** Adds names that are not known yet. */
+  register(
+    names: readonly { readonly name: string; readonly position: Position; readonly dueAt: number }[],
+  ): Promise<void>
+  /** Makes this process the holder of the name, unless another live process is. */
+  claim(name: string): Promise<JobClaim | undefined>
+  /** The names that this process still holds. Called regularly; a holder that does not call it loses its names. */
+  renew(): Promise<ReadonlyMap<string, Pick<JobClaim, 'fence' | 'revision'>>>
+  release(name: string, fence: number): Promise<void>
+  /** The ids of `added`, undefined for an event that was there already; 'fenced': another process is the holder. */
+  save(name: string, fence: number, save: JobSave): Promise<readonly (number | undefined)[] | 'fenced'>
+  /** The events that wait, in their order. */
+  waiting(name: string): Promise<readonly WaitingEvent[]>
+  /** The text of an event; undefined when it was dropped. */
+  text(id: number): Promise<string | undefined>
+  /** Undefined: the database has no tables of jobs. */
+  states(): Promise<readonly JobState[] | undefined>
+  letters(selection: LetterSelection): Promise<readonly DeadLetter[]>
+  /** Both resolve with the number of dead letters. A retried one begins with its first attempt. */
+  retry(selection: LetterSelection, now: number): Promise<number>
+  drop(selection: LetterSelection): Promise<number>
+  close(): Promise<void>
+}

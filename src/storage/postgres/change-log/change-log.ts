@@ -1,0 +1,294 @@
+import { createHash } from 'node:crypto'
+import type { Change, Position } from '../../../protocol/change.ts'
+import { eventLoopTurn, forEachInTurns } from '../../../support/event-loop-turn.ts'
+import type { ChangeBatch, IsWanted, Keep, SqlChangeLog } from '../../change-log.ts'
+import type { Driver, Query, Row } from '../../driver.ts'
+import { arrayOf } from '../client/text-form.ts'
+import type { LogCaptures } from './log-captures.ts'
+import { type LogRow, logColumns, logRowOf } from './log-rows.ts'
+import { historyOf, type LogTables } from './log-tables.ts'
+import { covers, type Place, parseSnapshot, placeOf, positionOf, type Snapshot, sees } from './position.ts'
+import { trim } from './trim.ts'
+
+/** An operation of more rows is not read into memory but answered with `reset`. */
+const longestOperation = 50_000
+/** Operations of a long batch that are sorted at once. */
+const plannedOperations = 10_000
+/** Connections with a known history, by server process id. */
+const mostBackends = 1_000
+
+interface Operation {
+  readonly tx: string
+  /** The number of its last row, which determines its order. */
+  readonly last: bigint
+  readonly rows: number
+}
+
+/** The next operations between two snapshots, cached for the following reads of a long batch. */
+interface Plan {
+  readonly key: string
+  /** The operations end after this number. */
+  readonly after: bigint
+  readonly operations: readonly Operation[]
+  readonly isComplete: boolean
+}
+
+/** The parameters of one read. */
+interface Reading {
+  readonly limit: number
+  readonly isWanted: IsWanted
+}
+
+/** The state of the log in the snapshot of a read. */
+interface Moment {
+  readonly history: string
+  readonly floor: bigint
+  readonly now: Snapshot
+}
+
+/**
+ * Changes are ordered by snapshots; the changes that one snapshot sees and the one before did not are ordered by the last
+ * log row of their transaction. A row is locked until its writer commits, so of two transactions that changed the same
+ * row, the later one wrote its log rows after all log rows of the earlier one.
+ */
+export class PostgresChangeLog implements SqlChangeLog {
+  readonly #driver: Driver
+  readonly #tables: LogTables
+  readonly #captures: LogCaptures
+  readonly #notifier: (listener: () => void) => Disposable
+  #history: { readonly nonce: string; readonly backends: Set<string>; readonly text: string } | undefined
+  #plan: Plan | undefined
+  readonly limitation: string | undefined
+
+  constructor(parts: {
+    driver: Driver
+    tables: LogTables
+    captures: LogCaptures
+    onChange: (listener: () => void) => Disposable
+    limitation: string | undefined
+  }) {
+    this.#driver = parts.driver
+    this.#tables = parts.tables
+    this.#captures = parts.captures
+    this.#notifier = parts.onChange
+    this.limitation = parts.limitation
+  }
+
+  head(): Promise<Position> {
+    return this.headIn((text, values) => this.#query(text, values))
+  }
+
+  async headIn(query: Query): Promise<Position> {
+    const [row] = await query(`select ${momentColumns} from ${momentOf(this.#tables)}`, [])
+    const { history, now } = await this.#momentOf(row as Row)
+    return positionOf({ history, from: now })
+  }
+
+  includes(position: Position, { operation, position: own }: Change): boolean {
+    const place = placeOf(position)
+    if (!place) return false
+    if (!place.inside) return sees(place.from, operation)
+    const seq = placeOf(own)?.inside?.seq
+    return (
+      sees(place.from, operation) ||
+      (sees(place.inside.until, operation) && seq !== undefined && seq <= place.inside.seq)
+    )
+  }
+
+  reaches(position: Position, target: Position): boolean | undefined {
+    const [own, other] = [placeOf(position), placeOf(target)]
+    if (!own || !other || own.history !== other.history) return undefined
+    return position === target || covers(own.from, other.inside?.until ?? other.from)
+  }
+
+  async tail(): Promise<Position> {
+    const [row] = await this.#query(`select ${momentColumns} from ${momentOf(this.#tables)}`, [])
+    const { history, floor } = await this.#momentOf(row as Row)
+    return positionOf({ history, from: parseSnapshot(`${floor}:${floor}:`) as Snapshot })
+  }
+
+  async read(after: Position, limit: number, isWanted: IsWanted = () => true): Promise<ChangeBatch | 'reset'> {
+    const place = placeOf(after)
+    if (!place) return 'reset'
+    const reading = { limit, isWanted }
+    return place.inside ? this.#readInside(place, place.inside, reading) : this.#readNew(place, place.from, reading)
+  }
+
+  /**
+   * The changes that are visible now and were not in `from`: later transactions, and those that were running. `place` is
+   * the position of the reader: no change between it and `from` may have been trimmed.
+   */
+  async #readNew(place: Place, from: Snapshot, reading: Reading): Promise<ChangeBatch | 'reset'> {
+    const { limit, isWanted } = reading
+    const { history } = place
+    const { log } = this.#tables
+    const rows = (condition: string) => `(select ${logColumns} from ${log} where ${condition} limit $3::int)`
+    const found = await this.#query(
+      `select ${momentColumns}, l.* from ${momentOf(this.#tables)} left join (${rows('tx >= $1::xid8')} union all ${rows('tx = any($2::xid8[])')}) l on true`,
+      [String(from.xmax), arrayOf(from.running), String(limit + 1)],
+    )
+    const moment = await this.#momentOf(found[0] as Row)
+    if (!holds(moment, place)) return 'reset'
+    const changed = found.filter((row) => row[momentWidth] !== null)
+    if (changed.length > limit) return this.#readInside({ history, from }, { until: moment.now, seq: 0n }, reading)
+    return this.#batch(
+      await logRowsOf(changed),
+      { history, from, inside: { until: moment.now, seq: 0n } },
+      positionOf({ history, from: moment.now }),
+      isWanted,
+    )
+  }
+
+  /** A part of the changes that `until` sees and `from` does not. */
+  async #readInside(
+    place: Place,
+    inside: NonNullable<Place['inside']>,
+    reading: Reading,
+  ): Promise<ChangeBatch | 'reset'> {
+    const { limit, isWanted } = reading
+    const { operations, isComplete } = await this.#planOf(place.from, inside.until, inside.seq)
+    const rest = operations.filter(({ last }) => last > inside.seq)
+    const taken: Operation[] = []
+    for (let rows = 0, index = 0; rows < limit && index < rest.length; index++) {
+      const operation = rest[index] as Operation
+      if (operation.rows > longestOperation) return 'reset'
+      taken.push(operation)
+      rows += operation.rows
+    }
+    const last = taken.at(-1)
+    if (last === undefined) return this.#readNew(place, inside.until, reading)
+    const found = await this.#query(
+      `select ${momentColumns}, l.* from ${momentOf(this.#tables)} left join (select ${logColumns} from ${this.#tables.log} where tx = any($1::xid8[])) l on true`,
+      [arrayOf(taken.map(({ tx }) => tx))],
+    )
+    if (!holds(await this.#momentOf(found[0] as Row), place)) return 'reset'
+    const isLast = isComplete && taken.length === rest.length
+    const batch = await this.#batch(
+      await logRowsOf(found),
+      { ...place, inside },
+      isLast
+        ? positionOf({ history: place.history, from: inside.until })
+        : positionOf({ ...place, inside: { until: inside.until, seq: last.last } }),
+      isWanted,
+    )
+    // An empty batch means the end of the log, so a batch without wanted changes is skipped.
+    return batch !== 'reset' && batch.changes.length === 0 ? this.read(batch.position, limit, isWanted) : batch
+  }
+
+  async #planOf(from: Snapshot, until: Snapshot, after: bigint): Promise<Plan> {
+    const key = `${from.text}~${until.text}`
+    const kept = this.#plan
+    if (kept?.key === key && kept.after <= after && (kept.isComplete || (kept.operations.at(-1)?.last ?? 0n) > after))
+      return kept
+    const { log } = this.#tables
+    const rows = await this.#query(
+      `select tx, max(seq), count(*) from (
+         select tx, seq from ${log} where tx >= $1::xid8 and tx < $2::xid8
+         union all select tx, seq from ${log} where tx = any($3::xid8[])
+       ) l where tx <> all($4::xid8[]) group by tx having max(seq) > $5::bigint order by max(seq) limit ${plannedOperations}`,
+      [String(from.xmax), String(until.xmax), arrayOf(from.running), arrayOf(until.running), String(after)],
+    )
+    const operations = rows.map(([tx, last, count]) => ({
+      tx: tx as string,
+      last: BigInt(last as string),
+      rows: Number(count),
+    }))
+    this.#plan = { key, after, operations, isComplete: rows.length < plannedOperations }
+    return this.#plan
+  }
+
+  /** `end` is the position after all of the rows. */
+  async #batch(
+    rows: LogRow[],
+    place: Required<Place>,
+    end: Position,
+    isWanted: IsWanted,
+  ): Promise<ChangeBatch | 'reset'> {
+    await this.#captures.learn(rows)
+    const changes: Change[] = []
+    const operations = inOrder(rows)
+    for (const [index, operation] of operations.entries()) {
+      const until = place.inside?.until as Snapshot
+      const seq = operation.at(-1)?.seq as bigint
+      const position = index === operations.length - 1 ? end : positionOf({ ...place, inside: { until, seq } })
+      for (const row of operation) {
+        const found = this.#captures.changesOf(row, position, isWanted)
+        if (found === undefined) return 'reset'
+        changes.push(...found)
+        if (eventLoopTurn.isUsed) await eventLoopTurn.next()
+      }
+    }
+    return { changes, position: end }
+  }
+
+  onChange(listener: () => void): Disposable {
+    return this.#notifier(listener)
+  }
+
+  async isKept(position: Position): Promise<boolean> {
+    const place = placeOf(position)
+    if (!place) return false
+    const [row] = await this.#query(`select ${momentColumns} from ${momentOf(this.#tables)}`, [])
+    return holds(await this.#momentOf(row as Row), place)
+  }
+
+  trim(keep: Keep): Promise<void> {
+    return trim(this.#driver, this.#tables, keep)
+  }
+
+  async #query(text: string, values: readonly unknown[]): Promise<readonly Row[]> {
+    return this.#driver.query(text, values)
+  }
+
+  async #momentOf([nonce, floor, now, backend]: Row): Promise<Moment> {
+    const history = await this.#historyOf(nonce as string, backend as string)
+    return { history, floor: BigInt(floor as string), now: parseSnapshot(now as string) as Snapshot }
+  }
+
+  /** Cached for each connection: everything that begins another history of the server ends its connections. */
+  async #historyOf(nonce: string, backend: string): Promise<string> {
+    const known = this.#history
+    if (known?.nonce === nonce && known.backends.has(backend)) return known.text
+    const history = await historyOf((text) => this.#query(text, []))
+    const text = createHash('sha1').update(`${nonce} ${history}`).digest('hex').slice(0, 12)
+    const backends = known?.text === text && known.backends.size < mostBackends ? known.backends : new Set<string>()
+    this.#history = { nonce, backends: backends.add(backend), text }
+    return text
+  }
+}
+
+const momentColumns = 'm.nonce, m.floor, m.now, m.backend'
+const momentWidth = 4
+const momentOf = ({ meta }: LogTables): string =>
+  `(select (select value from ${meta} where name = 'nonce') as nonce, (select value from ${meta} where name = 'floor') as floor,
+    pg_current_snapshot()::text as now, pg_backend_pid() as backend) m`
+
+/**
+ * Whether all changes after the position are kept. Trimmed changes are older than the floor, and a snapshot that begins
+ * at the floor has seen all of them.
+ */
+const holds = ({ history, floor, now }: Moment, place: Place): boolean =>
+  place.history === history &&
+  place.from.xmin >= floor &&
+  place.from.xmax <= now.xmax &&
+  (place.inside === undefined || place.inside.until.xmax <= now.xmax)
+
+/** The rows grouped by operation, in the order of their last rows. */
+function inOrder(rows: readonly LogRow[]): readonly (readonly LogRow[])[] {
+  const operations = new Map<string, LogRow[]>()
+  for (const row of rows.toSorted((a, b) => (a.seq < b.seq ? -1 : 1))) {
+    // Deleting and setting moves the operation to the end of the map.
+    const operation = operations.get(row.tx) ?? []
+    operations.delete(row.tx)
+    operations.set(row.tx, operation)
+    operation.push(row)
+  }
+  return [...operations.values()]
+}
+
+/** An operation may have thousands of rows. */
+async function logRowsOf(found: readonly Row[]): Promise<LogRow[]> {
+  const rows: LogRow[] = []
+  await forEachInTurns(found, (row) => rows.push(logRowOf(row.slice(momentWidth))))
+  return rows
+}

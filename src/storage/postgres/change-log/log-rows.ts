@@ -1,0 +1,108 @@
+import type { Attribute, Model } from '../../../model/model.ts'
+import type { Change, Position, RecordId, Verb } from '../../../protocol/change.ts'
+import { verbs } from '../../../protocol/change.ts'
+import type { Json, JsonObject } from '../../../protocol/json.ts'
+import type { Dialect } from '../../../sql/dialect.ts'
+import type { IsWanted } from '../../change-log.ts'
+import type { Row } from '../../driver.ts'
+import { imageAttributes, imageRecord } from '../../image-record.ts'
+import { changeOrigin } from '../../write-origin.ts'
+import { timestampOf } from '../client/text-form.ts'
+import { type TableCapture, verbLetters } from './capture-triggers.ts'
+
+/** A log row as selected by `logColumns`. */
+export interface LogRow {
+  readonly seq: bigint
+  readonly tx: string
+  readonly capture: number
+  readonly verb: string
+  readonly before: Image | undefined
+  readonly after: Image | undefined
+  readonly at: string
+  readonly origin: string | undefined
+}
+
+/** The text of each column, in the order of the capture. */
+type Image = readonly (string | null)[]
+
+export const logColumns =
+  'seq, tx, capture, verb, array_to_json(before) as before, array_to_json(after) as after, at, origin'
+
+export const logRowOf = ([seq, tx, capture, verb, before, after, at, origin]: Row): LogRow => ({
+  seq: BigInt(seq as string),
+  tx: tx as string,
+  capture: Number(capture),
+  verb: verb as string,
+  before: imageOf(before),
+  after: imageOf(after),
+  at: timestampOf(at as string),
+  origin: (origin as string | null) ?? undefined,
+})
+
+const imageOf = (text: unknown): Image | undefined => (text === null ? undefined : JSON.parse(text as string))
+
+const verbOf = new Map<string, Verb>(verbs.map((verb) => [verbLetters[verb], verb]))
+
+/** Reads the rows of one capture as changes of one model. */
+export class RowReader {
+  readonly #model: Model
+  readonly #dialect: Dialect
+  readonly #capturedAt: ReadonlyMap<Attribute, number>
+  readonly #keyAt: readonly number[]
+
+  constructor(model: Model, { columns }: TableCapture, dialect: Dialect) {
+    this.#model = model
+    this.#dialect = dialect
+    const captured = imageAttributes(model).map((attribute) => [attribute, columns.indexOf(attribute.column)] as const)
+    this.#capturedAt = new Map(captured.filter(([, at]) => at >= 0))
+    this.#keyAt = model.key.map((attribute) => columns.indexOf(attribute.column))
+  }
+
+  /** Undefined: the change cannot be decoded, and a reset is needed. */
+  changesOf(row: LogRow, position: Position, isWanted: IsWanted): readonly Change[] | undefined {
+    const verb = verbOf.get(row.verb)
+    if (verb === undefined || this.#keyAt.includes(-1)) return undefined
+    if (!isWanted(this.#model.name)) return []
+    const { before, after } = row
+    if (before && after && this.#keyAt.some((at) => before[at] !== after[at])) {
+      return [
+        this.#change(row, position, 'destroyed', before),
+        this.#change(row, position, 'created', undefined, after),
+      ]
+    }
+    return [this.#change(row, position, verb, before, after)]
+  }
+
+  #change({ tx, at, origin }: LogRow, position: Position, verb: Verb, before?: Image, after?: Image): Change {
+    return {
+      position,
+      operation: tx,
+      model: this.#model.name,
+      verb,
+      id: this.#idOf((after ?? before) as Image),
+      ...(before && { before: this.#recordOf(before) }),
+      ...(after && { after: this.#recordOf(after) }),
+      at,
+      ...changeOrigin(origin),
+    }
+  }
+
+  #idOf(image: Image): Change['id'] {
+    const { key } = this.#model
+    const values = key.map(
+      (attribute, index) => this.#valueOf(attribute, image[this.#keyAt[index] as number]) as RecordId,
+    )
+    return values.length === 1 ? (values[0] as RecordId) : values
+  }
+
+  #recordOf(image: Image): JsonObject {
+    return imageRecord(this.#model, (attribute) => {
+      const at = this.#capturedAt.get(attribute)
+      return at === undefined ? undefined : this.#valueOf(attribute, image[at])
+    })
+  }
+
+  #valueOf(attribute: Attribute, text: string | null | undefined): Json {
+    return this.#dialect.decodeImage(attribute, text ?? null)
+  }
+}

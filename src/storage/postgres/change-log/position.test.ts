@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { parseSnapshot, placeOf, positionOf, type Snapshot, sees } from './position.ts'
+
+const snapshot = (text: string) => parseSnapshot(text) as Snapshot
+
+test('a snapshot contains the transactions that had ended', () => {
+  const seen = snapshot('10:20:10,15')
+  assert.deepEqual(
+    ['9', '10', '11', '15', '19', '20', '21'].map((tx) => sees(seen, tx)),
+    [true, false, true, false, true, false, false],
+  )
+})
+
+describe('positions', () => {
+  for (const text of ['abc.10:10:', 'abc.10:20:10,15', 'abc.10:20:10~12:30:12,29~77', '.1:1:']) {
+    test(`${text} is parsed and printed unchanged`, () => {
+      const place = placeOf(text)
+      assert.ok(place)
+      assert.equal(positionOf(place), text)
+    })
+  }
+
+  const wrong = [
+    '',
+    'abc',
+    'abc.',
+    'abc.10',
+    'abc.10:10',
+    'abc.20:10:',
+    'abc.10:20:5',
+    'abc.10:20:20',
+    'abc.10:20:15,12',
+    'abc.10:20:12,12',
+    'abc.10:20:,',
+    'abc.a:b:',
+    'abc.-1:5:',
+    'abc.1e3:5000:',
+    'abc.10:20::',
+    'abc.10:20:~10:20:',
+    'abc.10:20:~10:20:~',
+    'abc.10:20:~10:20:~-1',
+    'abc.10:20:~5:15:~1',
+    'abc.10:20:~10:20:~1~2',
+    'abc. 10:20:',
+    `abc.10:${'9'.repeat(20)}:`,
+  ]
+  for (const text of wrong) test(`${text || 'nothing'} is none`, () => assert.equal(placeOf(text), undefined))
+})

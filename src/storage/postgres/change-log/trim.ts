@@ -1,0 +1,79 @@
+import type { Keep } from '../../change-log.ts'
+import type { Driver, Row } from '../../driver.ts'
+import { jobTable } from '../../job-store.ts'
+import { quoteName } from '../client/text-form.ts'
+import { firstFloor, type LogTables, setMeta } from './log-tables.ts'
+import { parseSnapshot, placeOf, type Snapshot } from './position.ts'
+
+/** Rows deleted in one transaction, so that locks are not held for long. */
+const deletedAtOnce = 5_000
+
+/**
+ * Deletes the operations below a floor, which is stored before anything is deleted. No running transaction is below the
+ * floor, so a position whose snapshot begins at the floor or above needs no deleted row.
+ *
+ * By age, the floor is the oldest transaction that was running `ageMs` ago. The time of the rows is not used: the rows of
+ * a long transaction are old when they become visible. Every position therefore stays valid for `ageMs`.
+ */
+export async function trim(driver: Driver, tables: LogTables, keep: Keep): Promise<void> {
+  const floor = await driver.transaction(
+    async (query) => raiseFloor(async (text, values = []) => query(text, values), tables, keep),
+    undefined,
+  )
+  if (floor === undefined) return
+  const statement = `with gone as (select ctid from ${tables.log} where tx < $1::xid8 limit ${deletedAtOnce})
+    delete from ${tables.log} l using gone where l.ctid = gone.ctid returning 1`
+  for (;;) {
+    const rows = await driver.transaction((query) => query(statement, [floor]), undefined)
+    if (rows.length < deletedAtOnce) return
+  }
+}
+
+type Run = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>
+
+/** Undefined: nothing to trim, or another process is trimming. */
+async function raiseFloor(run: Run, tables: LogTables, keep: Keep): Promise<string | undefined> {
+  const [locked] = await run(`select pg_try_advisory_xact_lock(hashtext($1))`, [`${tables.log} trim`])
+  if (locked?.[0] !== 't') return undefined
+  const [state] = await run(`select pg_current_snapshot(), value from ${tables.meta} where name = 'floor'`)
+  const { xmin } = parseSnapshot(state?.[0] as string) as Snapshot
+  const floor = BigInt((state?.[1] as string) ?? firstFloor)
+
+  await run(`insert into ${tables.horizon} values (clock_timestamp(), $1::xid8)`, [String(xmin)])
+  const wanted = await limited(keep)
+  return wanted === floor ? undefined : raise(wanted)
+
+  async function limited({ ageMs, rows, forJobs }: Keep): Promise<bigint> {
+    const byAge = await run(
+      `select oldest from ${tables.horizon} where at <= clock_timestamp() - $1::float8 * interval '1 millisecond'`,
+      [String(ageMs)],
+    )
+    const byRows = await run(`select tx from ${tables.log} order by tx desc offset $1::bigint limit 1`, [String(rows)])
+    const wanted = [
+      ...byAge.map(([horizon]) => BigInt(horizon as string)),
+      ...byRows.map(([tx]) => least(BigInt(tx as string) + 1n, xmin)),
+    ].reduce(greatest, floor)
+    if (!forJobs || wanted === floor) return wanted
+    const slowest = (await heldByJobs(run, tables)).filter((held) => held >= floor).reduce(least, wanted)
+    return slowest === wanted ? wanted : greatest(slowest, await limited(forJobs))
+  }
+
+  async function raise(to: bigint): Promise<string> {
+    await setMeta(run, tables, 'floor', String(to))
+    // A horizon above the floor is needed for as long as a job holds the floor below it.
+    await run(`delete from ${tables.horizon} where oldest <= $1::xid8`, [String(to)])
+    return String(to)
+  }
+}
+
+/** For each job, the oldest transaction that its position may not have seen. */
+async function heldByJobs(run: Run, { schema }: LogTables): Promise<readonly bigint[]> {
+  const name = `${quoteName(schema)}.${jobTable}`
+  const [table] = await run('select to_regclass($1)', [name])
+  if (table?.[0] === null) return []
+  const rows = await run(`select position from ${name}`)
+  return rows.flatMap(([position]) => placeOf(position as string)?.from.xmin ?? [])
+}
+
+const least = (a: bigint, b: bigint): bigint => (a < b ? a : b)
+const greatest = (a: bigint, b: bigint): bigint => (a > b ? a : b)

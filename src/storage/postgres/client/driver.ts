@@ -1,0 +1,250 @@
+import type { Limits } from '../../../support/limits.ts'
+import type { MaybePromise } from '../../../support/maybe-promise.ts'
+import {
+  DatabaseError,
+  type Driver,
+  type Query,
+  type Read,
+  type Row,
+  type Scan,
+  type Statement,
+  type TransactionOptions,
+} from '../../driver.ts'
+import type { ReadOptions } from '../../store.ts'
+import { originText, type WriteOrigin } from '../../write-origin.ts'
+import { isConflict, isLost, isOverdue, isStale } from '../errors.ts'
+import type { Connect } from './connect.ts'
+import type { Connection } from './connection.ts'
+import { ConnectionWatchdog, defaultWatchdogTiming, type WatchdogTiming } from './connection-watchdog.ts'
+import { PipelinedConnection } from './pipelined-connection.ts'
+import { Pool } from './pool.ts'
+import { QueryPlans } from './query-plans.ts'
+import { withReconnectBackoff } from './reconnect-backoff.ts'
+import type { QueryRequest } from './text-query.ts'
+import { pause, readSnapshot, repeated, transact, type UniqueFault } from './transact.ts'
+
+/**
+ * Pipelined connections. Reads and writes are separate: a write may wait for a lock, and so does everything behind it on
+ * the connection. There are more for writes, because commits on several connections wait for the disk together: on a
+ * slow disk, eight write three times as much as three. A connection is opened when all before it are busy.
+ */
+const readConnections = 2
+/** For pages whose rows a condition selects on the way: one that finds few of them delays others of its kind only. */
+const walkConnections = 2
+const writeConnections = 8
+const scanConnections = 4
+const snapshotConnections = 4
+const transactionConnections = 8
+
+/** Limits on pipelined connections, whose statements take about a millisecond; beyond them a statement is repeated in a pool. */
+const pipelinedReadMs = 100
+const pipelinedWriteMs = 250
+const pipelinedLockMs = 100
+
+const maxAttempts = 6
+
+export interface DriverParts {
+  readonly connect: Connect
+  readonly limits: Limits
+  /** Called after each commit. */
+  readonly committed: () => void
+  /** Called for a duplicate generated key; true: the sequence was advanced, and a retry may succeed. */
+  readonly resyncSequence?: (fault: UniqueFault) => Promise<boolean>
+  readonly watchdogTiming?: WatchdogTiming
+  readonly onScan?: (scan: Scan) => void
+}
+
+/** Shared pipelined connections for single indexed statements, and pools for scans, snapshots and transactions. */
+export class PostgresDriver implements Driver {
+  readonly #reads: readonly PipelinedConnection[]
+  readonly #walks: readonly PipelinedConnection[]
+  readonly #writes: readonly PipelinedConnection[]
+  readonly #scans: Pool
+  readonly #snapshots: Pool
+  readonly #transactions: Pool
+  readonly #pools: readonly Pool[]
+  readonly #plans: QueryPlans
+  readonly #watchdog: ConnectionWatchdog
+  readonly #committed: () => void
+  readonly #resyncSequence: (fault: UniqueFault) => Promise<boolean>
+  readonly #closing: (() => Promise<void>)[] = []
+
+  constructor(parts: DriverParts) {
+    const { connect, limits, committed, resyncSequence, watchdogTiming = defaultWatchdogTiming } = parts
+    const { statementTimeoutMs, busyTimeoutMs: waitMs } = limits
+    this.#plans = new QueryPlans(parts.onScan ?? (() => {}))
+    const pipelined = (count: number, mostMs: number): readonly PipelinedConnection[] => {
+      const session = {
+        statementTimeoutMs: Math.min(mostMs, statementTimeoutMs),
+        lockTimeoutMs: pipelinedLockMs,
+        compiles: false,
+      }
+      const open = withReconnectBackoff(() => connect(session))
+      return Array.from({ length: count }, () => new PipelinedConnection(open))
+    }
+    const open = withReconnectBackoff(() => connect({ statementTimeoutMs }))
+    this.#reads = pipelined(readConnections, pipelinedReadMs)
+    this.#walks = pipelined(walkConnections, pipelinedReadMs)
+    this.#writes = pipelined(writeConnections, pipelinedWriteMs)
+    this.#scans = new Pool({ open, size: scanConnections, waitMs })
+    this.#snapshots = new Pool({ open, size: snapshotConnections, waitMs })
+    this.#transactions = new Pool({ open, size: transactionConnections, waitMs })
+    this.#committed = committed
+    this.#resyncSequence = resyncSequence ?? (async () => false)
+    this.#pools = [this.#scans, this.#snapshots, this.#transactions]
+    this.#watchdog = new ConnectionWatchdog({
+      connections: () => this.#connections(),
+      statementTimeoutMs,
+      watchdogTiming,
+      sweep: () => this.#sweep(),
+    })
+  }
+
+  readonly query = (text: string, values: readonly unknown[]): Promise<readonly Row[]> =>
+    this.#queryOn(this.#reads, text, values)
+
+  #queryOn(
+    connections: readonly PipelinedConnection[],
+    text: string,
+    values: readonly unknown[],
+  ): Promise<readonly Row[]> {
+    return new Promise((resolve, reject) => {
+      const request: QueryRequest = { text, values, how: 'kept' }
+      const connection = idlest(connections)
+      connection.send(request, resolve, (error) => this.#readAgain(connection, request, error).then(resolve, reject))
+    })
+  }
+
+  /** A statement whose plan is not known yet runs in the pool, where it delays no other. */
+  read(statement: Statement, options?: ReadOptions): Promise<readonly Row[]> {
+    const { text, values, access } = statement
+    if (access === 'key') return this.query(text, values)
+    const planClass = this.#plans.classOf(text)
+    if (planClass === 'indexed') return this.query(text, values)
+    if (planClass === 'walk') return this.#queryOn(this.#walks, text, values)
+    return this.#readInPool({ text, values, how: 'anew' }, options, (connection) => {
+      if (planClass === undefined) void this.#plans.explain(statement, connection)
+    })
+  }
+
+  async #readAgain(
+    connection: PipelinedConnection,
+    request: QueryRequest,
+    error: DatabaseError,
+  ): Promise<readonly Row[]> {
+    if (isOverdue(error)) {
+      this.#plans.demote(request.text)
+      return this.#readInPool({ ...request, how: 'anew' })
+    }
+    if (isStale(error) || isLost(error)) return sendOn(connection, request)
+    throw error
+  }
+
+  async #readInPool(
+    request: QueryRequest,
+    options: ReadOptions = {},
+    sent: (connection: Connection) => void = () => {},
+  ): Promise<readonly Row[]> {
+    const run = (): Promise<readonly Row[]> =>
+      this.#scans.use(async (connection) => {
+        using _ = this.#cancelOnAbort(connection, options)
+        const rows = connection.run(request)
+        sent(connection)
+        return await rows
+      }, options)
+    try {
+      return await run()
+    } catch (error) {
+      if (options.signal?.aborted) throw new DatabaseError({ kind: 'aborted' }, error)
+      if (!isLost(error)) throw error
+      this.#scans.discardIdle()
+      return run()
+    }
+  }
+
+  snapshot<T>(work: (read: Read) => MaybePromise<T>, options: ReadOptions = {}): Promise<T> {
+    return repeated(this.#snapshots, this.#resyncSequence, async (connection, progress) => {
+      using _ = this.#cancelOnAbort(connection, options)
+      return await readSnapshot(connection, work, progress)
+    })
+  }
+
+  /** The server does not notice that a client has disconnected, so its statement is cancelled. */
+  #cancelOnAbort(connection: Connection, { signal }: ReadOptions): Disposable {
+    const cancel = () => {
+      this.query('select pg_cancel_backend($1::int)', [String(connection.processId)]).catch(() => {})
+    }
+    signal?.addEventListener('abort', cancel)
+    return { [Symbol.dispose]: () => signal?.removeEventListener('abort', cancel) }
+  }
+
+  /** Repeats a write only when the server reports that it was not executed. */
+  async write(text: string, values: readonly unknown[], origin: WriteOrigin | undefined): Promise<readonly Row[]> {
+    const request: QueryRequest = { text, values, how: 'kept', origin: originText(origin) }
+    let isPipelined = true
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const rows = await (isPipelined
+          ? sendOn(idlest(this.#writes), request)
+          : this.#transactions.use((connection) => connection.run(request)))
+        this.#committed()
+        return rows
+      } catch (error) {
+        if (attempt === maxAttempts) throw error
+        if (isPipelined && isOverdue(error)) isPipelined = false
+        else if (isConflict(error)) await pause(attempt)
+        else if (!isStale(error)) throw error
+      }
+    }
+  }
+
+  async transaction<T>(
+    work: (query: Query) => MaybePromise<T>,
+    origin: WriteOrigin | undefined,
+    options?: TransactionOptions,
+  ): Promise<T> {
+    const result = await repeated(
+      this.#transactions,
+      this.#resyncSequence,
+      (connection, progress) => transact(connection, work, originText(origin), progress, options),
+      options,
+    )
+    this.#committed()
+    return result
+  }
+
+  /** Called before the connections are closed. */
+  onClosing(close: () => Promise<void>): void {
+    this.#closing.push(close)
+  }
+
+  #connections(): readonly Connection[] {
+    const pipelined = [...this.#reads, ...this.#walks, ...this.#writes]
+    return [
+      ...pipelined.flatMap((connection) => connection.connection ?? []),
+      ...this.#pools.flatMap((pool) => pool.connections),
+    ]
+  }
+
+  #sweep(): void {
+    for (const pool of this.#pools) pool.sweep()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#closing.map((close) => close()))
+    await Promise.all([...this.#reads, ...this.#walks, ...this.#writes, ...this.#pools].map((part) => part.close()))
+    this.#watchdog[Symbol.dispose]()
+  }
+}
+
+const sendOn = (connection: PipelinedConnection, request: QueryRequest): Promise<readonly Row[]> =>
+  new Promise((resolve, reject) => connection.send(request, resolve, reject))
+
+function idlest(pipelined: readonly PipelinedConnection[]): PipelinedConnection {
+  let found = pipelined[0] as PipelinedConnection
+  for (let index = 1; index < pipelined.length && found.load > 0; index++) {
+    const connection = pipelined[index] as PipelinedConnection
+    if (connection.load < found.load) found = connection
+  }
+  return found
+}

@@ -1,0 +1,60 @@
+import { DatabaseError, type Row } from '../../driver.ts'
+import type { Connection } from './connection.ts'
+import type { QueryRequest } from './text-query.ts'
+
+/** Pending queries of one connection; further ones are rejected as busy. */
+const maxPending = 5_000
+
+/** One shared connection, opened on first use and again after it was lost. */
+export class PipelinedConnection {
+  readonly #open: () => Promise<Connection>
+  #connection: Connection | undefined
+  #opening: Promise<Connection> | undefined
+  /** Queries that wait for the connection to open. */
+  #waiting = 0
+  #isClosed = false
+
+  constructor(open: () => Promise<Connection>) {
+    this.#open = open
+  }
+
+  get connection(): Connection | undefined {
+    return this.#connection
+  }
+
+  get load(): number {
+    return this.#waiting + (this.#connection?.pending ?? 0)
+  }
+
+  send(request: QueryRequest, resolve: (rows: readonly Row[]) => void, reject: (error: DatabaseError) => void): void {
+    const connection = this.#connection
+    if (connection === undefined || connection.failure !== undefined) {
+      this.#waiting++
+      this.#reopen()
+        .finally(() => this.#waiting--)
+        .then((opened) => opened.send(request, resolve, reject), reject)
+    } else if (connection.pending >= maxPending) {
+      reject(new DatabaseError({ kind: 'busy' }, `${maxPending} queries are queued on this connection`))
+    } else connection.send(request, resolve, reject)
+  }
+
+  #reopen(): Promise<Connection> {
+    if (this.#isClosed) return Promise.reject(new DatabaseError({ kind: 'lost' }, 'The store is closed'))
+    this.#opening ??= this.#open()
+      .then((connection) => {
+        this.#connection = connection
+        return connection
+      })
+      .finally(() => {
+        this.#opening = undefined
+      })
+    return this.#opening
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#opening?.catch(() => {}) // not opened
+    await new Promise(setImmediate) // queries that waited for the connection are sent before it is closed
+    await this.#connection?.close()
+  }
+}

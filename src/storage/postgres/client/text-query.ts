@@ -1,0 +1,78 @@
+import type * as pg from 'pg'
+import type { Row } from '../../driver.ts'
+
+/** A query for one connection. */
+export interface QueryRequest {
+  readonly text: string
+  readonly values: readonly unknown[]
+  /** `kept`: a prepared statement. `anew`: planned for these values. `several`: a script without values. */
+  readonly how: 'kept' | 'anew' | 'several'
+  /** The peer that caused it, for the change log. */
+  readonly origin?: string | undefined
+}
+
+/** Writes the protocol messages; returns the number of statements that run before the one whose rows are wanted. */
+export type Send = (request: QueryRequest, wire: pg.Connection) => number
+
+export type MakeTextQuery = (
+  request: QueryRequest,
+  send: Send,
+  resolve: (rows: readonly Row[]) => void,
+  reject: (error: unknown) => void,
+) => pg.Submittable
+
+/**
+ * A query whose rows stay the arrays of texts from the wire. The class of `pg` requests a description of the columns each
+ * time, looks up a parser for each and builds each row again, which costs more than the rest of a read by key. The cursor
+ * and stream packages of `pg` use the same calls.
+ */
+export function textQueries(Query: typeof pg.Query): MakeTextQuery {
+  // In a pipeline, `pg` accepts only instances of its own class, of which the types declare only the callback.
+  const Base = Query as unknown as new (text: string) => object
+
+  class TextQuery extends Base {
+    readonly #request: QueryRequest
+    readonly #send: Send
+    readonly #resolve: (rows: readonly Row[]) => void
+    readonly #reject: (error: unknown) => void
+    readonly #rows: Row[] = [] // `rows` is an option of the class below
+    #preceding = 0
+    #isSettled = false
+
+    constructor(...[request, send, resolve, reject]: Parameters<MakeTextQuery>) {
+      super('')
+      this.#request = request
+      this.#send = send
+      this.#resolve = resolve
+      this.#reject = reject
+    }
+
+    submit(wire: pg.Connection): null {
+      this.#preceding = this.#send(this.#request, wire)
+      return null
+    }
+
+    handleRowDescription(): void {}
+
+    handleDataRow(message: { readonly fields: Row }): void {
+      if (this.#preceding === 0) this.#rows.push(message.fields)
+    }
+
+    handleCommandComplete(): void {
+      if (this.#preceding > 0) this.#preceding--
+    }
+
+    handleReadyForQuery(): void {
+      if (this.#isSettled) return
+      this.#isSettled = true
+      this.#resolve(this.#rows)
+    }
+
+    handleError(error: unknown): void {
+      if (this.#isSettled) return
+      this.#isSettled = true
+      this.#reject(error)
+    }
+  }
+  return (...parts) => new TextQuery(...parts) as unknown as pg.Submittable
+}

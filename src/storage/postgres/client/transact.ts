@@ -1,0 +1,123 @@
+import type { MaybePromise } from '../../../support/maybe-promise.ts'
+import type { DatabaseError, DatabaseErrorKind, Query, Read, Row, TransactionOptions } from '../../driver.ts'
+import { isConflict, isLost, isStale } from '../errors.ts'
+import { type Connection, setOriginStatement } from './connection.ts'
+import type { Pool } from './pool.ts'
+import type { QueryRequest } from './text-query.ts'
+
+/** The progress of one attempt. */
+export interface Progress {
+  /** From here on statements may have been executed. */
+  hasBegun: boolean
+  /** `work` may throw another error than the database did, so the original ones are kept. */
+  readonly failures: DatabaseError[]
+}
+
+const maxAttempts = 6
+/** Serializable transactions conflict more often, also with rows that they only read. */
+const maxSerializableAttempts = 20
+const longestPauseMs = 40
+
+export type UniqueFault = DatabaseErrorKind & { readonly kind: 'unique' }
+
+/**
+ * Runs a transaction again from the beginning after a conflict, after a connection that was lost before it began, and after
+ * a sequence was advanced.
+ */
+export async function repeated<T>(
+  pool: Pool,
+  resyncSequence: (fault: UniqueFault) => Promise<boolean>,
+  run: (connection: Connection, progress: Progress) => Promise<T>,
+  { isSerializable = false }: TransactionOptions = {},
+): Promise<T> {
+  const attempts = isSerializable ? maxSerializableAttempts : maxAttempts
+  for (let attempt = 1; ; attempt++) {
+    const progress: Progress = { hasBegun: false, failures: [] }
+    try {
+      return await pool.use((connection) => run(connection, progress))
+    } catch (error) {
+      if (attempt === attempts) throw error
+      const { hasBegun, failures } = progress
+      if (!hasBegun && attempt === 1 && (isLost(error) || failures.some(isLost))) pool.discardIdle()
+      else if (failures.some((failure) => isConflict(failure) || isStale(failure))) await pause(attempt)
+      else if (!failures[0] || !isUnique(failures[0].reason) || !(await resyncSequence(failures[0].reason))) throw error
+    }
+  }
+}
+
+const isUnique = (fault: DatabaseErrorKind): fault is UniqueFault => fault.kind === 'unique'
+
+/** A random delay, so that two transactions do not conflict again. */
+export const pause = (attempt: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, Math.random() * longestPauseMs * Math.min(1, attempt / 3)))
+
+/** Rows that must not change until the end are locked when they are read. */
+const begin: QueryRequest = { text: 'begin isolation level read committed', values: [], how: 'several' }
+const beginSerializable: QueryRequest = { text: 'begin isolation level serializable', values: [], how: 'several' }
+const beginReadOnly: QueryRequest = {
+  text: 'begin isolation level repeatable read read only',
+  values: [],
+  how: 'several',
+}
+const commit: QueryRequest = { text: 'commit', values: [], how: 'several' }
+const rollback: QueryRequest = { text: 'rollback', values: [], how: 'several' }
+
+export async function transact<T>(
+  connection: Connection,
+  work: (query: Query) => MaybePromise<T>,
+  origin: string | undefined,
+  progress: Progress,
+  { isSerializable = false }: TransactionOptions = {},
+): Promise<T> {
+  const run = recordingFailures(connection, progress)
+  // Awaited: if it failed, the following statements would each be a transaction of their own.
+  await connection.run(isSerializable ? beginSerializable : begin)
+  progress.hasBegun = true
+  try {
+    if (origin !== undefined) run({ text: setOriginStatement, values: [origin], how: 'kept' }).catch(() => {}) // the next statement fails too
+    const result = await work((text, values) => run({ text, values, how: 'kept' }))
+    // A commit after an error would be a silent rollback.
+    if (progress.failures[0] !== undefined) throw progress.failures[0]
+    await run(commit)
+    if (progress.failures[0] !== undefined) throw progress.failures[0]
+    return result
+  } catch (error) {
+    undo(connection)
+    throw error
+  }
+}
+
+/** Reads in one snapshot. Only the answers to reads are awaited. */
+export async function readSnapshot<T>(
+  connection: Connection,
+  work: (read: Read) => MaybePromise<T>,
+  progress: Progress,
+): Promise<T> {
+  const run = recordingFailures(connection, progress)
+  run(beginReadOnly).catch(() => {}) // recorded, and thrown below
+  try {
+    const result = await work(({ text, values }) => run({ text, values, how: 'kept' }))
+    if (progress.failures[0] !== undefined) throw progress.failures[0]
+    run(commit).catch((failure) => connection.destroy(failure))
+    return result
+  } catch (error) {
+    undo(connection)
+    throw error
+  }
+}
+
+const recordingFailures =
+  (connection: Connection, { failures }: Progress) =>
+  async (request: QueryRequest): Promise<readonly Row[]> => {
+    try {
+      return await connection.run(request)
+    } catch (error) {
+      failures.push(error as DatabaseError)
+      throw error
+    }
+  }
+
+/** Queued before the next use of the connection. */
+function undo(connection: Connection): void {
+  connection.run(rollback).catch((failure) => connection.destroy(failure))
+}

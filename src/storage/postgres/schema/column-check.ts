@@ -1,0 +1,48 @@
+import type { StorageClass } from '../../../model/attribute-type.ts'
+import type { ColumnCheck } from '../../check-schema.ts'
+import { quoteName } from '../client/text-form.ts'
+import { madeAs, madeTypes, wholeNumbers } from './column-type.ts'
+import type { PostgresColumn } from './inspect.ts'
+
+const textual = ['text', 'varchar', 'bpchar', 'name', 'citext']
+
+/** The catalog names of the types that store each storage class without silent loss. */
+const keepers: Readonly<Record<Exclude<StorageClass, 'text'>, ReadonlySet<string>>> = {
+  integer: new Set([...wholeNumbers, 'numeric', 'float4', 'float8']),
+  bigint: new Set([...wholeNumbers, 'numeric']),
+  real: new Set([...wholeNumbers, 'numeric', 'float4', 'float8']),
+  boolean: new Set(['bool']),
+  json: new Set(['json', 'jsonb', ...textual]),
+  timestamp: new Set(['timestamptz', 'timestamp', 'date']),
+  uuid: new Set(['uuid', ...textual]),
+  binary: new Set(['bytea']),
+}
+
+/** Types that Keelson creates for other values than text, and their like. Of all others, such as enums, the text is stored. */
+const notText = new Set([
+  ...wholeNumbers,
+  'float4',
+  'float8',
+  'bool',
+  'bytea',
+  'json',
+  'jsonb',
+  'timestamptz',
+  'timestamp',
+])
+
+export const postgresColumns: ColumnCheck<PostgresColumn> = {
+  holds({ columnType, type: { storedAs } }, { kind }) {
+    if (storedAs === 'text') return columnType !== undefined || !notText.has(kind.name)
+    return keepers[storedAs].has(kind.name)
+  },
+
+  changeType({ table }, { column, columnType, type: { storedAs } }) {
+    const type = columnType ?? madeAs[storedAs]
+    const cast = columnType ?? madeTypes[storedAs].written
+    const name = quoteName(column)
+    return `the column: alter table ${quoteName(table)} alter column ${name} type ${type} using ${name}::text::${cast}`
+  },
+
+  allowNull: (table, column) => `alter table ${quoteName(table)} alter column ${quoteName(column)} drop not null`,
+}

@@ -1,0 +1,156 @@
+import type { Attribute, Model } from '../../../model/model.ts'
+import type { Row } from '../../driver.ts'
+import type { ExistingColumn, ExistingTable } from '../../schema.ts'
+import { arrayOf, quoteName } from '../client/text-form.ts'
+import type { UniqueColumns } from '../errors.ts'
+import { type ColumnType, type ColumnTypes, isJson } from './column-type.ts'
+
+export interface PostgresColumn extends ExistingColumn {
+  readonly kind: ColumnType
+  /** The quoted sequence of a generated column. */
+  readonly sequence: string | undefined
+}
+
+export interface PostgresTable extends ExistingTable {
+  readonly schema: string
+  readonly columns: ReadonlyMap<string, PostgresColumn>
+  /** Can have triggers: neither a view nor a foreign table. */
+  readonly isTable: boolean
+  /** Owned by the role of the service, which may alter it. */
+  readonly isOurs: boolean
+  /** Columns by the name of the unique index, which the server reports for a duplicate value. */
+  readonly uniqueNames: UniqueColumns
+  /** The capture triggers by name, and whether they are enabled. */
+  readonly triggers: ReadonlyMap<string, boolean>
+}
+
+/**
+ * The tables of these names, as the search path finds them. Parameters: their names. `tgtype & 7 = 7` is a trigger before the
+ * insertion of a row, which may set a column that must have a value.
+ */
+const catalogQuery = `
+select c.relname, n.nspname, c.relkind in ('r', 'p'), pg_has_role(c.relowner, 'usage'),
+  (select json_agg(json_build_array(
+      a.attname, format_type(a.atttypid, a.atttypmod), not a.attnotnull,
+      (a.attnotnull or declared.typnotnull) and not a.atthasdef and a.attidentity = '' and declared.typdefault is null
+        and not exists (select 1 from pg_trigger t where t.tgrelid = c.oid and not t.tgisinternal and t.tgtype & 7 = 7),
+      base.typname, format_type(base.oid, null), pg_get_serial_sequence(format('%I.%I', n.nspname, c.relname), a.attname)
+    ) order by a.attnum)
+   from pg_attribute a
+   join pg_type declared on declared.oid = a.atttypid
+   join pg_type base on base.oid = coalesce(nullif(declared.typbasetype, 0), declared.oid)
+   where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped),
+  (select json_agg(json_build_array(
+      i.relname, x.indisprimary, x.indisunique and x.indisvalid, x.indpred is null,
+      (select json_agg(json_build_array(a.attname, k.flags, k.collated = a.attcollation and o.opcdefault) order by k.place)
+       from unnest(x.indkey::int2[], x.indoption::int2[], x.indcollation::oid[], x.indclass::oid[])
+         with ordinality k (number, flags, collated, opclass, place)
+       join pg_attribute a on a.attrelid = c.oid and a.attnum = k.number
+       join pg_opclass o on o.oid = k.opclass
+       where k.place <= x.indnkeyatts),
+      x.indexprs is null and m.amname = 'btree'
+    ))
+   from pg_index x join pg_class i on i.oid = x.indexrelid join pg_am m on m.oid = i.relam where x.indrelid = c.oid),
+  (select json_agg(json_build_array(
+      (select json_agg(a.attname order by k.place) from unnest(f.conkey) with ordinality k (number, place)
+       join pg_attribute a on a.attrelid = c.oid and a.attnum = k.number),
+      (select target.relname from pg_class target where target.oid = f.confrelid)
+    ))
+   from pg_constraint f where f.conrelid = c.oid and f.contype = 'f'),
+  (select json_agg(json_build_array(t.tgname, t.tgenabled <> 'D')) from pg_trigger t
+   where t.tgrelid = c.oid and t.tgname like 'keelson\\_%')
+from pg_class c join pg_namespace n on n.oid = c.relnamespace
+where c.relkind in ('r', 'p', 'v', 'm', 'f') and pg_table_is_visible(c.oid) and c.relname = any($1::text[])`
+
+type ColumnRow = [
+  name: string,
+  type: string,
+  nullable: boolean,
+  mustBeGiven: boolean,
+  base: string,
+  written: string,
+  sequence: string | null,
+]
+/** `flags`: 1 is descending, 2 is nulls first. */
+type IndexColumn = [name: string, flags: number, isDefaultOrder: boolean]
+type IndexRow = [
+  name: string,
+  isPrimary: boolean,
+  isUnique: boolean,
+  isComplete: boolean,
+  columns: IndexColumn[] | null,
+  isPlain: boolean,
+]
+type ForeignKeyRow = [columns: string[], table: string]
+
+/** The existing tables with these names. */
+export async function inspect(
+  query: (text: string, values: readonly unknown[]) => Promise<readonly Row[]>,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, PostgresTable>> {
+  const rows = await query(catalogQuery, [arrayOf(names)])
+  return new Map(rows.map((row) => [row[0] as string, tableOf(row)]))
+}
+
+function tableOf([name, schema, isTable, isOurs, columns, indexes, foreignKeys, triggers]: Row): PostgresTable {
+  const indexed = listOf<IndexRow>(indexes).map(indexOf)
+  const uniques = indexed.filter(({ isUnique }) => isUnique)
+  return {
+    name: name as string,
+    schema: schema as string,
+    isTable: isTable === 't',
+    isOurs: isOurs === 't',
+    columns: new Map(listOf<ColumnRow>(columns).map((column) => [column[0], columnOf(column)])),
+    key: indexed.find(({ isPrimary }) => isPrimary)?.columns ?? [],
+    uniques: uniques.filter(({ isComplete }) => isComplete).map(({ columns }) => columns),
+    uniqueNames: new Map(uniques.map(({ name, columns }) => [name, columns])),
+    indexes: new Set(indexed.map(({ name }) => name)),
+    orders: indexed.filter(({ isComplete }) => isComplete).map(({ terms }) => terms),
+    foreignKeys: listOf<ForeignKeyRow>(foreignKeys).map(([columns, table]) => ({ columns, table })),
+    triggers: new Map(listOf<[string, boolean]>(triggers)),
+  }
+}
+
+function indexOf([name, isPrimary, isUnique, isComplete, columns, isPlain]: IndexRow) {
+  const other = (columns ?? []).findIndex(([, , isDefaultOrder]) => !isDefaultOrder)
+  const sorted = isPlain ? (columns ?? []).slice(0, other === -1 ? undefined : other) : []
+  return {
+    name,
+    isPrimary,
+    isUnique: isUnique && isPlain,
+    isComplete,
+    columns: (columns ?? []).map(([column]) => column),
+    terms: sorted.map(termOf),
+  }
+}
+
+/** As the dialect writes it: `nulls last` is the default ascending, `nulls first` descending. */
+const termOf = ([name, flags]: IndexColumn): string =>
+  quoteName(name) + ['', ' desc nulls last', ' nulls first', ' desc'][flags & 3]
+
+function columnOf([name, type, nullable, mustBeGiven, base, written, sequence]: ColumnRow): PostgresColumn {
+  const kind = { name: base, written }
+  return { name, type, nullable, mustBeGiven, holdsJson: isJson(kind), kind, sequence: sequence ?? undefined }
+}
+
+const listOf = <T>(text: unknown): readonly T[] => (text === null ? [] : JSON.parse(text as string))
+
+/** The existing columns of the models. */
+export function columnsOf(
+  models: readonly Model[],
+  tables: ReadonlyMap<string, PostgresTable>,
+): ReadonlyMap<Attribute, PostgresColumn> {
+  const columns = new Map<Attribute, PostgresColumn>()
+  for (const model of models) {
+    for (const attribute of model.attributes.values()) {
+      const column = tables.get(model.table)?.columns.get(attribute.column)
+      if (column) columns.set(attribute, column)
+    }
+  }
+  return columns
+}
+
+export const typesOf =
+  (columns: ReadonlyMap<Attribute, PostgresColumn>): ColumnTypes =>
+  (attribute) =>
+    columns.get(attribute)?.kind

@@ -1,0 +1,158 @@
+import { allAttributes } from '../../../criteria/criteria.ts'
+import { ConfigError } from '../../../model/config-error.ts'
+import type { Model } from '../../../model/model.ts'
+import { capturedColumns, captureTable, logTable, metaTable } from '../../capture.ts'
+import { checkSchema } from '../../check-schema.ts'
+import type { Row } from '../../driver.ts'
+import { refusedStep } from '../../refused-step.ts'
+import type { MigrateMode } from '../../schema.ts'
+import type { SchemaStep } from '../../schema-step.ts'
+import { type PlannedStep, planSchema } from '../../sql-schema.ts'
+import {
+  captureStatements,
+  functionName,
+  type TableCapture,
+  triggerNames,
+  versionOf,
+} from '../change-log/capture-triggers.ts'
+import { captureColumns, captureOfRow, tableKey } from '../change-log/log-captures.ts'
+import {
+  beginAnew,
+  horizonTable,
+  identityOf,
+  type LogTables,
+  logTablesIn,
+  prepareLog,
+  readMeta,
+} from '../change-log/log-tables.ts'
+import type { Connection } from '../client/connection.ts'
+import { arrayOf } from '../client/text-form.ts'
+import { postgresDialect } from '../dialect.ts'
+import { postgresColumns } from './column-check.ts'
+import { inspect, type PostgresTable } from './inspect.ts'
+
+/** The state of the database when serving begins. */
+export interface Installed {
+  readonly tables: ReadonlyMap<string, PostgresTable>
+  /** Undefined: there is no log, or it does not capture every change of every model. */
+  readonly log: LogTables | undefined
+  readonly secret: string | undefined
+  readonly steps: readonly SchemaStep[]
+  /** Tables of models whose changes cannot be captured. */
+  readonly uncaptured: readonly string[]
+}
+
+type Run = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>
+
+const runOn =
+  (connection: Connection): Run =>
+  (text, values = []) =>
+    connection.run({ text, values, how: 'anew' })
+
+const ownTables = [logTable, metaTable, captureTable, horizonTable]
+
+/** Updates the schema for the models in one transaction, one process at a time. */
+export async function setUp(
+  connection: Connection,
+  models: readonly Model[],
+  migrate: Exclude<MigrateMode, 'safe'>,
+): Promise<Installed> {
+  const run = runOn(connection)
+  const names = [...models.map(({ table }) => table), ...ownTables]
+  const identity = await identityOf(run)
+  await run('begin')
+  try {
+    await run(`select pg_advisory_xact_lock(hashtext('keelson'))`)
+    const existing = await inspect(run, names)
+    const plan = planSchema(models, existing, postgresDialect(), migrate)
+    for (const planned of plan) await perform(run, planned)
+    const steps = plan.map(({ step }) => step)
+
+    const log = logTablesIn(existing.get(logTable)?.schema ?? (await currentSchema(run)))
+    steps.push(...(await prepareLog(run, log, existing.has(logTable), identity)))
+    if (migrate === 'drop') await beginAnew(run, log)
+    const tables = await inspect(run, names)
+    checkSchema(models, tables, postgresColumns)
+    steps.push(...(await installCaptures(run, models, tables, log)))
+    const secret = (await readMeta(run, log)).get('secret')
+    await run('commit')
+    return { tables, log, secret, steps, uncaptured: uncapturedOf(models, tables) }
+  } catch (error) {
+    await run('rollback').catch(() => {}) // the first error is more specific
+    throw error
+  }
+}
+
+async function perform(run: Run, { step, statement }: PlannedStep): Promise<void> {
+  await run(statement).catch((error: unknown) => {
+    throw refusedStep(step, error)
+  })
+}
+
+/** Inspects the database without changing it. */
+export async function inspectOnly(connection: Connection, models: readonly Model[]): Promise<Installed> {
+  const run = runOn(connection)
+  const tables = await inspect(run, [...models.map(({ table }) => table), ...ownTables])
+  checkSchema(models, tables, postgresColumns)
+  const schema = tables.get(logTable)?.schema
+  const nothing = { tables, log: undefined, secret: undefined, steps: [], uncaptured: uncapturedOf(models, tables) }
+  if (schema === undefined || !ownTables.every((name) => tables.has(name))) return nothing
+  const log = logTablesIn(schema)
+  const meta = await readMeta(run, log)
+  const found = { ...nothing, secret: meta.get('secret') }
+  if (meta.get('identity') !== (await identityOf(run))) return found
+  const recorded = await recordedCaptures(run, log)
+  const isCaptured = models.every((model) => {
+    const table = tables.get(model.table)
+    if (!table?.isTable) return true
+    const capture = recorded.get(tableKey(table.schema, table.name))
+    if (!capture || !triggerNames(capture.version).every((name) => table.triggers.get(name))) return false
+    return allAttributes(model).every(({ column }) => capture.columns.includes(column))
+  })
+  return isCaptured ? { ...found, log } : found
+}
+
+async function currentSchema(run: Run): Promise<string> {
+  const [row] = await run('select current_schema()')
+  if (typeof row?.[0] !== 'string')
+    throw new ConfigError(['database: its search path names no schema to make tables in'])
+  return row[0]
+}
+
+/** The latest capture of each table. */
+async function recordedCaptures(run: Run, log: LogTables): Promise<ReadonlyMap<string, TableCapture>> {
+  const rows = await run(`select ${captureColumns} from ${log.capture} order by id`)
+  return new Map(rows.map(captureOfRow).map((capture) => [tableKey(capture.schema, capture.table), capture]))
+}
+
+async function installCaptures(
+  run: Run,
+  models: readonly Model[],
+  tables: ReadonlyMap<string, PostgresTable>,
+  log: LogTables,
+): Promise<readonly SchemaStep[]> {
+  const steps: SchemaStep[] = []
+  const recorded = await recordedCaptures(run, log)
+  for (const model of models) {
+    const table = tables.get(model.table)
+    if (!table?.isTable) continue
+    const previous = recorded.get(tableKey(table.schema, table.name))
+    const columns = capturedColumns(model, previous?.columns ?? [], new Set(table.columns.keys()))
+    const version = versionOf(table, columns)
+    const isThere =
+      previous?.version === version && triggerNames(version).every((trigger) => table.triggers.get(trigger))
+    if (isThere) continue
+    const [row] = await run(
+      `insert into ${log.capture} (schema, "table", columns, version) values ($1, $2, $3::text[], $4) returning id`,
+      [table.schema, table.name, arrayOf(columns), version],
+    )
+    const capture = { id: Number(row?.[0]), schema: table.schema, table: table.name, columns, version }
+    for (const statement of captureStatements(capture, table, log.schema)) await run(statement)
+    if (previous) await run(`drop function if exists ${functionName(previous.id, log.schema)}`)
+    steps.push({ kind: 'captureChanges', table: table.name })
+  }
+  return steps
+}
+
+const uncapturedOf = (models: readonly Model[], tables: ReadonlyMap<string, PostgresTable>): readonly string[] =>
+  models.map(({ table }) => table).filter((name) => tables.get(name)?.isTable === false)

@@ -1,0 +1,12 @@
+import { ConfigError } from '../model/config-error.ts'
+import { DatabaseError } from './driver.ts'
+import type { SchemaStep } from './schema-step.ts'
+
+/** The error of a failed step: a ConfigError with the remedy when existing rows are the cause. */
+export function refusedStep(step: SchemaStep, error: unknown): unknown {
+  if (!(error instanceof DatabaseError) || error.reason.kind !== 'unique' || step.kind !== 'createIndex') return error
+  const columns = step.columns.join(', ')
+  return new ConfigError([
+    `${step.table}: the unique index on (${columns}) cannot be created, because several rows have the same values. Change or delete these rows, or remove the index from the model`,
+  ])
+}

@@ -1,0 +1,240 @@
+import { randomUUID } from 'node:crypto'
+import type { Dialect } from '../sql/dialect.ts'
+import { join, raw, type Sql, sql, textOf } from '../sql/sql.ts'
+import type { Driver, Query, Row } from './driver.ts'
+import {
+  type DeadLetter,
+  type JobClaim,
+  type JobSave,
+  type JobState,
+  type JobStore,
+  jobEventTable,
+  jobTable,
+  type LetterSelection,
+  type NewWaitingEvent,
+  type WaitingEvent,
+} from './job-store.ts'
+
+/** Locks that end with their process, where the database has them. */
+export interface JobLocks {
+  /** Whether this process has the lock of the name. */
+  take(name: string): Promise<boolean>
+  /** Whether every lock taken is still held. */
+  areHeld(): Promise<boolean>
+  release(name: string): Promise<void>
+  close(): Promise<void>
+}
+
+export interface SqlJobStoreParts {
+  readonly driver: Pick<Driver, 'query' | 'transaction' | 'write'>
+  readonly dialect: Pick<Dialect, 'placeholder'>
+  /** Statements that create the tables; undefined: they may not be created. */
+  readonly definitions: readonly string[] | undefined
+  /** The prefix of the tables: their schema. */
+  readonly schema?: string
+  readonly hasTables: () => Promise<boolean>
+  /** A list for `in`, in one bound value, so that the statement does not depend on the number of ids. */
+  readonly listOf: (ids: readonly number[]) => Sql
+  /** Without locks, a holder has a lease of this length, which it must renew. */
+  readonly locks?: JobLocks
+  readonly leaseMs: number
+  readonly now: () => number
+}
+
+/**
+ * Only one process is the holder of a name: by a lock of the database where it has locks that end with a connection,
+ * otherwise by a lease. In both cases every save carries the number of its holder, and one of an earlier holder is refused.
+ */
+export class SqlJobStore implements JobStore {
+  readonly #parts: SqlJobStoreParts
+  readonly #owner = randomUUID()
+  readonly #jobs: Sql
+  readonly #events: Sql
+
+  constructor(parts: SqlJobStoreParts) {
+    this.#parts = parts
+    this.#jobs = raw(`${parts.schema ?? ''}${jobTable}`)
+    this.#events = raw(`${parts.schema ?? ''}${jobEventTable}`)
+  }
+
+  async prepare(): Promise<void> {
+    const { definitions, hasTables, driver } = this.#parts
+    if (await hasTables()) return
+    if (definitions === undefined)
+      throw new Error(
+        `Jobs need the tables ${jobTable} and ${jobEventTable}, which migrate: "safe" does not create: start once with migrate: "add"`,
+      )
+    await driver.transaction(async (query) => {
+      for (const statement of definitions) await query(statement, [])
+    }, undefined)
+  }
+
+  async register(names: Parameters<JobStore['register']>[0]): Promise<void> {
+    for (const { name, position, dueAt } of names) {
+      const [known] = await this.#query(sql`select 1 from ${this.#jobs} where name = ${name}`)
+      if (known) continue
+      await this.#write(
+        sql`insert into ${this.#jobs} (name, position, due_at) values (${name}, ${position}, ${dueAt}) on conflict (name) do nothing`,
+      )
+    }
+  }
+
+  async claim(name: string): Promise<JobClaim | undefined> {
+    const { locks, now, leaseMs } = this.#parts
+    const isFree = locks ? raw('') : sql` and (lease_until is null or lease_until < ${now()})`
+    // Reading first: a statement that changes nothing would still wait for the writer.
+    const isTaken = async () =>
+      (await this.#query(sql`select 1 from ${this.#jobs} where name = ${name}${isFree}`)).length === 0
+    if (locks ? !(await locks.take(name)) : await isTaken()) return undefined
+    const [row] = await this.#write(
+      sql`update ${this.#jobs} set fence = fence + 1, owner = ${this.#owner}, lease_until = ${now() + leaseMs} where name = ${name}${isFree} returning fence, position, due_at, revision`,
+    )
+    if (!row) return undefined
+    const [fence, position, dueAt, revision] = row
+    return { fence: Number(fence), position: position as string, dueAt: Number(dueAt), revision: Number(revision) }
+  }
+
+  async renew(): ReturnType<JobStore['renew']> {
+    const { locks, now, leaseMs } = this.#parts
+    if (locks && !(await locks.areHeld())) return new Map()
+    const rows = locks
+      ? await this.#query(sql`select name, fence, revision from ${this.#jobs} where owner = ${this.#owner}`)
+      : await this.#write(
+          sql`update ${this.#jobs} set lease_until = ${now() + leaseMs} where owner = ${this.#owner} returning name, fence, revision`,
+        )
+    return new Map(
+      rows.map(([name, fence, revision]) => [name as string, { fence: Number(fence), revision: Number(revision) }]),
+    )
+  }
+
+  async release(name: string, fence: number): Promise<void> {
+    await this.#write(
+      sql`update ${this.#jobs} set owner = null, lease_until = null where name = ${name} and fence = ${fence} returning 1`,
+    )
+    await this.#parts.locks?.release(name)
+  }
+
+  save(name: string, fence: number, save: JobSave): ReturnType<JobStore['save']> {
+    return this.#parts.driver.transaction(async (query) => {
+      const run = (statement: Sql) => this.#run(query, statement)
+      const { position, dueAt, lostAt, added, failed, done } = save
+      const lost = lostAt === undefined ? raw('') : sql`, lost_at = ${lostAt}`
+      const held = await run(
+        sql`update ${this.#jobs} set position = ${position}, due_at = ${dueAt}${lost} where name = ${name} and fence = ${fence} returning 1`,
+      )
+      if (held.length === 0) return 'fenced'
+      if (done.length > 0) await run(sql`delete from ${this.#events} where id in (${this.#parts.listOf(done)})`)
+      for (const { id, attempt, dueAt, error, isDead } of failed)
+        await run(
+          sql`update ${this.#events} set attempt = ${attempt}, due_at = ${dueAt}, error = ${error}, dead = ${isDead ? 1 : 0} where id = ${id}`,
+        )
+      const ids: (number | undefined)[] = []
+      for (const event of added) {
+        const [row] = await run(this.#insertion(name, event))
+        ids.push(row && Number(row[0]))
+      }
+      return ids
+    }, undefined)
+  }
+
+  #insertion(name: string, { eventId, key, attempt, dueAt, text, error, isDead }: NewWaitingEvent): Sql {
+    return sql`insert into ${this.#events} (job, event_id, record, attempt, due_at, event, error, dead, at)
+      values (${name}, ${eventId}, ${key}, ${attempt}, ${dueAt}, ${text}, ${error ?? null}, ${isDead ? 1 : 0}, ${this.#parts.now()})
+      on conflict (job, event_id) do nothing returning id`
+  }
+
+  async waiting(name: string): Promise<readonly WaitingEvent[]> {
+    const rows = await this.#query(
+      sql`select id, event_id, record, attempt, due_at from ${this.#events} where job = ${name} and dead = 0 order by id`,
+    )
+    return rows.map(([id, eventId, key, attempt, dueAt]) => ({
+      id: Number(id),
+      eventId: eventId as string,
+      key: key as string,
+      attempt: Number(attempt),
+      dueAt: Number(dueAt),
+    }))
+  }
+
+  async text(id: number): Promise<string | undefined> {
+    const [row] = await this.#query(sql`select event from ${this.#events} where id = ${id} and dead = 0`)
+    return row?.[0] as string | undefined
+  }
+
+  async states(): Promise<readonly JobState[] | undefined> {
+    if (!(await this.#parts.hasTables())) return undefined
+    const rows = await this.#query(
+      sql`select name, position, due_at, lost_at,
+        (select count(*) from ${this.#events} where job = name and dead = 0),
+        (select count(*) from ${this.#events} where job = name and dead = 1) from ${this.#jobs} order by name`,
+    )
+    return rows.map(([name, position, dueAt, lostAt, waiting, dead]) => ({
+      name: name as string,
+      position: position as string,
+      dueAt: Number(dueAt),
+      lostAt: lostAt === null ? undefined : Number(lostAt),
+      waiting: Number(waiting),
+      dead: Number(dead),
+    }))
+  }
+
+  async letters(selection: LetterSelection): Promise<readonly DeadLetter[]> {
+    const rows = await this.#query(
+      sql`select id, job, event, attempt, error, at from ${this.#events} where ${selected(selection)} order by id`,
+    )
+    return rows.map(([id, name, text, attempt, error, at]) => ({
+      id: Number(id),
+      name: name as string,
+      text: text as string,
+      attempt: Number(attempt),
+      error: (error as string | null) ?? undefined,
+      at: Number(at),
+    }))
+  }
+
+  retry(selection: LetterSelection, now: number): Promise<number> {
+    return this.#change(
+      sql`update ${this.#events} set dead = 0, attempt = 0, due_at = ${now} where ${selected(selection)} returning job`,
+    )
+  }
+
+  drop(selection: LetterSelection): Promise<number> {
+    return this.#change(sql`delete from ${this.#events} where ${selected(selection)} returning job`)
+  }
+
+  /** The holder compares the revision and reads what waits again. */
+  #change(statement: Sql): Promise<number> {
+    return this.#parts.driver.transaction(async (query) => {
+      const rows = await this.#run(query, statement)
+      for (const name of new Set(rows.map(([name]) => name as string)))
+        await this.#run(query, sql`update ${this.#jobs} set revision = revision + 1 where name = ${name} returning 1`)
+      return rows.length
+    }, undefined)
+  }
+
+  async close(): Promise<void> {
+    await this.#parts.locks?.close()
+  }
+
+  async #query(statement: Sql): Promise<readonly Row[]> {
+    return this.#run(this.#parts.driver.query, statement)
+  }
+
+  #write(statement: Sql): Promise<readonly Row[]> {
+    return this.#parts.driver.transaction(async (query) => this.#run(query, statement), undefined)
+  }
+
+  async #run(query: Query, statement: Sql): Promise<readonly Row[]> {
+    return query(textOf(statement, this.#parts.dialect.placeholder), statement.values)
+  }
+}
+
+const selected = ({ id, name }: LetterSelection): Sql =>
+  join(
+    [
+      raw('dead = 1'),
+      ...(id === undefined ? [] : [sql`id = ${id}`]),
+      ...(name === undefined ? [] : [sql`job = ${name}`]),
+    ],
+    ' and ',
+  )

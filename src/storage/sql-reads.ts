@@ -1,0 +1,106 @@
+import type { Condition, Criteria, Selection } from '../criteria/criteria.ts'
+import { storedSelection } from '../criteria/stored-selection.ts'
+import type { Association, Model } from '../model/model.ts'
+import type { Json } from '../protocol/json.ts'
+import type { MaybePromise } from '../support/maybe-promise.ts'
+import type { Row, Statement } from './driver.ts'
+import { withRawSources } from './raw-sources.ts'
+import { type Encoders, SqlRecords } from './sql-records.ts'
+import type { Columns } from './sql-selects.ts'
+import type { StatementCompiler } from './statement-compiler.ts'
+import type { Grouped, ReadOptions, Reads, Records } from './store.ts'
+import type { ErrorSubject } from './to-service-error.ts'
+
+/** Where statements run: the store itself, a snapshot or a transaction. */
+export interface RowSource {
+  read(statement: Statement, options?: ReadOptions): MaybePromise<readonly Row[]>
+  /** Throws the error in the form of this source; a store needs a promise, because it may have to read for it. */
+  fail(error: unknown, subject: ErrorSubject): MaybePromise<never>
+}
+
+/** The reads of every SQL database. */
+export class SqlReads implements Reads {
+  readonly #source: RowSource
+  protected readonly compiler: StatementCompiler
+  protected readonly encoders: Encoders
+
+  constructor(source: RowSource, compiler: StatementCompiler, encoders: Encoders) {
+    this.#source = source
+    this.compiler = compiler
+    this.encoders = encoders
+  }
+
+  findByKey(model: Model, id: Json, select: Selection, options?: ReadOptions): MaybePromise<Records> {
+    const { compiler, encoders } = this
+    const { text, encode } = compiler.lookups.get(select) ?? compiler.lookup(model, select, id)
+    try {
+      const rows = this.#source.read({ text, values: [encode ? encode(id) : id], access: 'key' }, options)
+      if (!(rows instanceof Promise)) return new SqlRecords(rows, select, encoders)
+      return rows.then(
+        (rows) => new SqlRecords(rows, select, encoders),
+        (error) => this.#source.fail(error, { model, assignments: [] }),
+      )
+    } catch (error) {
+      return this.#source.fail(error, { model, assignments: [] })
+    }
+  }
+
+  find(model: Model, given: Criteria, options?: ReadOptions): MaybePromise<Records> {
+    const criteria = given.masks ? withRawSources(given) : given
+    const statement = this.compiler.find(model, criteria)
+    return this.execute(statement, model, options, (rows) => this.#page(rows, criteria, statement.columns))
+  }
+
+  count(model: Model, where: Condition, options?: ReadOptions): MaybePromise<number> {
+    return this.execute(this.compiler.count(model, where), model, options, (rows) => Number(rows[0]?.[0]))
+  }
+
+  related(
+    association: Association,
+    keys: readonly Json[],
+    given: Criteria,
+    options?: ReadOptions,
+  ): MaybePromise<Grouped> {
+    const criteria = given.masks ? withRawSources(given) : given
+    if (keys.length === 0) return { records: this.records([], criteria.select), ends: [] }
+    const statement = this.compiler.related(association, keys, criteria)
+    return this.execute(statement, association.target, options, (rows) => this.#grouped(rows, keys.length, criteria))
+  }
+
+  protected execute<T>(
+    statement: Statement,
+    model: Model,
+    options: ReadOptions | undefined,
+    result: (rows: readonly Row[]) => T,
+  ): MaybePromise<T> {
+    try {
+      const rows = this.#source.read(statement, options)
+      if (!(rows instanceof Promise)) return result(rows)
+      return rows.then(result, (error) => this.#source.fail(error, { model, assignments: [] }))
+    } catch (error) {
+      return this.#source.fail(error, { model, assignments: [] })
+    }
+  }
+
+  protected records(rows: readonly Row[], select: Selection): Records {
+    return new SqlRecords(rows, select, this.encoders)
+  }
+
+  #page(rows: readonly Row[], { select, limit }: Criteria, columns: Columns | undefined): Records {
+    if (!columns || rows.length <= limit) return this.records(rows, select)
+    const last = rows[limit - 1]
+    return new SqlRecords(rows.slice(0, limit), select, this.encoders, last && columns.sortedAt.map((at) => last[at]))
+  }
+
+  /** The number of its key stands behind the attributes of each row. */
+  #grouped(rows: readonly Row[], groups: number, { select }: Criteria): Grouped {
+    const ends: number[] = []
+    const width = storedSelection(select).length
+    for (let index = 0; index < rows.length; index++) {
+      const group = Number(rows[index]?.[width])
+      while (ends.length < group - 1) ends.push(index)
+    }
+    while (ends.length < groups) ends.push(rows.length)
+    return { records: this.records(rows, select), ends }
+  }
+}

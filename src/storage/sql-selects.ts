@@ -1,0 +1,225 @@
+import { type Condition, type Criteria, isMatchAll, matchAll, type Selection, type Sort } from '../criteria/criteria.ts'
+import { equals } from '../criteria/operators/equals.ts'
+import { storedSelection } from '../criteria/stored-selection.ts'
+import { guarded, orderable, orderBy, sortedBy, toSql } from '../criteria/to-sql.ts'
+import type { Association, Attribute, HasMany, ManyToMany, Model } from '../model/model.ts'
+import type { Json } from '../protocol/json.ts'
+import type { Dialect } from '../sql/dialect.ts'
+import { join, raw, type Sql, sql } from '../sql/sql.ts'
+import { isMasked, sourceOf } from './masked-source.ts'
+import type { SelectLists } from './select-lists.ts'
+
+/** The select list of a find: the attributes, followed by sort columns that are not among them. */
+export interface Columns {
+  readonly list: string
+  /** The index in a row of each sort value. */
+  readonly sortedAt: readonly number[]
+}
+
+/** Compiles criteria to selects. Pure, and common to all SQL databases. */
+export class SqlSelects {
+  readonly #dialect: Dialect
+  readonly #lists: SelectLists
+
+  constructor(dialect: Dialect, lists: SelectLists) {
+    this.#dialect = dialect
+    this.#lists = lists
+  }
+
+  /** The key is the first value; those of the rule follow. */
+  lookup(model: Model, select: Selection, id: Json, lock: boolean, rule?: Condition): Sql {
+    const { primaryKey } = model
+    const condition = equals.sql(this.#quote(primaryKey.column), id, primaryKey, this.#dialect)
+    const allowed = rule ? sql` and (${toSql(rule, this.#dialect)})` : raw('')
+    return sql`${raw(`select ${this.#lists.of(select)} from ${this.#quote(model.table)} where `)}${condition}${allowed}${raw(lock ? this.#dialect.lock : '')}`
+  }
+
+  /** Selects one row more than the page, which tells whether another page follows. */
+  find(model: Model, given: Criteria, columns: Columns): Sql {
+    const { from, criteria } = sourceOf(model, given, this.#dialect)
+    const { where, sort, limit, skip, after } = criteria
+    const table = this.#quote(model.table)
+    const head = sql`${raw(`select ${columns.list} from `)}${from}`
+    const order = raw(sort.length === 0 ? '' : ` order by ${orderBy(sort, model, this.#dialect)}`)
+    const page = this.#dialect.page(limit + 1, skip)
+    const lock = raw(criteria.lock ? this.#dialect.lock : '')
+    if (after === undefined) return sql`${head}${this.#where(model, where)}${order}${page}${lock}`
+    const whole = this.#dialect.capabilities.seeksRows ? this.#followsAsRow(model, sort, after) : undefined
+    const arms = whole ? [whole] : this.#arms(model, sort, after)
+    if (arms.length === 0) return sql`${head} where 1 = 0`
+    if (arms.length === 1) return sql`${head}${this.#where(model, where, arms[0])}${order}${page}`
+    // One condition with `or` would scan all earlier rows; each arm is a range that an index finds.
+    if (this.#dialect.capabilities.mergesSelects) {
+      const selects = arms.map((arm) => sql`${head}${this.#where(model, where, arm)}`)
+      const places = sort.map(({ direction }, index) => `${(columns.sortedAt[index] as number) + 1} ${direction}`)
+      return sql`${join(selects, ' union all ')}${raw(` order by ${places.join(', ')}`)}${page}`
+    }
+    const key = this.#quote(model.primaryKey.column)
+    const selected = arms.map((arm, index) => {
+      const rows = sql`${raw(`select ${key} as keelson_id from `)}${from}${this.#where(model, where, arm)}${order}${page}`
+      return sql`${raw('select keelson_id from (')}${rows}${raw(`) keelson_${index}`)}`
+    })
+    const joined = sql`${raw(') keelson_k join ')}${from}${raw(` on ${table}.${key} = keelson_k.keelson_id`)}`
+    return sql`${raw(`select ${columns.list} from (`)}${join(selected, ' union all ')}${joined}${order}${page}`
+  }
+
+  columns(model: Model, criteria: Criteria): Columns {
+    const { select, sort } = sourceOf(model, criteria, this.#dialect).criteria
+    const stored = storedSelection(select)
+    const list = [this.#lists.of(select)]
+    const sortedAt = sort.map((item, index) => {
+      const column = this.#compared(item, model)
+      const at = item.through ? -1 : stored.indexOf(item.attribute)
+      if (at >= 0 && this.#lists.selected(item.attribute) === column) return at
+      // Under a name of its own, or `order by` would not know which of two columns is meant.
+      return stored.length + list.push(`${column} as keelson_s${index}`) - 2
+    })
+    return { list: list.join(', '), sortedAt }
+  }
+
+  /** One row comparison; undefined when directions differ or nulls can follow. */
+  #followsAsRow(model: Model, sort: readonly Sort[], after: readonly unknown[]): Sql | undefined {
+    const direction = sort[0]?.direction
+    const isPlain = sort.every(
+      (item, index) =>
+        item.direction === direction && after[index] !== null && (direction === 'asc' || !orderable(item).nullable),
+    )
+    if (!isPlain) return undefined
+    const columns = sort.map((item) => this.#compared(item, model)).join(', ')
+    const values = sort.map((item, index) => this.#dialect.bound(item.attribute, after[index]))
+    return sql`${raw(`(${columns}) ${direction === 'asc' ? '>' : '<'} (`)}${join(values, ', ')}${raw(')')}`
+  }
+
+  /** The rows after a position in the order: greater in the last key, or in the key before it, and so on. */
+  #arms(model: Model, sort: readonly Sort[], after: readonly unknown[]): readonly Sql[] {
+    return sort.flatMap((item, last) => {
+      const equal = sort.slice(0, last).map((earlier, index) => this.#equals(earlier, after[index], model))
+      return this.#follows(item, after[last], model).map((behind) => join([...equal, behind], ' and '))
+    })
+  }
+
+  #equals(sort: Sort, value: unknown, model: Model): Sql {
+    const column = raw(this.#compared(sort, model))
+    return value === null ? sql`${column} is null` : sql`${column} = ${this.#dialect.bound(sort.attribute, value)}`
+  }
+
+  /** Nulls come first ascending and last descending. */
+  #follows(sort: Sort, value: unknown, model: Model): readonly Sql[] {
+    const column = raw(this.#compared(sort, model))
+    if (value === null) return sort.direction === 'asc' ? [sql`${column} is not null`] : []
+    const bound = this.#dialect.bound(sort.attribute, value)
+    if (sort.direction === 'asc') return [sql`${column} > ${bound}`]
+    return [sql`${column} < ${bound}`, ...(orderable(sort).nullable ? [sql`${column} is null`] : [])]
+  }
+
+  #compared(sort: Sort, model: Model): string {
+    return this.#dialect.compared(sort.attribute, sortedBy(sort, model, this.#dialect))
+  }
+
+  /** All keys as one bound value. */
+  boundKeys(association: Association, keys: readonly Json[]): unknown {
+    return this.#dialect.keys(keyOf(association), keys).values[0]
+  }
+
+  /** The keys are the first bound value, so that the rest of the statement can be cached. */
+  related(association: Association, keys: readonly Json[], criteria: Criteria): Sql {
+    const { target } = association
+    const { select, maxRows } = criteria
+    const members = sourceOf(target, { ...criteria, where: matchAll }, this.#dialect)
+    const { sort } = members.criteria
+    const table = this.#quote(target.table)
+    const key = this.#quote(target.primaryKey.column)
+    const order = sql`${raw(` order by keelson_n, ${orderBy(sort, target, this.#dialect)}`)}${maxRows === undefined ? raw('') : this.#dialect.page(maxRows, 0)}`
+    const head = raw(`select ${this.#lists.of(select)}, keelson_n from `)
+    const from = this.#dialect.keys(keyOf(association), keys)
+    if (association.kind === 'belongsTo') {
+      const one = sourceOf(target, criteria, this.#dialect)
+      const where = this.#where(target, one.criteria.where, raw(`${table}.${key} = keelson_key`))
+      return sql`${head}${from}${raw(' cross join ')}${one.from}${where}${order}`
+    }
+    const page = this.#dialect.page(criteria.limit, criteria.skip)
+    const ids =
+      association.kind === 'hasMany'
+        ? this.#children(association, criteria, page)
+        : this.#members(association, criteria, page)
+    return sql`${head}${from}${this.#dialect.seek(members.from, `${table}.${key}`, ids)}${order}`
+  }
+
+  #children({ target, via }: HasMany, given: Criteria, page: Sql): Sql {
+    const isChild = raw(`${this.#quote(via.column)} = keelson_key`)
+    const { from, criteria } = sourceOf(target, given, this.#dialect, isChild)
+    const rest = isMasked(given) ? raw('') : this.#where(target, criteria.where, isChild)
+    const order = raw(` order by ${orderBy(criteria.sort, target, this.#dialect)}`)
+    return sql`${raw(`select ${this.#quote(target.primaryKey.column)} from `)}${from}${rest}${order}${page}`
+  }
+
+  #members({ junction, near, far, target }: ManyToMany, given: Criteria, page: Sql): Sql {
+    const { from, criteria } = sourceOf(target, given, this.#dialect)
+    const { where, sort } = criteria
+    const column = this.#quote(far.column)
+    const distinct = junction.isJunction ? '' : 'distinct '
+    const isMember = raw(`${this.#quote(near.column)} = keelson_key`)
+    const condition = this.#where(junction, given.junction ?? matchAll, isMember)
+    const pairs = sql`${raw(`select ${distinct}${column} from ${this.#quote(junction.table)}`)}${condition}`
+    const byKeyOnly =
+      !isMasked(given) && sort.length === 1 && sort[0]?.attribute === target.primaryKey && !sort[0].through
+    // Sorted by key, the junction's index has the members in order, and only one page of it is read.
+    if (byKeyOnly && isMatchAll(where))
+      return sql`${pairs}${raw(` order by ${column}${sort[0]?.direction === 'desc' ? ' desc' : ''}`)}${page}`
+    const key = this.#quote(target.primaryKey.column)
+    const head = sql`${raw(`select ${key} from `)}${from}`
+    return sql`${head}${this.#where(target, where, sql`${raw(key)} in (${pairs})`)}${raw(` order by ${orderBy(sort, target, this.#dialect)}`)}${page}`
+  }
+
+  count(model: Model, where: Condition): Sql {
+    return sql`${raw(`select count(*) from ${this.#quote(model.table)}`)}${this.#where(model, where)}`
+  }
+
+  /** The number of records that match, at most `limit`. */
+  countUpTo(model: Model, where: Condition, limit: number): Sql {
+    const rows = sql`${raw(`select 1 from ${this.#quote(model.table)}`)}${this.#where(model, where)}`
+    return sql`select count(*) from (${rows}${this.#dialect.page(limit, 0)}) keelson_c`
+  }
+
+  /** The keys of at most `limit` records that match. */
+  keys(model: Model, where: Condition, limit: number): Sql {
+    const key = model.key.map((attribute) => this.#lists.selected(attribute)).join(', ')
+    const head = raw(`select ${key} from ${this.#quote(model.table)}`)
+    return sql`${head}${this.#where(model, where)}${this.#dialect.page(limit, 0)}`
+  }
+
+  /** The number of each condition, with the keys of the records that fulfil it. */
+  matching(model: Model, ids: readonly Json[], conditions: readonly Condition[]): Sql {
+    const key = this.#quote(model.primaryKey.column)
+    const selected = this.#lists.selected(model.primaryKey)
+    const arms = conditions.map((condition, number) => {
+      const head = raw(`select ${number}, ${selected} from ${this.#quote(model.table)}`)
+      return sql`${head}${this.#where(model, condition, this.#dialect.isOneOf(model.primaryKey, key, ids))}`
+    })
+    return join(arms, ' union all ')
+  }
+
+  /** The `where` of one select: a condition, and a term that is compiled already. */
+  #where(model: Model, condition: Condition, term?: Sql): Sql {
+    const terms = isMatchAll(condition) ? [] : [sql`(${toSql(condition, this.#dialect)})`]
+    if (term) terms.push(term)
+    if (terms.length === 0) return raw('')
+    return sql` where ${guarded(join(terms, ' and '), model, condition, this.#dialect)}`
+  }
+
+  #quote(name: string): string {
+    return this.#dialect.identifier(name)
+  }
+}
+
+/** The attribute whose values are the keys of `related`. */
+function keyOf(association: Association): Attribute {
+  switch (association.kind) {
+    case 'belongsTo':
+      return association.target.primaryKey
+    case 'hasMany':
+      return association.via
+    case 'manyToMany':
+      return association.near
+  }
+}

@@ -1,0 +1,93 @@
+import { ServiceError } from '../protocol/errors.ts'
+import type { Dialect } from '../sql/dialect.ts'
+import { raw, type Sql, sql, textOf } from '../sql/sql.ts'
+import { andThen, type MaybePromise } from '../support/maybe-promise.ts'
+import type { Driver, Query, Row } from './driver.ts'
+import type { AnswerRetention, StoredAnswer, StoredAnswers } from './stored-answers.ts'
+
+export const answerTable = 'keelson_answer'
+
+export interface SqlStoredAnswersParts {
+  readonly driver: Pick<Driver, 'query' | 'write' | 'transaction'>
+  readonly dialect: Pick<Dialect, 'placeholder'>
+  /** The table, quoted, with its schema where the search path may not contain it. */
+  readonly table: string
+  /** Whether the table may be created. */
+  readonly mayCreate: boolean
+}
+
+/** Stored answers in a table of their own, which is neither served nor logged. */
+export class SqlStoredAnswers implements StoredAnswers {
+  readonly #parts: SqlStoredAnswersParts
+  readonly #table: Sql
+  #prepared: Promise<void> | undefined
+
+  constructor(parts: SqlStoredAnswersParts) {
+    this.#parts = parts
+    this.#table = raw(parts.table)
+  }
+
+  prepare(): Promise<void> {
+    this.#prepared ??= this.#prepare().catch((error: unknown) => {
+      this.#prepared = undefined
+      throw error
+    })
+    return this.#prepared
+  }
+
+  async #prepare(): Promise<void> {
+    if (await this.#exists()) return
+    const { mayCreate, driver, table } = this.#parts
+    if (!mayCreate)
+      throw new ServiceError(
+        'E_BAD_REQUEST',
+        'Idempotency-Key is not supported here: the database has no table for answers, and migrate is "safe"',
+      )
+    const definition = `create table if not exists ${table} (id text primary key, request text not null, status integer not null, headers text not null, body text, at bigint not null)`
+    try {
+      await driver.transaction((query) => query(definition, []), undefined)
+    } catch (error) {
+      // Another process may have created it at the same time.
+      if (!(await this.#exists())) throw error
+    }
+  }
+
+  async #exists(): Promise<boolean> {
+    try {
+      await this.#read(sql`select 1 from ${this.#table} limit 0`)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  find(id: string): MaybePromise<StoredAnswer | undefined> {
+    const found = this.#read(sql`select request, status, headers, body, at from ${this.#table} where id = ${id}`)
+    return andThen(found, ([row]) => {
+      if (!row) return undefined
+      const [request, status, headers, body, at] = row as [string, unknown, string, string | null, unknown]
+      return { id, request, status: Number(status), headers, body, at: Number(at) }
+    })
+  }
+
+  /** Within the transaction of the write. False: there is an answer under this id. */
+  keep({ id, request, status, headers, body, at }: StoredAnswer, query: Query): MaybePromise<boolean> {
+    const statement = sql`insert into ${this.#table} (id, request, status, headers, body, at) values (${id}, ${request}, ${status}, ${headers}, ${body}, ${at}) on conflict (id) do nothing returning 1`
+    return andThen(query(this.#spell(statement), statement.values), (rows) => rows.length > 0)
+  }
+
+  async trim({ olderThan, rows }: AnswerRetention): Promise<void> {
+    if (!(await this.#exists())) return
+    const newest = sql`select at from ${this.#table} order by at desc limit 1 offset ${rows}`
+    const statement = sql`delete from ${this.#table} where at < ${olderThan} or at <= coalesce((${newest}), 0)`
+    await this.#parts.driver.write(this.#spell(statement), statement.values, undefined)
+  }
+
+  #read(statement: Sql): MaybePromise<readonly Row[]> {
+    return this.#parts.driver.query(this.#spell(statement), statement.values)
+  }
+
+  #spell(statement: Sql): string {
+    return textOf(statement, this.#parts.dialect.placeholder)
+  }
+}

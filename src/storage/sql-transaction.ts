@@ -1,0 +1,139 @@
+import { allAttributes, and, type Condition } from '../criteria/criteria.ts'
+import { isIn } from '../criteria/operators/in.ts'
+import type { Assignment } from '../model/assignment.ts'
+import type { Attribute, Model } from '../model/model.ts'
+import type { Json } from '../protocol/json.ts'
+import { assertDefined } from '../support/assert.ts'
+import { yieldToEventLoop } from '../support/yield-to-event-loop.ts'
+import type { Query, Row, Statement } from './driver.ts'
+import { SqlReads } from './sql-reads.ts'
+import type { Encoders } from './sql-records.ts'
+import type { SqlStoredAnswers } from './sql-stored-answers.ts'
+import { maxMatches, type StatementCompiler } from './statement-compiler.ts'
+import type { Records, Transaction } from './store.ts'
+import type { StoredAnswer } from './stored-answers.ts'
+import { annotateError, type ErrorSubject } from './to-service-error.ts'
+import { tooManyAffected } from './too-many-affected.ts'
+import type { WriteOrigin } from './write-origin.ts'
+
+export interface SqlTransactionParts {
+  readonly query: Query
+  readonly compiler: StatementCompiler
+  readonly encoders: Encoders
+  readonly answers: SqlStoredAnswers | undefined
+  /** Rows that the transaction may change. */
+  readonly maxAffected: number
+  readonly origin?: WriteOrigin | undefined
+}
+
+/** The reads and writes of one transaction. */
+export class SqlTransaction extends SqlReads implements Transaction {
+  readonly #query: Query
+  readonly #maxAffected: number
+  readonly #answers: SqlStoredAnswers | undefined
+  readonly #origin: WriteOrigin | undefined
+  #affected = 0
+
+  constructor({ query, compiler, encoders, answers, maxAffected, origin }: SqlTransactionParts) {
+    super({ read: ({ text, values }) => query(text, values), fail: rethrow }, compiler, encoders)
+    this.#query = query
+    this.#maxAffected = maxAffected
+    this.#answers = answers
+    this.#origin = origin
+  }
+
+  insert(model: Model, assignments: readonly Assignment[]): Promise<Records> {
+    return this.#insert(this.compiler.writes.insert(model, assignments, false), { model, assignments })
+  }
+
+  insertMissing(model: Model, assignments: readonly Assignment[]): Promise<Records> {
+    return this.#insert(this.compiler.writes.insert(model, assignments, true), { model, assignments })
+  }
+
+  async keepAnswer(answer: StoredAnswer): Promise<boolean> {
+    return assertDefined(this.#answers, 'a database that keeps no answers').keep(answer, this.#query)
+  }
+
+  update(model: Model, where: Condition, assignments: readonly Assignment[]): Promise<Records> {
+    return this.#write(where, { model, assignments }, (part) => this.compiler.writes.update(model, part, assignments))
+  }
+
+  delete(model: Model, where: Condition): Promise<Records> {
+    return this.#write(where, { model, assignments: [] }, (part) => this.compiler.writes.delete(model, part))
+  }
+
+  async #insert(statement: Statement, subject: ErrorSubject): Promise<Records> {
+    if (this.#affected >= this.#maxAffected) throw tooManyAffected(subject.model, this.#maxAffected)
+    // Counted before it is executed: others may be sent without waiting for it.
+    this.#affected++
+    const rows = await this.#run(statement, subject)
+    this.#affected += rows.length - 1
+    return this.#written(rows, subject.model)
+  }
+
+  async #writeFew(statement: Statement, subject: ErrorSubject): Promise<Records> {
+    const rows = await this.#run(statement, subject)
+    this.#affected += rows.length
+    return this.#written(rows, subject.model)
+  }
+
+  /**
+   * The rows are counted before any of them is changed. On a database within the process they are changed in slices, so
+   * that the event loop is not blocked for as long as all of them take.
+   */
+  async #write(where: Condition, subject: ErrorSubject, write: (where: Condition) => Statement): Promise<Records> {
+    const { model } = subject
+    const left = this.#maxAffected - this.#affected
+    const { sliceRows = left } = this.encoders.dialect.capabilities
+    if (maxMatches(where) <= Math.min(sliceRows, left)) return this.#writeFew(write(where), subject)
+    const [counted] = await this.#run(this.compiler.countUpTo(model, where, left + 1), subject)
+    const count = Number(counted?.[0])
+    if (count > left) throw tooManyAffected(model, this.#maxAffected)
+    this.#affected += count
+    if (count <= sliceRows) return this.#written(await this.#run(write(where), subject), model)
+    const keys = await this.#run(this.compiler.keys(model, where, count), subject)
+    const rows: Row[] = []
+    for (const part of this.#slices(model, keys, sliceRows)) {
+      for (const row of await this.#run(write(and(part, where)), subject)) rows.push(row)
+      await yieldToEventLoop()
+    }
+    return this.#written(rows, model)
+  }
+
+  #written(rows: readonly Row[], model: Model): Records {
+    if (this.#origin !== undefined) this.encoders.noteOperation(rows, this.#origin)
+    return this.records(rows, allAttributes(model))
+  }
+
+  /** Divides rows by the attribute of their key that has the most values. */
+  *#slices(model: Model, keys: readonly Row[], size: number): Iterable<Condition> {
+    const candidates = model.key.map((attribute, index) => ({ attribute, values: distinct(keys, index) }))
+    const { attribute, values } = candidates.reduce((most, next) =>
+      next.values.length > most.values.length ? next : most,
+    )
+    for (let from = 0; from < values.length; from += size) {
+      const part = values.slice(from, from + size).map((value) => this.#decode(attribute, value))
+      yield { kind: 'compare', attribute, operator: isIn, operand: part }
+    }
+  }
+
+  #decode(attribute: Attribute, value: unknown): Json {
+    return this.encoders.dialect.decode(attribute, value)
+  }
+
+  async #run({ text, values }: Statement, subject: ErrorSubject): Promise<readonly Row[]> {
+    try {
+      return await this.#query(text, values)
+    } catch (error) {
+      throw annotateError(error, subject)
+    }
+  }
+}
+
+const distinct = (rows: readonly Row[], index: number): readonly unknown[] => [
+  ...new Set(rows.map((row) => row[index])),
+]
+
+const rethrow = (error: unknown, subject: ErrorSubject): never => {
+  throw annotateError(error, subject)
+}

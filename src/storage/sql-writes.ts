@@ -1,0 +1,137 @@
+import { allAttributes, type Condition, isMatchAll, primaryKeyEquals, type Selection } from '../criteria/criteria.ts'
+import { toSql } from '../criteria/to-sql.ts'
+import type { Assignment } from '../model/assignment.ts'
+import type { Attribute, Model } from '../model/model.ts'
+import type { Json } from '../protocol/json.ts'
+import type { Dialect } from '../sql/dialect.ts'
+import { raw, type Sql, sql, textOf } from '../sql/sql.ts'
+import { Lru } from '../support/lru.ts'
+import type { Statement } from './driver.ts'
+import type { SelectLists } from './select-lists.ts'
+
+/** Write texts kept for each model; further ones are compiled again. */
+const keptShapes = 200
+
+type Kind = 'insert' | 'insert missing' | 'update'
+
+/** A write, and what the rows that it returns hold. */
+export interface WriteStatement extends Statement {
+  readonly select: Selection
+}
+
+/** What depends only on the attributes that get a value. */
+interface WriteShape {
+  readonly text: string
+  readonly select: Selection
+  /** By the place of an assignment: whether its value is encoded. */
+  readonly isEncoded: readonly boolean[]
+  readonly isKeyEncoded: boolean
+}
+
+/**
+ * Compiles values to writes that return the rows. Pure, and common to all SQL databases. The text of an insert and of an
+ * update by key depends only on the attributes that get a value, so it is compiled once for them.
+ */
+export class SqlWrites {
+  readonly #dialect: Dialect
+  readonly #lists: SelectLists
+  readonly #shapes = new WeakMap<Model, Lru<string, WriteShape>>()
+
+  constructor(dialect: Dialect, lists: SelectLists) {
+    this.#dialect = dialect
+    this.#lists = lists
+  }
+
+  insert(model: Model, assignments: readonly Assignment[], ifMissing: boolean): WriteStatement {
+    const { text, select, isEncoded } = this.#shape(model, ifMissing ? 'insert missing' : 'insert', assignments)
+    return { text, values: this.#values(assignments, isEncoded), access: 'key', select }
+  }
+
+  updateByKey(model: Model, id: Json, assignments: readonly Assignment[]): WriteStatement {
+    const { text, select, isEncoded, isKeyEncoded } = this.#shape(model, 'update', assignments, id)
+    const values = this.#values(assignments, isEncoded)
+    values.push(isKeyEncoded ? this.#dialect.encode(model.primaryKey, id) : id)
+    return { text, values, access: 'key', select }
+  }
+
+  update(model: Model, where: Condition, assignments: readonly Assignment[]): WriteStatement {
+    const isEncoded = assignments.map(({ attribute }) => this.#encodes(attribute))
+    const sets = { parts: this.#updateParts(model, assignments), values: this.#values(assignments, isEncoded) }
+    return this.#rendered(model, sql`${sets}${this.#whereOf(where)}${raw(this.#returning(model))}`)
+  }
+
+  delete(model: Model, where: Condition): WriteStatement {
+    const head = raw(`delete from ${this.#quote(model.table)}`)
+    return this.#rendered(model, sql`${head}${this.#whereOf(where)}${raw(this.#returning(model))}`)
+  }
+
+  /** `id` is any key of the model. */
+  #shape(model: Model, kind: Kind, assignments: readonly Assignment[], id: Json = null): WriteShape {
+    let shapes = this.#shapes.get(model)
+    if (!shapes) {
+      shapes = new Lru(keptShapes)
+      this.#shapes.set(model, shapes)
+    }
+    let key: string = kind
+    for (let index = 0; index < assignments.length; index++) key += `,${assignments[index]?.attribute.name}`
+    const known = shapes.get(key)
+    if (known) return known
+    const { text, select } =
+      kind === 'update'
+        ? this.update(model, primaryKeyEquals(model, id), assignments)
+        : this.#rendered(model, { parts: this.#insertParts(model, assignments, kind), values: [] })
+    const isEncoded = assignments.map(({ attribute }) => this.#encodes(attribute))
+    const shape = { text, select, isEncoded, isKeyEncoded: this.#encodes(model.primaryKey) }
+    shapes.set(key, shape)
+    return shape
+  }
+
+  #insertParts(model: Model, assignments: readonly Assignment[], kind: Kind): readonly string[] {
+    const head = `insert into ${this.#quote(model.table)}`
+    const tail = `${kind === 'insert missing' ? this.#dialect.ifMissing : ''}${this.#returning(model)}`
+    if (assignments.length === 0) return [`${head} ${this.#dialect.insertDefaults(model)}${tail}`]
+    const columns = assignments.map(({ attribute }) => this.#quote(attribute.column)).join(', ')
+    return [`${head} (${columns}) values (`, ...assignments.slice(1).map(() => ', '), `)${tail}`]
+  }
+
+  #updateParts(model: Model, assignments: readonly Assignment[]): readonly string[] {
+    const head = `update ${this.#quote(model.table)} set `
+    const columns = assignments.map(({ attribute }) => this.#quote(attribute.column))
+    // An update without assignments still returns the row and fires its triggers.
+    const key = this.#quote(model.primaryKey.column)
+    if (columns.length === 0) return [`${head}${key} = ${key}`]
+    return [`${head}${columns[0]} = `, ...columns.slice(1).map((column) => `, ${column} = `), '']
+  }
+
+  /** The row, and after it the operation where a statement can tell it. */
+  #returning(model: Model): string {
+    const { operation } = this.#dialect
+    return ` returning ${this.#lists.of(allAttributes(model))}${operation === undefined ? '' : `, ${operation}`}`
+  }
+
+  #encodes({ type }: Attribute): boolean {
+    return !this.#dialect.boundAsIs.has(type.storedAs)
+  }
+
+  #values(assignments: readonly Assignment[], isEncoded: readonly boolean[]): unknown[] {
+    const values: unknown[] = []
+    for (let index = 0; index < assignments.length; index++) {
+      const { attribute, value } = assignments[index] as Assignment
+      values.push(value !== null && isEncoded[index] ? this.#dialect.encode(attribute, value) : value)
+    }
+    return values
+  }
+
+  #whereOf(condition: Condition): Sql {
+    return isMatchAll(condition) ? raw('') : sql` where ${toSql(condition, this.#dialect)}`
+  }
+
+  #quote(name: string): string {
+    return this.#dialect.identifier(name)
+  }
+
+  #rendered(model: Model, statement: Sql): WriteStatement {
+    const text = textOf(statement, this.#dialect.placeholder)
+    return { text, values: statement.values, access: 'key', select: allAttributes(model) }
+  }
+}

@@ -1,0 +1,58 @@
+import type { Position } from '../../../protocol/change.ts'
+import { yieldToEventLoop } from '../../../support/yield-to-event-loop.ts'
+import { logTable } from '../../capture.ts'
+import type { Keep } from '../../change-log.ts'
+import type { Row } from '../../driver.ts'
+import { jobTable } from '../../job-store.ts'
+
+type Read = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>
+
+/** What is deleted in one transaction, so that other requests are not blocked for long. */
+const trimmedRows = 2000
+const trimmedBytes = 4_000_000
+
+/** The size of a row of the log; the images are not read for it. */
+export const imageBytes = '100 + ifnull(octet_length(before), 0) + ifnull(octet_length(after), 0)'
+
+/** Rows whose times are read in one turn of the event loop. */
+const examinedAtOnce = 5000
+
+/** The last row to be deleted: kept are the rows after the position of the slowest job, within their own bounds. */
+export async function lastToTrim(
+  read: Read,
+  { ageMs, rows, forJobs }: Keep,
+  floor: number,
+  seqOf: (position: Position) => number | undefined,
+): Promise<number> {
+  const until = await lastBefore(read, Date.now() - ageMs, rows, floor)
+  if (!forJobs || until <= floor) return until
+  const [table] = await read(`select 1 from sqlite_schema where name = '${jobTable}'`)
+  const positions = table ? await read(`select position from ${jobTable}`) : []
+  const held = positions.map(([position]) => seqOf(position as string) ?? -1).filter((seq) => seq >= floor)
+  const slowest = Math.min(...held)
+  return slowest >= until ? until : Math.max(slowest, await lastToTrim(read, forJobs, floor, seqOf))
+}
+
+/** The last row that is older than a time, or beyond the number of rows to be kept; a large log is read in slices. */
+async function lastBefore(read: Read, atMs: number, rows: number, floor: number): Promise<number> {
+  const newest = Number((await read(`select max(seq) from ${logTable}`))[0]?.[0] ?? 0)
+  let last = Math.max(0, newest - rows)
+  for (let from = Math.max(last, floor); from < newest; from += examinedAtOnce) {
+    const range = [from, from + examinedAtOnce, atMs]
+    const [row] = await read(`select max(seq) from ${logTable} where seq > ? and seq <= ? and at < ?`, range)
+    if (typeof row?.[0] === 'number') last = row[0]
+    await yieldToEventLoop()
+  }
+  return last
+}
+
+/** The last of the rows after `from` that are deleted together. */
+export async function trimmedTogether(read: Read, from: number, until: number): Promise<number | undefined> {
+  const [row] = await read(
+    `select coalesce(max(seq) filter (where bytes <= ?), min(seq)) from
+       (select seq, sum(size) over (order by seq) as bytes from
+       (select seq, ${imageBytes} as size from ${logTable} where seq > ? and seq <= ? order by seq limit ${trimmedRows}))`,
+    [trimmedBytes, from, until],
+  )
+  return row?.[0] === null ? undefined : Number(row?.[0])
+}

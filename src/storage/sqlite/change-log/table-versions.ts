@@ -1,0 +1,81 @@
+import { logTable } from '../../capture.ts'
+import type { TableVersions } from '../../table-versions.ts'
+import type { Connection } from '../client/connection.ts'
+
+/** More new rows than this are not looked through: all tables count as changed. */
+const maxRows = 256
+
+/**
+ * A counter for each table, moved by the rows of the log. SQLite tells a connection by its `data_version` whether any other
+ * has committed, in this process or in another, so the log is read only then. A commit that the rows of the log
+ * do not explain, such as a change of the schema, moves all counters.
+ */
+export class SqliteTableVersions implements TableVersions {
+  readonly #reading: Connection
+  readonly #isCaptured: () => boolean
+  readonly #counters = new Map<string, number>()
+  /** Of all tables. */
+  #common = 0
+  #seen: unknown
+  #schema: unknown
+  #isTold = false
+  #last: { readonly seq: unknown; readonly at: unknown } | undefined
+
+  /** `reading` writes nothing itself. `isCaptured`: whether all changes of all tables are written to the log. */
+  constructor(reading: Connection, isCaptured: () => boolean) {
+    this.#reading = reading
+    this.#isCaptured = isCaptured
+  }
+
+  of(tables: readonly string[]): string | undefined {
+    // An open snapshot would see neither later commits nor later rows.
+    if (this.#reading.inTransaction) return undefined
+    try {
+      const version = this.#one('pragma data_version')
+      if (version !== this.#seen) this.#refresh(version)
+    } catch {
+      this.#seen = undefined
+      return undefined
+    }
+    if (!this.#isTold) return undefined
+    let text = String(this.#common)
+    for (const table of tables) text += `.${this.#counters.get(table) ?? 0}`
+    return text
+  }
+
+  /** The version is known before the log is read: what is committed in between is counted twice, and never missed. */
+  #refresh(version: unknown): void {
+    const schema = this.#one('pragma schema_version')
+    if (schema !== this.#schema) {
+      this.#isTold = this.#isCaptured()
+      this.#schema = schema
+      this.#last = undefined
+    }
+    if (!this.#countNewRows()) this.#common++
+    this.#seen = version
+  }
+
+  /** False: the new rows of the log do not explain what was committed. */
+  #countNewRows(): boolean {
+    const last = this.#last
+    if (last !== undefined && this.#one(`select at from ${logTable} where seq = ?`, last.seq) === last.at) {
+      const text = `select seq, at, model from ${logTable} where seq > ? order by seq limit ${maxRows + 1}`
+      const rows = this.#reading.read(text, [last.seq])
+      const [end] = rows.slice(-1)
+      // The numbers of the log have no gaps: what is missing was deleted.
+      if (end && rows.length <= maxRows && Number(end[0]) - Number(last.seq) === rows.length) {
+        for (const [, , table] of rows)
+          this.#counters.set(table as string, (this.#counters.get(table as string) ?? 0) + 1)
+        this.#last = { seq: end[0], at: end[1] }
+        return true
+      }
+    }
+    const [head] = this.#reading.read(`select seq, at from ${logTable} order by seq desc limit 1`, [])
+    this.#last = head && { seq: head[0], at: head[1] }
+    return false
+  }
+
+  #one(text: string, ...values: readonly unknown[]): unknown {
+    return this.#reading.read(text, values)[0]?.[0]
+  }
+}

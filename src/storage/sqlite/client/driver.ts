@@ -1,0 +1,234 @@
+import { ServiceError } from '../../../protocol/errors.ts'
+import { eventLoopTurn } from '../../../support/event-loop-turn.ts'
+import type { Limits } from '../../../support/limits.ts'
+import type { MaybePromise } from '../../../support/maybe-promise.ts'
+import type { ChangeNotifier } from '../../change-notifier.ts'
+import type { Driver, Query, Read, Row, Scan, Statement, TransactionOptions } from '../../driver.ts'
+import type { ReadOptions } from '../../store.ts'
+import type { WriteOrigin } from '../../write-origin.ts'
+import { OperationMarker } from '../change-log/operation-marker.ts'
+import { sqliteError } from '../errors.ts'
+import { CheckpointThread } from './checkpoint-thread.ts'
+import { Connection } from './connection.ts'
+import { EventLoopReader, NeedsReader } from './event-loop-reader.ts'
+import { GroupCommitQueue } from './group-commit-queue.ts'
+import { ReadConnections } from './read-connections.ts'
+import { ReaderPool } from './reader-pool.ts'
+import { retryWhileBusy } from './retry-while-busy.ts'
+import { BudgetExceeded, RowGuard } from './row-guard.ts'
+import { checkpointPages, WalCheckpointer } from './wal-checkpointer.ts'
+
+export interface SqliteDriverParts {
+  /** A file, or `:memory:`. */
+  readonly path: string
+  readonly limits: Limits
+  /** Called after each commit. */
+  readonly notifier: ChangeNotifier
+  readonly onScan?: (scan: Scan) => void
+}
+
+/**
+ * One writing connection, and one for reads that sees committed rows only. Reads whose cost is bounded run on the event
+ * loop; scans run in reader processes.
+ */
+export class SqliteDriver implements Driver {
+  readonly #limits: Limits
+  readonly #writing: Connection
+  /** In memory there is one connection only. */
+  #reading: Connection
+  readonly #connections: ReadConnections | undefined
+  readonly #writer: GroupCommitQueue
+  readonly #reader: EventLoopReader
+  readonly #processes: ReaderPool | undefined
+  readonly #checkpoints: CheckpointThread | undefined
+  readonly #guard: RowGuard
+
+  constructor({ path, limits, notifier, onScan = () => {} }: SqliteDriverParts) {
+    this.#limits = limits
+    const inMemory = path === ':memory:'
+    const guard = new RowGuard()
+    this.#guard = guard
+    this.#writing = new Connection(path, { readOnly: false })
+    guard.install(this.#writing)
+    this.#connections = inMemory ? undefined : new ReadConnections(path, guard)
+    this.#reading = this.#connections?.take() ?? this.#writing
+    this.#reader = new EventLoopReader(this.#reading, guard, limits.maxBlockMs, onScan)
+    this.#processes = inMemory ? undefined : new ReaderPool(path, limits)
+    this.#checkpoints = inMemory ? undefined : new CheckpointThread(path)
+    const checkpointer = this.#checkpoints && new WalCheckpointer(path, this.#writing, this.#checkpoints)
+    this.#writer = new GroupCommitQueue(this.#writing, limits, notifier, checkpointer)
+  }
+
+  /** Must be awaited before any use: another program may have locked the file. */
+  async prepare(): Promise<void> {
+    if (this.#reading === this.#writing) return
+    const pragmas = `pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = ${checkpointPages}`
+    await retryWhileBusy(() => this.#writing.exec(pragmas), this.#limits.busyTimeoutMs)
+  }
+
+  /** The connection for the schema, before anything is served. */
+  get setup(): Connection {
+    return this.#writing
+  }
+
+  /** The connection for reads; in memory it is the writing one. */
+  get reading(): Connection {
+    return this.#reading
+  }
+
+  /** From now on the log rows of one operation get a common number. */
+  markOperations(): void {
+    this.#writer.marker = new OperationMarker(this.#writing)
+  }
+
+  readonly query: Query = (text, values) => this.#readKey(text, values)
+
+  #readKey(text: string, values: readonly unknown[]): MaybePromise<readonly Row[]> {
+    const reading = this.#reading
+    if (reading === this.#writing && this.#mustQueue) return this.#readQueued((reader) => reader.query(text, values))
+    try {
+      return reading.read(text, values)
+    } catch (error) {
+      throw sqliteError(error)
+    }
+  }
+
+  read(statement: Statement, options?: ReadOptions): MaybePromise<readonly Row[]> {
+    if (statement.access === 'key') return this.#readKey(statement.text, statement.values)
+    const processes = this.#processes
+    if (!processes) return this.#readInMemory(statement)
+    if (eventLoopTurn.isUsed) return eventLoopTurn.next().then(() => this.read(statement, options))
+    try {
+      return this.#reader.read(statement, this.#reading)
+    } catch (error) {
+      if (error instanceof NeedsReader) return processes.run(statement, options)
+      throw sqliteError(error)
+    }
+  }
+
+  #readInMemory(statement: Statement): MaybePromise<readonly Row[]> {
+    const read = (reader: EventLoopReader) => reader.limited(statement, this.#limits.statementTimeoutMs)
+    if (this.#mustQueue) return this.#readQueued(read)
+    try {
+      return read(this.#reader)
+    } catch (error) {
+      throw sqliteError(error)
+    }
+  }
+
+  /** In memory there is one connection, on which an open transaction would show rows that are not committed. */
+  get #mustQueue(): boolean {
+    return this.#reading === this.#writing && this.#reading.inTransaction
+  }
+
+  #readQueued(read: (reader: EventLoopReader) => readonly Row[]): Promise<readonly Row[]> {
+    return this.#writer.run(() => read(this.#reader), { single: true, origin: undefined })
+  }
+
+  /** With a scan among its reads, a snapshot is run again in a reader process: rows and position must belong together. */
+  snapshot<T>(work: (read: Read) => MaybePromise<T>, options?: ReadOptions): MaybePromise<T> {
+    const processes = this.#processes
+    const connections = this.#connections
+    if (!processes || !connections) return this.#snapshotInMemory(work)
+    const waiting = eventLoopTurn.isUsed ? eventLoopTurn.next() : connections.waiting
+    if (waiting) return waiting.then(() => this.snapshot(work, options))
+    const reading = this.#reading
+    const rollback = (): void => {
+      if (reading.inTransaction) reading.exec('rollback')
+    }
+    const repeat = (error: unknown): MaybePromise<T> => {
+      if (error instanceof NeedsReader) return processes.snapshot(work, options)
+      throw sqliteError(error)
+    }
+    const run = (): MaybePromise<T> => {
+      reading.exec('begin')
+      return work((statement) => this.#readFair(statement, reading))
+    }
+    const end = (result: T): T => {
+      reading.exec('commit')
+      return result
+    }
+    try {
+      const result = run()
+      if (!(result instanceof Promise)) return end(result)
+      // Meanwhile others read what is committed, through another connection.
+      this.#reading = connections.take()
+      return result
+        .then(end)
+        .finally(() => {
+          rollback()
+          connections.give(reading)
+        })
+        .catch(repeat)
+    } catch (error) {
+      rollback()
+      return repeat(error)
+    }
+  }
+
+  #readFair(statement: Statement, connection: Connection): MaybePromise<readonly Row[]> {
+    if (statement.access === 'key' || !eventLoopTurn.isUsed) return this.#reader.read(statement, connection)
+    return eventLoopTurn.next().then(() => this.#readFair(statement, connection))
+  }
+
+  #snapshotInMemory<T>(work: (read: Read) => MaybePromise<T>): Promise<T> {
+    const read: Read = (statement) => {
+      try {
+        return this.#reader.limited(statement, this.#limits.statementTimeoutMs)
+      } catch (error) {
+        throw sqliteError(error)
+      }
+    }
+    return this.#writer.run(() => work(read), { single: false, origin: undefined })
+  }
+
+  write(text: string, values: readonly unknown[], origin: WriteOrigin | undefined): Promise<readonly Row[]> {
+    return this.#writer.write(text, values, origin)
+  }
+
+  transaction<T>(
+    work: (query: Query) => MaybePromise<T>,
+    origin: WriteOrigin | undefined,
+    { isExclusive = false }: TransactionOptions = {},
+  ): Promise<T> {
+    const run = (query: Query) => work(withDatabaseErrors(isExclusive ? this.#limited(query) : query))
+    return this.#writer.run(run, { single: false, origin, isExclusive })
+  }
+
+  /** Bounds the time that the reads of one transaction take together: a scan on the writing connection blocks the process. */
+  #limited(query: Query): Query {
+    const { maxTransactionBlockMs } = this.#limits
+    let leftMs = maxTransactionBlockMs
+    return (text, values) => {
+      const begin = performance.now()
+      try {
+        return this.#guard.limit(leftMs, () => query(text, values))
+      } catch (error) {
+        if (!(error instanceof BudgetExceeded)) throw error
+        const message = `The reads of the transaction took longer than ${maxTransactionBlockMs} ms`
+        throw new ServiceError('E_TIMEOUT', message, { limit: 'maxTransactionBlockMs', cause: error })
+      } finally {
+        if (text.startsWith('select')) leftMs -= performance.now() - begin
+      }
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#writer.close()
+    this.#processes?.close()
+    await this.#checkpoints?.close()
+    this.#connections?.[Symbol.dispose]()
+    this.#writing[Symbol.dispose]()
+  }
+}
+
+/** Statements of a transaction throw DatabaseErrors, as they do on every database. */
+const withDatabaseErrors =
+  (query: Query): Query =>
+  (text, values) => {
+    try {
+      return query(text, values)
+    } catch (error) {
+      throw sqliteError(error)
+    }
+  }

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Connection } from './connection.ts'
+import { EventLoopReader, NeedsReader } from './event-loop-reader.ts'
+import { RowGuard } from './row-guard.ts'
+
+/** Blocks without using the processor, like a process that the system has suspended. */
+const suspend = (ms: number): number => {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+  return 1
+}
+
+const compute = (ms: number): number => {
+  const { user } = process.threadCpuUsage()
+  while (process.threadCpuUsage().user - user < ms * 1000);
+  return 1
+}
+
+/** Reads with a statement whose runs call the function. The result is how often it ran on the event loop. */
+async function runsOnEventLoop(work: () => number, runs: number): Promise<number> {
+  using connection = new Connection(':memory:', { readOnly: false })
+  const guard = new RowGuard()
+  guard.install(connection)
+  connection.define('work', work)
+  const reader = new EventLoopReader(connection, guard, 1000, () => {})
+  let count = 0
+  for (let run = 0; run < runs; run++) {
+    await nextTurn()
+    try {
+      reader.read({ text: 'select work()', values: [], access: 'filter' }, connection)
+      count++
+    } catch (error) {
+      if (!(error instanceof NeedsReader)) throw error
+    }
+  }
+  return count
+}
+
+describe('a statement that takes long on the event loop', () => {
+  test('goes to a reader process when it uses the processor', async () =>
+    assert.equal(await runsOnEventLoop(() => compute(15), 4), 2))
+
+  test('stays when the process was suspended', async () => assert.equal(await runsOnEventLoop(() => suspend(15), 4), 4))
+
+  test('stays when a run in between was fast', async () => {
+    const durations = [15, 0, 15, 0]
+    assert.equal(await runsOnEventLoop(() => compute(durations.shift() as number), 4), 4)
+  })
+})

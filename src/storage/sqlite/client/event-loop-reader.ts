@@ -1,0 +1,82 @@
+import { eventLoopTurn } from '../../../support/event-loop-turn.ts'
+import { Lru } from '../../../support/lru.ts'
+import { DatabaseError, type Row, type Scan, type Statement } from '../../driver.ts'
+import type { Connection } from './connection.ts'
+import { QueryPlans } from './query-plans.ts'
+import { BudgetExceeded, type RowGuard } from './row-guard.ts'
+
+/**
+ * A statement that takes longer than this twice in succession, the second time measured in CPU time, goes to a reader
+ * process from then on. On a busy machine the first time alone proves nothing: the process may have been suspended.
+ */
+const slowMs = 10
+/** With less than this left in a turn, a statement is not begun. */
+const leastMs = 2
+
+const keptSuspects = 1000
+
+/** Thrown for a statement that must not run on the event loop. */
+export class NeedsReader extends Error {}
+
+/** Runs the reads of bounded cost on the event loop, and no others. */
+export class EventLoopReader {
+  readonly #connection: Connection
+  readonly #guard: RowGuard
+  readonly #plans: QueryPlans
+  readonly #maxBlockMs: number
+  /** The statements whose last run was slow. */
+  readonly #suspects = new Lru<string, boolean>(keptSuspects)
+
+  constructor(connection: Connection, guard: RowGuard, maxBlockMs: number, onScan: (scan: Scan) => void) {
+    this.#connection = connection
+    this.#guard = guard
+    this.#plans = new QueryPlans(connection, onScan)
+    this.#maxBlockMs = maxBlockMs
+  }
+
+  query(text: string, values: readonly unknown[]): readonly Row[] {
+    return this.#connection.read(text, values)
+  }
+
+  /** Throws NeedsReader for a scan, and for a statement that exceeds what is left of this turn of the event loop. */
+  read(statement: Statement, connection: Connection): readonly Row[] {
+    const { text, values, access } = statement
+    if (access === 'key') return connection.read(text, values)
+    const begin = performance.now()
+    const beginCpuMs = this.#suspects.get(text) ? cpuMs() : undefined
+    const budgetMs = this.#maxBlockMs - eventLoopTurn.usedMs
+    try {
+      if (budgetMs < leastMs || this.#plans.classOf(statement) === 'scan') throw new NeedsReader()
+      const rows = this.#guard.limit(budgetMs, () => connection.read(text, values))
+      if (performance.now() - begin > slowMs) this.#wasSlow(statement, beginCpuMs, slowMs)
+      else if (beginCpuMs !== undefined) this.#suspects.set(text, false)
+      return rows
+    } catch (error) {
+      if (!(error instanceof BudgetExceeded)) throw error
+      this.#wasSlow(statement, beginCpuMs, budgetMs / 2)
+      throw new NeedsReader()
+    }
+  }
+
+  #wasSlow(statement: Statement, beginCpuMs: number | undefined, limitMs: number): void {
+    const { text } = statement
+    if (beginCpuMs === undefined) this.#suspects.set(text, true)
+    else if (cpuMs() - beginCpuMs > limitMs) this.#plans.demote(statement)
+    else this.#suspects.set(text, false)
+  }
+
+  /** For a database that other processes cannot read: the statement runs here and fails after a time. */
+  limited({ text, values }: Statement, timeoutMs: number): readonly Row[] {
+    try {
+      return this.#guard.limit(timeoutMs, () => this.#connection.read(text, values))
+    } catch (error) {
+      throw error instanceof BudgetExceeded ? new DatabaseError({ kind: 'timeout' }, error) : error
+    }
+  }
+}
+
+/** The CPU time of this thread, which does not advance while the process is suspended. */
+function cpuMs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1000
+}

@@ -1,0 +1,300 @@
+import type { Limits } from '../../../support/limits.ts'
+import type { MaybePromise } from '../../../support/maybe-promise.ts'
+import { yieldToEventLoop } from '../../../support/yield-to-event-loop.ts'
+import type { ChangeNotifier } from '../../change-notifier.ts'
+import { DatabaseError, type Query, type Row } from '../../driver.ts'
+import type { WriteOrigin } from '../../write-origin.ts'
+import type { OperationMarker } from '../change-log/operation-marker.ts'
+import { isBusy, isConstraint, isOutOfRange, sqliteError } from '../errors.ts'
+import type { Connection } from './connection.ts'
+import { hasFailClause } from './fail-clause.ts'
+import { retryWhileBusy } from './retry-while-busy.ts'
+import { checkMs, commitsPerCheck, type WalCheckpointer } from './wal-checkpointer.ts'
+import type { Job, JobOptions, Work } from './write-job.ts'
+import { WriterFairness } from './writer-fairness.ts'
+
+/** A commit waits for the disk, so operations that arrive together share one; this bounds the duration of one batch. */
+const maxBatch = 500
+/** A batch that has run this long without a pause lets other requests in; its transaction stays open. */
+const maxTurnMs = 10
+/** A transaction that has taken this long is committed: a commit of much that was written blocks the event loop. */
+const maxTransactionMs = 100
+const overdueCheckMs = 50
+/** Writes whose answers are made in one turn of the event loop. */
+const answeredAtOnce = 100
+/** Each run detects one more statement that returns integers beyond 2^53; no operation has this many statements. */
+const maxRuns = 100
+
+/**
+ * Runs all writes of this process, strictly one operation after another. Operations that arrive in one turn of the event
+ * loop share a transaction; each is undone alone if it fails, and acknowledged after the commit. When an error ends the
+ * shared transaction, each operation is run again in a transaction of its own.
+ */
+export class GroupCommitQueue {
+  readonly #connection: Connection
+  readonly #limits: Limits
+  readonly #notifier: ChangeNotifier
+  /** Undefined for a database in memory. */
+  readonly #checkpointer: WalCheckpointer | undefined
+  readonly #fairness = new WriterFairness()
+  #queue: Job[] = []
+  /** The number of exclusive jobs in the queue. */
+  #exclusive = 0
+  #isDraining = false
+  #drained: PromiseWithResolvers<void> | undefined
+  #checkpointing: Promise<void> | undefined
+  /** Since the last check of the write-ahead log, and the time of that check. */
+  #commits = 0
+  #checkedAt = 0
+  /** The number of the last log row of the open transaction, where it is known. */
+  #lastLogRow: number | undefined
+  #closed = false
+  /** Set where there is a change log. */
+  marker: OperationMarker | undefined
+
+  constructor(connection: Connection, limits: Limits, notifier: ChangeNotifier, checkpointer?: WalCheckpointer) {
+    this.#connection = connection
+    this.#limits = limits
+    this.#notifier = notifier
+    this.#checkpointer = checkpointer
+  }
+
+  write(text: string, values: readonly unknown[], origin: WriteOrigin | undefined): Promise<readonly Row[]> {
+    return this.#add(undefined, text, values, true, origin, false) as Promise<readonly Row[]>
+  }
+
+  run<T>(run: (query: Query) => MaybePromise<T>, { single, origin, isExclusive = false }: JobOptions): Promise<T> {
+    return this.#add(run, '', [], single, origin, isExclusive) as Promise<T>
+  }
+
+  #add(
+    run: Work | undefined,
+    text: string,
+    values: readonly unknown[],
+    single: boolean,
+    origin: WriteOrigin | undefined,
+    isExclusive: boolean,
+  ): Promise<unknown> {
+    if (this.#closed) return Promise.reject(new DatabaseError({ kind: 'lost' }, 'The database is closed'))
+    const { maxQueuedWrites } = this.#limits
+    if (this.#queue.length >= maxQueuedWrites)
+      return Promise.reject(new DatabaseError({ kind: 'busy' }, `More than ${maxQueuedWrites} writes are queued`))
+    if (isExclusive) this.#exclusive++
+    const settled = Promise.withResolvers<unknown>()
+    const queuedAt = performance.now()
+    this.#queue.push({ run, text, values, single, origin, isExclusive, queuedAt, settled, value: undefined, runs: 0 })
+    if (!this.#isDraining) {
+      this.#isDraining = true
+      setImmediate(this.#drain) // requests that have arrived already share the commit
+    }
+    return settled.promise
+  }
+
+  readonly #drain = async (): Promise<void> => {
+    try {
+      while (this.#queue.length > 0) {
+        const begun = this.#begin(this.#queue)
+        if (begun === true || (await begun)) {
+          if (this.#exclusive === 0) await this.#batch(this.#queue.splice(0, maxBatch))
+          else await this.#next()
+        }
+        if (this.#queue.length > 0) await yieldToEventLoop()
+      }
+    } finally {
+      this.#isDraining = false
+      this.#drained?.resolve()
+    }
+  }
+
+  /** Runs the first jobs of the queue in the transaction that has begun: an exclusive one, or those before it. */
+  async #next(): Promise<void> {
+    const first = this.#queue.findIndex(({ isExclusive }) => isExclusive)
+    if (first !== 0) return this.#batch(this.#queue.splice(0, Math.min(first, maxBatch)))
+    this.#exclusive--
+    const job = this.#queue.shift() as Job
+    const overdue = setInterval(() => this.#rejectOverdue(), overdueCheckMs)
+    try {
+      while (!(await this.#alone(job)) && (await this.#begin([job])));
+    } finally {
+      clearInterval(overdue)
+    }
+  }
+
+  /** Writes do not wait for a transaction of the application any longer than for another program. */
+  #rejectOverdue(): void {
+    const oldest = performance.now() - this.#limits.busyTimeoutMs
+    while (this.#queue[0] !== undefined && this.#queue[0].queuedAt < oldest) {
+      const job = this.#queue.shift() as Job
+      if (job.isExclusive) this.#exclusive--
+      job.settled.reject(new DatabaseError({ kind: 'busy' }, 'A transaction holds the writer'))
+    }
+  }
+
+  /** Begins a transaction, at once where nothing is in the way. */
+  #begin(jobs: Job[]): true | Promise<boolean> {
+    this.#lastLogRow = undefined
+    const pause = this.#checkpointing ?? this.#fairness.next(performance.now())
+    this.#checkpointing = undefined
+    if (pause) return this.#beginAfter(pause, jobs)
+    try {
+      this.#connection.exec('begin immediate')
+      return true
+    } catch (error) {
+      return isBusy(error) ? this.#beginAfter(undefined, jobs) : this.#refuse(jobs, error)
+    }
+  }
+
+  /** Waits while another program holds the write lock; after `busyTimeoutMs` all of these jobs are rejected. */
+  async #beginAfter(pause: Promise<void> | undefined, jobs: Job[]): Promise<boolean> {
+    try {
+      await pause
+      await retryWhileBusy(
+        () => this.#connection.exec('begin immediate'),
+        this.#limits.busyTimeoutMs,
+        () => this.#fairness.contended(performance.now()),
+      )
+      return true
+    } catch (error) {
+      return this.#refuse(jobs, error)
+    }
+  }
+
+  async #refuse(jobs: Job[], error: unknown): Promise<false> {
+    if (jobs === this.#queue) this.#exclusive = 0
+    for (const { settled } of jobs.splice(0)) settled.reject(sqliteError(error))
+    return false
+  }
+
+  /** `careful`: every job runs in a savepoint, also a single statement. */
+  async #batch(given: readonly Job[], careful = false): Promise<void> {
+    const done: Job[] = []
+    const failed: [Job, unknown][] = []
+    const begun = performance.now()
+    let jobs = given
+    let resumed = begun
+    for (const [index, job] of given.entries()) {
+      if (index > 0 && performance.now() - begun > maxTransactionMs) {
+        this.#queue.unshift(...given.slice(index))
+        jobs = given.slice(0, index)
+        break
+      }
+      if (performance.now() - resumed > maxTurnMs) {
+        await yieldToEventLoop()
+        resumed = performance.now()
+      }
+      try {
+        const value = job.single && !careful ? this.#run(job) : this.#several(job)
+        job.value = value instanceof Promise ? await value : value
+        done.push(job)
+      } catch (error) {
+        if (!this.#connection.inTransaction || isOutOfRange(error)) return this.#replay(jobs, error)
+        if (job.single && !careful && isConstraint(error) && hasFailClause(this.#connection))
+          return this.#repeat(jobs, error)
+        failed.push([job, error])
+      }
+    }
+    try {
+      this.#connection.exec('commit')
+    } catch (error) {
+      return this.#replay(jobs, error)
+    }
+    for (; done.length > answeredAtOnce; await yieldToEventLoop())
+      for (const { settled, value } of done.splice(0, answeredAtOnce)) settled.resolve(value)
+    this.#settle(done, failed)
+  }
+
+  #settle(done: readonly Job[], failed: readonly [Job, unknown][]): void {
+    for (const { settled, value } of done) settled.resolve(value)
+    for (const [{ settled }, error] of failed) settled.reject(sqliteError(error))
+    const now = performance.now()
+    this.#fairness.ended(now)
+    if (done.length === 0) return
+    if (this.#notifier.hasListeners) this.#notifier.call()
+    if (++this.#commits < commitsPerCheck && now - this.#checkedAt < checkMs) return
+    this.#commits = 0
+    this.#checkedAt = now
+    this.#checkpointing = this.#checkpointer?.check()
+  }
+
+  /** Rolls back the batch and runs it again, each statement in a savepoint. */
+  async #repeat(jobs: readonly Job[], error: unknown): Promise<void> {
+    if (jobs.length === 1) return this.#replay(jobs, error)
+    this.#rollback()
+    if (await this.#begin([...jobs])) await this.#batch(jobs, true)
+  }
+
+  /** Rolls back the batch and runs each job in its own transaction, so that only the failing one is rejected. */
+  async #replay(jobs: readonly Job[], error: unknown): Promise<void> {
+    this.#rollback()
+    if (jobs.length === 1 && !isOutOfRange(error)) return (jobs[0] as Job).settled.reject(sqliteError(error))
+    for (const left = [...jobs]; left.length > 0; ) {
+      if (!(await this.#begin(left))) return
+      if (await this.#alone(left[0] as Job)) left.shift()
+    }
+  }
+
+  /** False: the job must run again, because a statement returned integers that are now read as big integers. */
+  async #alone(job: Job): Promise<boolean> {
+    try {
+      job.value = await (job.single ? this.#run(job) : this.#several(job))
+      this.#connection.exec('commit')
+      this.#settle([job], [])
+    } catch (error) {
+      this.#rollback()
+      if (isOutOfRange(error) && job.runs++ < maxRuns) return false
+      job.settled.reject(sqliteError(error))
+    }
+    return true
+  }
+
+  #rollback(): void {
+    if (this.#connection.inTransaction) this.#connection.exec('rollback')
+  }
+
+  async #several(job: Job): Promise<unknown> {
+    this.#connection.exec('savepoint operation')
+    try {
+      const value = await this.#run(job)
+      this.#connection.exec('release operation')
+      return value
+    } catch (error) {
+      if (this.#connection.inTransaction) this.#connection.exec('rollback to operation; release operation')
+      throw error
+    }
+  }
+
+  /**
+   * Gives the log rows of one operation a common number, distinct from others in the same transaction. Nothing else writes
+   * to the log in between, so the last row of one operation precedes the first of the next.
+   */
+  #run(job: Job): MaybePromise<unknown> {
+    // The rows of a single statement without an origin are not marked.
+    const marker = job.single && job.origin === undefined ? undefined : this.marker
+    const before = marker ? (this.#lastLogRow ?? marker.last()) : 0
+    this.#lastLogRow = undefined // what fails is rolled back
+    if (!job.single) marker?.begin(before, job.origin)
+    const value = job.run ? job.run(this.#query) : this.#connection.all(job.text, job.values)
+    if (!marker) return value
+    const last =
+      value instanceof Promise ? value.then(() => marker.end(before, job.origin)) : marker.end(before, job.origin)
+    if (last instanceof Promise) {
+      return last.then((last) => {
+        this.#lastLogRow = last
+        return value
+      })
+    }
+    this.#lastLogRow = last
+    return value
+  }
+
+  readonly #query: Query = (text: string, values: readonly unknown[]): readonly Row[] =>
+    this.#connection.all(text, values)
+
+  /** Finishes accepted operations and rejects new ones. */
+  async close(): Promise<void> {
+    this.#closed = true
+    if (!this.#isDraining) return
+    this.#drained ??= Promise.withResolvers()
+    await this.#drained.promise
+  }
+}

@@ -1,0 +1,77 @@
+import { Lru } from '../../../support/lru.ts'
+import type { CostClass, Row, Scan, Statement } from '../../driver.ts'
+import type { Connection } from './connection.ts'
+
+const keptPlans = 1000
+/** A plan is asked for again after this time: tables grow, and indexes come and go. */
+const planMs = 60_000
+/** A scan of a table with at most this many rows is bounded: it takes less time than a reader process needs to answer. */
+const smallTableRows = 1000
+
+interface Plan {
+  readonly costClass: CostClass
+  readonly until: number
+}
+
+/** The cost class of each statement, from EXPLAIN QUERY PLAN and from what its runs have taken. */
+export class QueryPlans {
+  readonly #connection: Connection
+  readonly #onScan: (scan: Scan) => void
+  readonly #plans = new Lru<string, Plan>(keptPlans)
+
+  constructor(connection: Connection, onScan: (scan: Scan) => void) {
+    this.#connection = connection
+    this.#onScan = onScan
+  }
+
+  classOf({ text, access, shape }: Statement): CostClass {
+    const known = this.#plans.get(text)
+    if (known && known.until > performance.now()) return known.costClass
+    const tables = scannedTables(this.#connection.all(`explain query plan ${text}`, []), access === 'page')
+    const large = tables.filter((table) => !this.#isSmall(table))
+    const costClass = large.length > 0 ? 'scan' : 'indexed'
+    if (costClass === 'scan' && known?.costClass !== 'scan') this.#onScan({ text, shape, tables: large })
+    return this.#keep(text, costClass)
+  }
+
+  /** The statement has taken longer than its plan promised. */
+  demote({ text, shape }: Statement): void {
+    this.#keep(text, 'scan')
+    this.#onScan({ text, shape, tables: [] })
+  }
+
+  #keep(text: string, costClass: CostClass): CostClass {
+    this.#plans.set(text, { costClass, until: performance.now() + planMs })
+    return costClass
+  }
+
+  #isSmall(table: string): boolean {
+    try {
+      const name = `"${table.replaceAll('"', '""')}"`
+      const [row] = this.#connection.all(`select count(*) from (select 1 from ${name} limit ${smallTableRows + 1})`, [])
+      return Number(row?.[0]) <= smallTableRows
+    } catch {
+      return false // an alias
+    }
+  }
+}
+
+const scan = /^SCAN (.+?)(?: USING (?:COVERING )?INDEX .*)?$/
+const isNotATable = /^SCAN (?:CONSTANT ROW|\(|keelson_)| VIRTUAL TABLE /
+
+/**
+ * The tables whose rows are all read. A page without a condition scans its table in the order of an index and stops at
+ * its limit; only a sort makes it read all rows.
+ */
+export function scannedTables(plan: readonly Row[], isPage: boolean): readonly string[] {
+  const details = plan.map((row) => String(row[3]))
+  const sorts = details.some((detail) => detail.startsWith('USE TEMP B-TREE'))
+  if (isPage && !sorts) return []
+  return details.flatMap((detail) => {
+    // An index that is made for one statement reads the whole table.
+    const automatic = /^SEARCH (\S+) USING AUTOMATIC/.exec(detail)
+    if (automatic) return automatic[1] as string
+    if (isNotATable.test(detail)) return []
+    return scan.exec(detail)?.[1] ?? []
+  })
+}

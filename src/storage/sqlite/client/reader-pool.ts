@@ -1,0 +1,120 @@
+import type { Limits } from '../../../support/limits.ts'
+import type { MaybePromise } from '../../../support/maybe-promise.ts'
+import { DatabaseError, type Read, type Row, type Statement } from '../../driver.ts'
+import type { ReadOptions } from '../../store.ts'
+import { abortedRead, ReaderProcess } from './reader-process.ts'
+
+/** An idle reader process is ended after this time. */
+const idleMs = 30_000
+const maxWaiting = 1_000
+
+interface Waiting {
+  readonly resolve: (reader: ReaderProcess) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** The reader processes of one file, started when they are needed. A read waits while all of them are in use. */
+export class ReaderPool {
+  readonly #path: string
+  readonly #limits: Pick<Limits, 'maxScans' | 'statementTimeoutMs' | 'busyTimeoutMs'>
+  readonly #used = new Set<ReaderProcess>()
+  readonly #waiting = new Set<Waiting>()
+  #idle: { readonly reader: ReaderProcess; readonly sinceMs: number }[] = []
+  #sweep: NodeJS.Timeout | undefined
+  #isClosed = false
+
+  constructor(path: string, limits: Pick<Limits, 'maxScans' | 'statementTimeoutMs' | 'busyTimeoutMs'>) {
+    this.#path = path
+    this.#limits = limits
+  }
+
+  run({ text, values }: Statement, options?: ReadOptions): Promise<readonly Row[]> {
+    return this.#use(options, (reader) => reader.run(text, values, options))
+  }
+
+  /** Several reads in one snapshot. */
+  snapshot<T>(work: (read: Read) => MaybePromise<T>, options?: ReadOptions): Promise<T> {
+    return this.#use(options, async (reader) => {
+      await reader.run('begin', [], options)
+      try {
+        return await work(({ text, values }) => reader.run(text, values, options))
+      } finally {
+        if (reader.isUsable) await reader.run('rollback', [])
+      }
+    })
+  }
+
+  async #use<T>(options: ReadOptions | undefined, work: (reader: ReaderProcess) => Promise<T>): Promise<T> {
+    const reader = await this.#acquire(options?.signal)
+    try {
+      return await work(reader)
+    } finally {
+      this.#release(reader)
+    }
+  }
+
+  async #acquire(signal: AbortSignal | undefined): Promise<ReaderProcess> {
+    if (this.#isClosed) throw closed()
+    if (signal?.aborted) throw abortedRead()
+    if (this.#used.size >= this.#limits.maxScans) return this.#wait(signal)
+    return this.#take(this.#idle.pop()?.reader ?? new ReaderProcess(this.#path, this.#limits.statementTimeoutMs))
+  }
+
+  #take(reader: ReaderProcess): ReaderProcess {
+    this.#used.add(reader)
+    return reader
+  }
+
+  #wait(signal: AbortSignal | undefined): Promise<ReaderProcess> {
+    const waitMs = this.#limits.busyTimeoutMs
+    if (this.#waiting.size >= maxWaiting) throw new DatabaseError({ kind: 'busy' }, `${maxWaiting} scans are waiting`)
+    const { promise, resolve, reject } = Promise.withResolvers<ReaderProcess>()
+    const waiting = { resolve, reject }
+    const aborted = () => reject(abortedRead())
+    const timedOut = () => reject(new DatabaseError({ kind: 'busy' }, `No reader was free within ${waitMs} ms`))
+    const timer = setTimeout(timedOut, waitMs)
+    signal?.addEventListener('abort', aborted)
+    this.#waiting.add(waiting)
+    return promise.finally(() => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', aborted)
+      this.#waiting.delete(waiting)
+    })
+  }
+
+  #release(reader: ReaderProcess): void {
+    this.#used.delete(reader)
+    const [next] = this.#waiting
+    if (this.#isClosed) reader.kill()
+    else if (next) {
+      this.#waiting.delete(next)
+      next.resolve(
+        this.#take(reader.isUsable ? reader : new ReaderProcess(this.#path, this.#limits.statementTimeoutMs)),
+      )
+    } else if (reader.isUsable) {
+      this.#idle.push({ reader, sinceMs: performance.now() })
+      this.#sweep ??= setInterval(() => this.#endIdle(), idleMs / 2).unref()
+    }
+  }
+
+  #endIdle(): void {
+    const oldest = performance.now() - idleMs
+    this.#idle = this.#idle.filter(({ reader, sinceMs }) => {
+      if (sinceMs < oldest) reader.kill()
+      return sinceMs >= oldest
+    })
+    if (this.#idle.length > 0) return
+    clearInterval(this.#sweep)
+    this.#sweep = undefined
+  }
+
+  close(): void {
+    this.#isClosed = true
+    clearInterval(this.#sweep)
+    for (const { reject } of this.#waiting) reject(closed())
+    for (const reader of this.#used) reader.kill()
+    for (const { reader } of this.#idle) reader.kill()
+  }
+}
+
+const closed = (): DatabaseError => new DatabaseError({ kind: 'lost' }, 'The database is closed')

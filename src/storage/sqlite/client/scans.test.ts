@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { asOtherProgram, newFile, SqliteForTest } from '../../../../test/support/sqlite.ts'
+import { defaultLimits } from '../../../support/limits.ts'
+import { ChangeNotifier } from '../../change-notifier.ts'
+import { type Access, DatabaseError, type DatabaseErrorKind, type Statement } from '../../driver.ts'
+import { Connection } from './connection.ts'
+import { SqliteDriver } from './driver.ts'
+import { QueryPlans } from './query-plans.ts'
+
+const statement = (text: string, values: readonly unknown[] = [], access: Access = 'filter'): Statement => ({
+  text,
+  values,
+  access,
+})
+
+const numbers = (count: number) => `with recursive n (i) as (select 1 union all select i + 1 from n where i < ${count})`
+const schema = `create table pet (id integer primary key, name text, kind text, owner integer);
+  create index pet_owner on pet (owner, id); create table owner (id integer primary key, name text);
+  insert into owner values (1, 'Ann'); insert into pet ${numbers(20_000)} select i, 'Pet ' || i, 'dog', 1 from n`
+
+async function open(t: TestContext, limits = {}): Promise<SqliteDriver> {
+  const path = newFile()
+  asOtherProgram(path, schema)
+  const driver = new SqliteDriver({ path, limits: { ...defaultLimits, ...limits }, notifier: new ChangeNotifier() })
+  t.after(() => driver[Symbol.asyncDispose]())
+  await driver.prepare()
+  return driver
+}
+
+const kindOf = (kind: DatabaseErrorKind['kind']) => (error: unknown) =>
+  error instanceof DatabaseError && error.reason.kind === kind
+
+/** Runs for minutes unless it is stopped. */
+const endless = statement('select count(*) from pet a, pet b where a.name || b.name = ?', ['x'])
+const rejected = async (promise: unknown) => {
+  const [outcome] = await Promise.allSettled([promise])
+  return outcome?.status === 'rejected' ? outcome.reason : undefined
+}
+
+describe('the cost class of a statement', () => {
+  const cases: readonly (readonly [text: string, access: Access, costClass: 'indexed' | 'scan'])[] = [
+    ['select * from pet order by id limit 31', 'page', 'indexed'],
+    ['select * from pet order by id desc limit 31', 'page', 'indexed'],
+    ['select * from pet order by name limit 31', 'page', 'scan'],
+    ['select * from pet where name = ? limit 31', 'filter', 'scan'],
+    ['select * from pet where id > ? order by id limit 31', 'filter', 'indexed'],
+    ['select * from pet where owner = ? order by id limit 31', 'filter', 'indexed'],
+    ['select * from pet where owner = ? or name = ? limit 31', 'filter', 'scan'],
+    ['select * from pet where owner in (select id from owner where name = ?)', 'filter', 'indexed'],
+    ['select * from owner where id in (select owner from pet where name = ?)', 'filter', 'scan'],
+    ['select * from owner where name = ?', 'filter', 'indexed'],
+    ['select count(*) from pet', 'filter', 'scan'],
+    ['select * from json_each(?) p cross join pet on pet.id = p.value', 'filter', 'indexed'],
+    ['select * from pet a, pet b where a.name = b.name limit 1', 'filter', 'scan'],
+  ]
+  const connection = new Connection(':memory:', { readOnly: false })
+  connection.exec(schema)
+  const plans = new QueryPlans(connection, () => {})
+  for (const [text, access, costClass] of cases) {
+    test(`${text}: ${costClass}`, () => assert.equal(plans.classOf(statement(text, [], access)), costClass))
+  }
+
+  test('a scan is observed once, with the tables that are scanned', () => {
+    const observed: unknown[] = []
+    const observing = new QueryPlans(connection, (scan) => observed.push(scan))
+    const text = 'select * from pet where name = ?'
+    for (let times = 0; times < 3; times++) observing.classOf(statement(text))
+    assert.deepEqual(observed, [{ text, shape: undefined, tables: ['pet'] }])
+  })
+})
+
+describe('a scan', () => {
+  test('runs in a process, and returns values of every kind', async (t) => {
+    const driver = await open(t)
+    const text = `select count(*), 9007199254740993, x'00ff', null, 1.5, 'ž🐕' from pet where name like ?`
+    const rows = driver.read(statement(text, ['%1%']))
+    assert.ok(rows instanceof Promise)
+    const [[count, big, bytes, ...rest] = []] = await rows
+    assert.deepEqual(
+      [typeof count, big, Buffer.from(bytes as Uint8Array).toString('hex'), ...rest],
+      ['bigint', 9007199254740993n, '00ff', null, 1.5, 'ž🐕'],
+    )
+  })
+
+  test('that takes too long is stopped, and others get their turn', async (t) => {
+    const driver = await open(t, { statementTimeoutMs: 300, maxScans: 1 })
+    const outcomes = await Promise.allSettled([
+      driver.read(endless),
+      driver.read(statement('select count(*) from pet where name = ?', ['Pet 1'])),
+      driver.read(statement('select count(*) from pet where name <> ?', ['Pet 1'])),
+    ])
+    assert.ok(kindOf('timeout')((outcomes[0] as PromiseRejectedResult).reason))
+    assert.deepEqual(
+      outcomes.slice(1).map((outcome) => outcome.status === 'fulfilled' && outcome.value),
+      [[[1]], [[19_999]]],
+    )
+  })
+
+  test('that waits too long fails as busy', async (t) => {
+    const driver = await open(t, { busyTimeoutMs: 50, maxScans: 1 })
+    const controller = new AbortController()
+    const first = rejected(driver.read(endless, { signal: controller.signal }))
+    await assert.rejects(async () => driver.read(endless), kindOf('busy'))
+    controller.abort()
+    assert.ok(kindOf('aborted')(await first))
+  })
+
+  test('whose client has disconnected is stopped, or not begun', async (t) => {
+    const driver = await open(t, { maxScans: 1 })
+    const controllers = [new AbortController(), new AbortController()]
+    const reads = controllers.map(({ signal }) => rejected(driver.read(endless, { signal })))
+    await pause(50)
+    for (const controller of controllers) controller.abort()
+    for (const read of reads) assert.ok(kindOf('aborted')(await read))
+    const after = driver.read(statement('select count(*) from pet where kind = ?', ['dog']))
+    assert.deepEqual(await after, [[20_000]])
+    assert.ok(kindOf('aborted')(await rejected(driver.read(endless, { signal: AbortSignal.abort() }))))
+  })
+
+  test('fails like any statement', async (t) => {
+    const driver = await open(t)
+    await assert.rejects(
+      async () => driver.read(statement('select json(name) from pet where kind = ?', ['dog'])),
+      DatabaseError,
+    )
+  })
+
+  test('in a snapshot: the snapshot is repeated in a process, and its reads agree', async (t) => {
+    const driver = await open(t)
+    let runs = 0
+    const counts = await driver.snapshot(async (read) => {
+      runs++
+      const [[before] = []] = await read(statement('select id from pet where id = ?', [1], 'key'))
+      const [[all] = []] = await read(statement('select count(*) from pet where kind = ?', ['dog']))
+      await driver.write(`insert into pet (kind) values ('dog')`, [], undefined)
+      const [[again] = []] = await read(statement('select count(*) from pet where kind = ?', ['dog']))
+      return [before, all, again]
+    })
+    assert.deepEqual([runs, counts], [2, [1, 20_000, 20_000]])
+    assert.deepEqual(await driver.read(statement('select count(*) from pet where kind = ?', ['dog'])), [[20_001]])
+  })
+
+  test('that fails in a snapshot leaves the process usable', async (t) => {
+    const driver = await open(t, { maxScans: 1 })
+    await assert.rejects(
+      async () => driver.snapshot((read) => read(statement('select json(name) from pet where kind = ?', ['dog']))),
+      DatabaseError,
+    )
+    assert.deepEqual(await driver.read(statement('select count(*) from pet where kind = ?', ['dog'])), [[20_000]])
+  })
+})
+
+describe('a statement that the plan calls bounded', () => {
+  const guarded = statement(
+    'select count(*) from pet where (pet.id & 15 or keelson_guard()) and owner = ? and name <> ?',
+    [1, 'x'],
+  )
+
+  test('is stopped when its time on the event loop is over, repeated in a process, and goes there from then on', async (t) => {
+    const driver = await open(t, { maxBlockMs: 0.5 })
+    for (let times = 0; times < 3; times++) {
+      const rows = driver.read(guarded)
+      assert.ok(rows instanceof Promise)
+      assert.deepEqual(await rows, [[20_000]])
+    }
+  })
+
+  test('is answered at once when it takes less', async (t) => {
+    const driver = await open(t)
+    assert.deepEqual(driver.read(statement('select count(*) from owner where name = ?', ['Ann'])), [[1]])
+  })
+})
+
+test('in memory a statement is stopped after its time limit', async (t) => {
+  const driver = new SqliteDriver({
+    path: ':memory:',
+    limits: { ...defaultLimits, statementTimeoutMs: 50 },
+    notifier: new ChangeNotifier(),
+  })
+  t.after(() => driver[Symbol.asyncDispose]())
+  driver.setup.exec(schema)
+  const text = 'select count(*) from pet a, pet b where keelson_guard() and a.name || b.name = ?'
+  assert.throws(() => driver.read(statement(text, ['x'])), kindOf('timeout'))
+  await assert.rejects(async () => driver.snapshot((read) => read(statement(text, ['x']))), kindOf('timeout'))
+  assert.deepEqual(driver.read(statement('select count(*) from pet')), [[20_000]])
+})
+
+test('a service answers a scan, and stops', async () => {
+  const sqlite = await SqliteForTest.open({ pet: { attributes: { name: { type: 'string' } } } })
+  sqlite.otherProgram.exec(`insert into pet ${numbers(20_000)} select i, 'Pet ' || i from n`)
+  const { status, body } = await sqlite.ask('GET', `/pet?where=${encodeURIComponent('{"name":{"like":"%t%99_9"}}')}`)
+  assert.deepEqual([status, (body as { id: number }[]).map(({ id }) => id).slice(0, 2)], [200, [9909, 9919]])
+  await sqlite[Symbol.asyncDispose]()
+})

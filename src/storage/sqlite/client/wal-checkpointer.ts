@@ -1,0 +1,70 @@
+import { statSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import { isBusy } from '../errors.ts'
+import type { CheckpointThread } from './checkpoint-thread.ts'
+import type { Connection } from './connection.ts'
+
+/** Above this size the WAL is checkpointed in a worker thread. */
+const checkpointBytes = 4 * 1024 * 1024
+/** SQLite's automatic checkpoint on the writing connection, as a fallback: 512 MB in pages of 4 kB. It blocks the event loop. */
+export const checkpointPages = 131_072
+/** Above this size, and each time it has grown by as much again, writers pause so that the WAL can be truncated. */
+const truncateBytes = 128 * 1024 * 1024
+/** The longest pause; readers that take longer are not awaited. */
+const maxTruncateMs = 500
+const retryMs = 5
+/** Commits between two checks of the size, and the time after which the next commit checks it: one may write much. */
+export const commitsPerCheck = 64
+export const checkMs = 50
+
+/**
+ * Bounds the size of the WAL under continuous writes. SQLite cannot reset the WAL while it is being read; with
+ * overlapping readers there is no such moment. Above `truncateBytes`, writers pause until the readers that began earlier
+ * have ended: readers that begin during the pause read the database file only.
+ */
+export class WalCheckpointer {
+  readonly #path: string
+  readonly #writing: Connection
+  readonly #thread: CheckpointThread
+  #truncateAtBytes = truncateBytes
+
+  constructor(path: string, writing: Connection, thread: CheckpointThread) {
+    this.#path = `${path}-wal`
+    this.#writing = writing
+    this.#thread = thread
+  }
+
+  /** Called when a check is due; the result is awaited before the next transaction. */
+  check(): Promise<void> | undefined {
+    const bytes = sizeOf(this.#path)
+    if (bytes < checkpointBytes) return undefined
+    this.#thread.run()
+    if (bytes < this.#truncateAtBytes) return undefined
+    this.#truncateAtBytes = bytes + truncateBytes
+    return this.#truncate()
+  }
+
+  async #truncate(): Promise<void> {
+    const giveUpAt = performance.now() + maxTruncateMs
+    while (performance.now() < giveUpAt) {
+      try {
+        const [row] = this.#writing.all('pragma wal_checkpoint(truncate)', [])
+        if (row?.[0] === 0) {
+          this.#truncateAtBytes = truncateBytes
+          return
+        }
+      } catch (error) {
+        if (!isBusy(error)) return // the next write reports the same error
+      }
+      await pause(retryMs)
+    }
+  }
+}
+
+function sizeOf(path: string): number {
+  try {
+    return statSync(path).size
+  } catch {
+    return 0
+  }
+}

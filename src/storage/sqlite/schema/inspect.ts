@@ -1,0 +1,86 @@
+import type { Row } from '../../driver.ts'
+import type { ExistingColumn, ExistingTable } from '../../schema.ts'
+import type { Connection } from '../client/connection.ts'
+import { sqliteDialect } from '../dialect.ts'
+import { jsonCheck, jsonCheckWithoutNull } from './json-check.ts'
+
+const { identifier } = sqliteDialect
+
+export interface SqliteTable extends ExistingTable {
+  /** It has JSON checks of an earlier version. */
+  readonly isOutdated: boolean
+  readonly columns: ReadonlyMap<string, SqliteColumn>
+}
+
+export interface SqliteColumn extends ExistingColumn {
+  /** The table refuses values of other types. */
+  readonly isStrict: boolean
+}
+
+/** The existing tables, as far as the schema plan needs them. */
+export function inspect(connection: Connection): ReadonlyMap<string, SqliteTable> {
+  const tables = connection.all(
+    `select name, sql from sqlite_schema where type = 'table' and name not like 'sqlite\\_%' escape '\\'`,
+    [],
+  )
+  return new Map(tables.map(([name, sql]) => [name as string, tableOf(connection, name as string, sql as string)]))
+}
+
+function tableOf(connection: Connection, name: string, definition: string): SqliteTable {
+  const info = connection.all('select name, type, "notnull", pk, dflt_value from pragma_table_info(?) order by cid', [
+    name,
+  ])
+  const key = info.filter(([, , , place]) => place !== 0).sort((a, b) => Number(a[3]) - Number(b[3]))
+  const keyColumns = key.map(([column]) => column as string)
+  const rowId = isRowId(key) ? keyColumns : []
+  const [[strict] = []] = connection.all('select strict from pragma_table_list(?)', [name])
+  const columns = info.map(
+    ([column, type, notNull, , defaultValue]): SqliteColumn => ({
+      name: column as string,
+      type: type as string,
+      isStrict: strict === 1,
+      nullable: notNull === 0,
+      mustBeGiven: notNull === 1 && isNull(defaultValue) && !rowId.includes(column as string),
+      holdsJson: [jsonCheck, jsonCheckWithoutNull].some((check) =>
+        definition.includes(check(identifier(column as string))),
+      ),
+    }),
+  )
+  const indexes = connection.all('select name, "unique", partial from pragma_index_list(?)', [name])
+  const columnsOf = (index: unknown) =>
+    connection.all('select name from pragma_index_info(?) order by seqno', [index]).map(([column]) => column as string)
+  const links = connection.all('select id, "from", "table" from pragma_foreign_key_list(?) order by id, seq', [name])
+  const byLink = Map.groupBy(links, ([id]) => id)
+  return {
+    name,
+    isOutdated: columns.some((column) => definition.includes(jsonCheckWithoutNull(identifier(column.name)))),
+    columns: new Map(columns.map((column) => [column.name, column])),
+    key: keyColumns,
+    uniques: [
+      ...(keyColumns.length > 0 ? [keyColumns] : []),
+      ...indexes.filter(([, unique, partial]) => unique === 1 && partial === 0).map(([index]) => columnsOf(index)),
+    ],
+    orders: indexes.filter(([, , partial]) => partial === 0).map(([index]) => orderOf(connection, index, rowId)),
+    indexes: new Set(indexes.map(([index]) => index as string)),
+    foreignKeys: [...byLink.values()].map((rows) => ({
+      columns: rows.map(([, from]) => from as string),
+      table: rows[0]?.[2] as string,
+    })),
+  }
+}
+
+/** The terms of an index as the dialect writes them; every index ends in the row id. */
+function orderOf(connection: Connection, index: unknown, row: readonly string[]): readonly string[] {
+  const columns = connection.all('select name, "desc", coll from pragma_index_xinfo(?) where key = 1 order by seqno', [
+    index,
+  ])
+  const other = columns.findIndex(([name, , collation]) => name === null || collation !== 'BINARY')
+  const known = other === -1 ? [...columns, ...row.map((name) => [name, 0])] : columns.slice(0, other)
+  return known.map(([name, isDescending]) => identifier(name as string) + (isDescending === 1 ? ' desc' : ''))
+}
+
+/** `default null` is none. */
+const isNull = (defaultValue: unknown): boolean => defaultValue === null || /^null$/i.test(String(defaultValue))
+
+/** An INTEGER PRIMARY KEY is the row id. */
+const isRowId = (key: readonly Row[]): boolean => key.length === 1 && String(key[0]?.[1]).toUpperCase() === 'INTEGER'

@@ -1,0 +1,86 @@
+import type { Model } from '../../../model/model.ts'
+import { captureTable, logTable, metaTable } from '../../capture.ts'
+import { checkSchema } from '../../check-schema.ts'
+import { refusedStep } from '../../refused-step.ts'
+import type { ExistingTable, MigrateMode } from '../../schema.ts'
+import type { SchemaStep } from '../../schema-step.ts'
+import { type PlannedStep, planSchema } from '../../sql-schema.ts'
+import { capture, isCaptured } from '../change-log/captures.ts'
+import { logNotes, logSchema } from '../change-log/change-log.ts'
+import type { Connection } from '../client/connection.ts'
+import { retryWhileBusy } from '../client/retry-while-busy.ts'
+import { sqliteDialect } from '../dialect.ts'
+import { sqliteError } from '../errors.ts'
+import { sqliteColumns } from './column-check.ts'
+import { inspect, type SqliteTable } from './inspect.ts'
+import { rebuildTable } from './rebuild-table.ts'
+
+/**
+ * Updates the schema for the models in one transaction. A schema that is up to date is not locked, so that a start does
+ * not wait for other writers; otherwise it is inspected again under the write lock.
+ */
+export async function setUp(
+  connection: Connection,
+  models: readonly Model[],
+  migrate: Exclude<MigrateMode, 'safe'>,
+  busyTimeoutMs: number,
+): Promise<readonly SchemaStep[]> {
+  if (migrate === 'add' && isReady(connection, models)) return []
+  // A table that others refer to can only be dropped without foreign keys, and the pragma has no effect inside a transaction.
+  connection.exec('pragma foreign_keys = off')
+  try {
+    await retryWhileBusy(() => connection.exec('begin immediate'), busyTimeoutMs)
+    const existing = inspect(connection)
+    const rebuilt = migrate === 'add' ? outdatedTables(models, existing) : []
+    for (const table of rebuilt) rebuildTable(connection, table)
+    const plan = planSchema(models, existing, sqliteDialect, migrate)
+    for (const planned of plan) perform(connection, planned)
+    for (const statement of logSchema) connection.exec(statement)
+    const tables = inspect(connection)
+    checkSchema(models, tables, sqliteColumns)
+    for (const model of models) capture(connection, model, tables.get(model.table) as ExistingTable)
+    connection.exec('commit')
+    return [...rebuilt.map((table) => ({ kind: 'rebuildTable', table }) as const), ...plan.map(({ step }) => step)]
+  } catch (error) {
+    if (connection.inTransaction) connection.exec('rollback')
+    throw error
+  } finally {
+    connection.exec('pragma foreign_keys = on')
+  }
+}
+
+function perform(connection: Connection, { step, statement }: PlannedStep): void {
+  try {
+    connection.exec(statement)
+  } catch (error) {
+    throw refusedStep(step, sqliteError(error))
+  }
+}
+
+const outdatedTables = (models: readonly Model[], tables: ReadonlyMap<string, SqliteTable>): readonly string[] =>
+  models.map(({ table }) => table).filter((table) => tables.get(table)?.isOutdated)
+
+/** Whether the changes of every model are captured. */
+export const isLogged = (
+  connection: Connection,
+  models: readonly Model[],
+  tables: ReadonlyMap<string, ExistingTable>,
+): boolean =>
+  [logTable, metaTable, captureTable].every((name) => tables.has(name)) &&
+  models.every((model) => isCaptured(connection, model, tables.get(model.table)))
+
+/** Reads in one snapshot: other processes may change the schema meanwhile. */
+function isReady(connection: Connection, models: readonly Model[]): boolean {
+  connection.exec('begin')
+  try {
+    const tables = inspect(connection)
+    return (
+      isLogged(connection, models, tables) &&
+      logNotes.every((name) => connection.all(`select 1 from ${metaTable} where name = ?`, [name]).length > 0) &&
+      outdatedTables(models, tables).length === 0 &&
+      planSchema(models, tables, sqliteDialect, 'add').length === 0
+    )
+  } finally {
+    connection.exec('commit')
+  }
+}

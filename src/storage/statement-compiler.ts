@@ -1,0 +1,192 @@
+import type { Comparison, Condition, Criteria, Selection } from '../criteria/criteria.ts'
+import { isMatchAll } from '../criteria/criteria.ts'
+import { FilledCriteria } from '../criteria/criteria-template.ts'
+import { equals } from '../criteria/operators/equals.ts'
+import { isIn } from '../criteria/operators/in.ts'
+import type { Association, Attribute, Model } from '../model/model.ts'
+import type { Json } from '../protocol/json.ts'
+import type { Dialect } from '../sql/dialect.ts'
+import { type Sql, textOf } from '../sql/sql.ts'
+import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
+import type { Access, Statement } from './driver.ts'
+import { FindTemplates } from './find-templates.ts'
+import { SelectLists } from './select-lists.ts'
+import { type Columns, SqlSelects } from './sql-selects.ts'
+import { SqlWrites } from './sql-writes.ts'
+
+export interface FindStatement extends Statement {
+  /** Undefined for a lookup by key, which has no next page. */
+  readonly columns?: Columns | undefined
+}
+
+/** One record by its key, which is the only value. */
+export interface LookupStatement {
+  readonly text: string
+  /** Undefined: the key is bound as it is. */
+  readonly encode: ((id: Json) => unknown) | undefined
+}
+
+/** A skip beyond this walks over too many rows to be bounded by the page. */
+const maxIndexedSkip = 1000
+
+/**
+ * Compiles criteria to statements, and owns what was compiled. Criteria are immutable, so a cached plan of a
+ * request is compiled once.
+ */
+export class StatementCompiler {
+  readonly #dialect: Dialect
+  readonly #selects: SqlSelects
+  readonly writes: SqlWrites
+  /** Those that `lookup` has compiled. A selection belongs to one model. */
+  readonly lookups = new WeakMap<Selection, LookupStatement>()
+  readonly #guardedLookups = new WeakMap<Condition, Map<Selection, Pick<Statement, 'text' | 'values'>>>()
+  readonly #finds = new WeakMap<Criteria, FindStatement>()
+  readonly #templates: FindTemplates
+  readonly #related = new WeakMap<Criteria, { readonly association: Association; readonly statement: Statement }>()
+
+  constructor(dialect: Dialect, hasJsonCheck: (attribute: Attribute) => boolean) {
+    this.#dialect = dialect
+    const lists = new SelectLists(dialect, hasJsonCheck)
+    this.#selects = new SqlSelects(dialect, lists)
+    this.writes = new SqlWrites(dialect, lists)
+    this.#templates = new FindTemplates(dialect, (model, criteria) => this.#compile(model, criteria))
+  }
+
+  find(model: Model, criteria: Criteria): FindStatement {
+    if (criteria instanceof FilledCriteria)
+      return this.#templates.bind(model, criteria) ?? this.#compile(model, criteria)
+    if (isLookup(criteria)) return this.#lookup(model, criteria)
+    const guarded = guardedLookup(criteria)
+    if (guarded) return this.#guardedLookup(model, criteria, guarded)
+    let statement = this.#finds.get(criteria)
+    if (!statement) {
+      statement = this.#compile(model, criteria)
+      this.#finds.set(criteria, statement)
+    }
+    return statement
+  }
+
+  #compile(model: Model, criteria: Criteria): FindStatement {
+    const columns = this.#selects.columns(model, criteria)
+    const { where, sort, skip, after } = criteria
+    const shape = { model, where, sort }
+    const isPage = isMatchAll(where) && after === undefined && skip <= maxIndexedSkip
+    return {
+      ...this.#rendered(this.#selects.find(model, criteria, columns), isPage ? 'page' : 'filter'),
+      columns,
+      shape,
+    }
+  }
+
+  /** `id` is any key of the model: a lookup depends on the selection only. */
+  lookup(model: Model, select: Selection, id: Json): LookupStatement {
+    return this.lookups.get(select) ?? this.#compileLookup(model, select, id)
+  }
+
+  #compileLookup(model: Model, select: Selection, id: Json): LookupStatement {
+    const dialect = this.#dialect
+    const encode = (key: Json): unknown => dialect.encode(model.primaryKey, key)
+    const text = textOf(this.#selects.lookup(model, select, id, false), dialect.placeholder)
+    const lookup = { text, encode: encode(id) === id ? undefined : encode }
+    this.lookups.set(select, lookup)
+    return lookup
+  }
+
+  #lookup(model: Model, { select, where, lock = false }: Lookup): FindStatement {
+    const { operand } = where
+    const text = lock
+      ? textOf(this.#selects.lookup(model, select, operand, true), this.#dialect.placeholder)
+      : this.lookup(model, select, operand).text
+    return { text, values: [this.#dialect.encode(where.attribute, operand)], access: 'key' }
+  }
+
+  /** The text and the values of the rule depend on the rule and the selection only. */
+  #guardedLookup(model: Model, { select }: Criteria, { rule, key }: GuardedLookup): FindStatement {
+    const ofRule = getOrInsertComputed(this.#guardedLookups, rule, () => new Map())
+    const { text, values } = getOrInsertComputed(ofRule, select, () => {
+      const statement = this.#selects.lookup(model, select, key.operand, false, rule)
+      return { text: textOf(statement, this.#dialect.placeholder), values: statement.values.slice(1) }
+    })
+    return { text, values: [this.#dialect.encode(key.attribute, key.operand), ...values], access: 'key' }
+  }
+
+  count(model: Model, where: Condition): Statement {
+    return { ...this.#rendered(this.#selects.count(model, where), 'filter'), shape: { model, where, sort: [] } }
+  }
+
+  /** The keys are the first value, and the only one that does not depend on the criteria. */
+  related(association: Association, keys: readonly Json[], criteria: Criteria): Statement {
+    const cached = this.#related.get(criteria)
+    if (cached?.association === association) {
+      const [, ...values] = cached.statement.values
+      return { ...cached.statement, values: [this.#selects.boundKeys(association, keys), ...values] }
+    }
+    const statement = this.#rendered(this.#selects.related(association, keys, criteria), 'filter')
+    this.#related.set(criteria, { association, statement })
+    return statement
+  }
+
+  /** The number of each condition, with the keys of the records that match it. */
+  matching(model: Model, ids: readonly Json[], conditions: readonly Condition[]): Statement {
+    return this.#rendered(this.#selects.matching(model, ids, conditions), 'filter')
+  }
+
+  countUpTo(model: Model, where: Condition, limit: number): Statement {
+    return this.#rendered(this.#selects.countUpTo(model, where, limit), 'filter')
+  }
+
+  /** At most `limit` keys of the records that match. */
+  keys(model: Model, where: Condition, limit: number): Statement {
+    return this.#rendered(this.#selects.keys(model, where, limit), 'filter')
+  }
+
+  #rendered(statement: Sql, access: Access): Statement {
+    return { text: textOf(statement, this.#dialect.placeholder), values: statement.values, access }
+  }
+}
+
+type Lookup = Criteria & { readonly where: Comparison }
+
+function isLookup(criteria: Criteria): criteria is Lookup {
+  const { where, sort, skip, masks } = criteria
+  return isKeyComparison(where) && sort.length === 0 && skip === 0 && masks === undefined
+}
+
+/** A lookup by key with a rule about the record's own attributes, in the order in which rules are added. */
+interface GuardedLookup {
+  readonly rule: Condition
+  readonly key: Comparison
+}
+
+function guardedLookup({ where, sort, skip, masks, lock }: Criteria): GuardedLookup | undefined {
+  if (where.kind !== 'and' || where.conditions.length !== 2) return undefined
+  const [rule, key] = where.conditions as readonly [Condition, Condition]
+  if (!isKeyComparison(key) || sort.length > 0 || skip > 0 || masks || lock || !isOfOneRow(rule)) return undefined
+  return { rule, key }
+}
+
+/** Whether a condition compares values of the row alone, with a cost that does not depend on their length. */
+function isOfOneRow(condition: Condition): boolean {
+  switch (condition.kind) {
+    case 'and':
+    case 'or':
+      return condition.conditions.every(isOfOneRow)
+    case 'not':
+      return isOfOneRow(condition.condition)
+    case 'related':
+      return false
+    case 'compare':
+      return condition.operator.isTextSearch !== true
+  }
+}
+
+/** The number of records that a condition can match, from the keys that it names. */
+export function maxMatches(where: Condition): number {
+  if (where.kind === 'and') return Math.min(Number.POSITIVE_INFINITY, ...where.conditions.map(maxMatches))
+  if (where.kind !== 'compare' || !where.attribute.isPrimaryKey) return Number.POSITIVE_INFINITY
+  if (where.operator === equals) return 1
+  return where.operator === isIn ? (where.operand as readonly Json[]).length : Number.POSITIVE_INFINITY
+}
+
+const isKeyComparison = (where: Condition): where is Comparison =>
+  where.kind === 'compare' && where.attribute.isPrimaryKey && where.operator === equals && where.operand !== null

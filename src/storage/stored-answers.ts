@@ -1,0 +1,29 @@
+import type { MaybePromise } from '../support/maybe-promise.ts'
+
+/** The answer to a write that a client may repeat: stored with the write, so that a repetition gets it again. */
+export interface StoredAnswer {
+  /** Of the requester and its key. */
+  readonly id: string
+  /** A hash of the request. */
+  readonly request: string
+  readonly status: number
+  /** A JSON object. */
+  readonly headers: string
+  readonly body: string | null
+  /** In milliseconds. */
+  readonly at: number
+}
+
+/** What is kept of the answers, as of the change log. */
+export interface AnswerRetention {
+  readonly olderThan: number
+  readonly rows: number
+}
+
+/** The stored answers of a database. They are written by `Transaction.keepAnswer`. */
+export interface StoredAnswers {
+  /** Creates the table when it is first needed. Rejects where the schema must not change. */
+  prepare(): Promise<void>
+  find(id: string): MaybePromise<StoredAnswer | undefined>
+  trim(retention: AnswerRetention): Promise<void>
+}

@@ -1,0 +1,161 @@
+import { findByPrimaryKey } from '../criteria/criteria.ts'
+import type { Assignment } from '../model/assignment.ts'
+import type { Attribute, Model } from '../model/model.ts'
+import { ServiceError, type Violation } from '../protocol/errors.ts'
+import { DatabaseError, type DatabaseErrorKind } from './driver.ts'
+import type { Reads } from './store.ts'
+
+/** What a failed statement was about. */
+export interface ErrorSubject {
+  readonly model: Model
+  readonly assignments: readonly Assignment[]
+}
+
+/** Records the subject of a statement in its error; the innermost one is kept. */
+export function annotateError(error: unknown, subject: ErrorSubject): unknown {
+  if (error instanceof DatabaseError) error.subject ??= subject
+  return error
+}
+
+/** A DatabaseError as a ServiceError that names model and attributes. Other errors are returned unchanged. */
+export async function toServiceError(error: unknown, reads: Reads): Promise<unknown> {
+  if (!(error instanceof DatabaseError)) return error
+  const { reason, subject } = error
+  return subject ? describe(error, subject, reads) : (unavailable(reason, error) ?? error)
+}
+
+/**
+ * The same within a transaction, which cannot read after an error. Of several references, all are named when the database
+ * does not say which one has no target.
+ */
+export const toServiceErrorWithin = (error: unknown): Promise<unknown> => toServiceError(error, everyTarget)
+
+const everyTarget = { find: () => ({ length: 1 }) } as unknown as Reads
+
+async function describe(error: DatabaseError, { model, assignments }: ErrorSubject, reads: Reads): Promise<unknown> {
+  const { reason } = error
+  switch (reason.kind) {
+    case 'unique': {
+      const found = uniqueViolations(model, reason, assignments)
+      if (found.length > 0) return invalid(model, found, error)
+      const message = `A ${model.name} with these values exists already`
+      return new ServiceError('E_BAD_REQUEST', message, { model: model.name, cause: error })
+    }
+    case 'foreignKey': {
+      const missing = await danglingReferences(assignments, reads)
+      if (missing.length > 0) return invalid(model, missing, error)
+      const assigned = assignedReferences(assignments, reason.columns)
+      if (assigned.length > 0) return invalid(model, assigned, error)
+      return new ServiceError('E_CONFLICT', `Other records reference this ${model.name}`, {
+        model: model.name,
+        cause: error,
+      })
+    }
+    case 'notNull': {
+      const attribute = [...model.attributes.values()].find(({ column }) => column === reason.column)
+      return attribute
+        ? invalid(model, [[attribute, { rule: 'required', message: 'must have a value' }]], error)
+        : new ServiceError('E_CONFLICT', 'The database requires a value for a column without an attribute', {
+            cause: error,
+          })
+    }
+    case 'value': {
+      const message = 'The database cannot store one of the values'
+      return new ServiceError('E_BAD_REQUEST', message, { model: model.name, cause: error })
+    }
+    case 'complex': {
+      const message = 'The conditions are too complex for the database'
+      return new ServiceError('E_BAD_CRITERIA', message, { model: model.name, cause: error })
+    }
+    default:
+      return unavailable(reason, error) ?? error
+  }
+}
+
+/** Failures that do not depend on the request: a retry may succeed. */
+function unavailable({ kind }: DatabaseErrorKind, cause: unknown): ServiceError | undefined {
+  switch (kind) {
+    case 'busy':
+      return new ServiceError('E_UNAVAILABLE', 'The database is busy', { headers: { 'Retry-After': '1' }, cause })
+    case 'full':
+      return new ServiceError('E_UNAVAILABLE', 'The database has no space left', {
+        headers: { 'Retry-After': '10' },
+        cause,
+      })
+    case 'lost':
+      return new ServiceError('E_UNAVAILABLE', 'The database cannot be reached', {
+        headers: { 'Retry-After': '2' },
+        cause,
+      })
+    case 'timeout':
+      return new ServiceError('E_TIMEOUT', 'The database statement exceeded its time limit', {
+        limit: 'statementTimeoutMs',
+        cause,
+      })
+    case 'aborted':
+      return new ServiceError('E_UNAVAILABLE', 'The client has disconnected', { cause })
+    case 'refused':
+      return new ServiceError('E_UNAVAILABLE', 'The database refuses the operation', { cause })
+  }
+}
+
+type Found = readonly [attribute: Attribute, violation: Violation]
+
+function invalid(model: Model, found: readonly Found[], cause: unknown): ServiceError {
+  const invalidAttributes = Object.fromEntries(found.map(([attribute, violation]) => [attribute.name, [violation]]))
+  const names = Object.keys(invalidAttributes).map((name) => `"${name}"`)
+  const message = `${names.join(' and ')} of ${model.name} ${found[0]?.[1].message}`
+  return new ServiceError('E_INVALID_ATTRIBUTES', message, { model: model.name, invalidAttributes, cause })
+}
+
+function uniqueViolations(
+  model: Model,
+  fault: DatabaseErrorKind & { kind: 'unique' },
+  assignments: readonly Assignment[],
+): readonly Found[] {
+  const named = [...model.attributes.values()].filter(({ column }) => fault.columns.includes(column))
+  const attributes = named.length > 0 ? named : assignedUniques(model, assignments)
+  const message =
+    attributes.length === 1
+      ? 'must be unique: another record has this value'
+      : 'must be unique together: another record has these values'
+  return attributes.map((attribute) => [attribute, { rule: 'unique', message }])
+}
+
+/** An index over an expression is named without its columns. */
+function assignedUniques(model: Model, assignments: readonly Assignment[]): readonly Attribute[] {
+  const assigned = new Set(assignments.map(({ attribute }) => attribute))
+  const unique = [...assigned].filter((attribute) => attribute.unique)
+  const together = model.indexes
+    .filter(({ unique, columns }) => unique && columns.some(({ attribute }) => assigned.has(attribute)))
+    .flatMap(({ columns }) => columns.map(({ attribute }) => attribute))
+  return [...new Set([...unique, ...together])]
+}
+
+/**
+ * A write that assigns references violates one of them. It exists now where the transaction that failed had deleted it; then
+ * those of the columns that the database names, or all of them, are reported.
+ */
+function assignedReferences(assignments: readonly Assignment[], columns: readonly string[] = []): readonly Found[] {
+  const references = assignments.filter(({ attribute, value }) => attribute.references && value !== null)
+  const named = references.filter(({ attribute }) => columns.includes(attribute.column))
+  return (named.length > 0 ? named : references).map(({ attribute }) => [attribute, noTarget(attribute)])
+}
+
+const noTarget = ({ references }: Attribute): Violation => ({
+  rule: 'exists',
+  message: `names a ${references?.name} that does not exist`,
+})
+
+/** Not every database names the violated foreign key, so each assigned reference is looked up. */
+async function danglingReferences(assignments: readonly Assignment[], reads: Reads): Promise<readonly Found[]> {
+  const found: Found[] = []
+  for (const { attribute, value } of assignments) {
+    if (!attribute.references || value === null) continue
+    const target = attribute.references
+    if ((await reads.find(target, findByPrimaryKey(target, value))).length === 0) {
+      found.push([attribute, noTarget(attribute)])
+    }
+  }
+  return found
+}

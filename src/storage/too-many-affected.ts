@@ -1,0 +1,10 @@
+import type { Model } from '../model/model.ts'
+import { ServiceError } from '../protocol/errors.ts'
+
+/** E_CONFLICT for a transaction that would change more rows than one operation may. */
+export const tooManyAffected = ({ name }: Model, max: number): ServiceError =>
+  new ServiceError(
+    'E_CONFLICT',
+    `The operation would change more than ${max} records. Change or remove the associated records first, in several requests of at most ${max} records each`,
+    { limit: 'maxAffected', model: name },
+  )

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { EventLoopTurn } from './event-loop-turn.ts'
+
+const compute = (ms: number): void => {
+  for (const end = performance.now() + ms; performance.now() < end; );
+}
+
+test('a turn is used after some milliseconds, and the next one begins anew', async () => {
+  const turn = new EventLoopTurn()
+  turn.usedMs
+  compute(10)
+  assert.ok(turn.isUsed)
+  await turn.next()
+  assert.ok(turn.usedMs < 10)
+})
+
+for (const { what, ms, between } of [
+  { what: 'what takes long leaves others their turn', ms: 10, between: true },
+  {
+    what: 'what is short is continued in one turn, so that nothing that comes later overtakes it',
+    ms: 0,
+    between: false,
+  },
+]) {
+  test(`what waits is continued in order; ${what}`, async () => {
+    const turn = new EventLoopTurn()
+    const log: string[] = []
+    const waiting = ['a', 'b', 'c'].map(async (name) => {
+      await turn.next()
+      compute(ms)
+      log.push(name)
+    })
+    const others = (async () => {
+      for (let count = 0; count < 4; count++) {
+        await nextTurn()
+        log.push('other')
+      }
+    })()
+    await Promise.all([...waiting, others])
+    assert.deepEqual(
+      log.filter((name) => name !== 'other'),
+      ['a', 'b', 'c'],
+    )
+    assert.equal(log.slice(log.indexOf('a'), log.indexOf('c')).includes('other'), between, log.join())
+  })
+}
+
+test('what comes while others wait, in a turn that they use, waits behind them', async () => {
+  const turn = new EventLoopTurn()
+  const log: string[] = []
+  const first = ['a', 'b'].map(async (name) => {
+    await turn.next()
+    compute(10)
+    log.push(name)
+  })
+  await nextTurn()
+  assert.ok(turn.isUsed)
+  const later = turn.next().then(() => log.push('later'))
+  await Promise.all([...first, later])
+  assert.deepEqual(log, ['a', 'b', 'later'])
+})

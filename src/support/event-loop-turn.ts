@@ -1,0 +1,63 @@
+import type { MaybePromise } from './maybe-promise.ts'
+
+/** Past this, what can wait is continued in a later turn, so that other requests are read from their sockets in between. */
+const sharedMs = 8
+
+/** The time that one turn of the event loop has taken, and the work that waits for a later one. */
+export class EventLoopTurn {
+  #begunAt: number | undefined
+  readonly #waiting: (() => void)[] = []
+
+  /** Since this was first asked in the turn. */
+  get usedMs(): number {
+    const now = performance.now()
+    this.#begunAt ??= this.#begin(now)
+    return now - this.#begunAt
+  }
+
+  get isUsed(): boolean {
+    return this.usedMs > sharedMs
+  }
+
+  /**
+   * Resolves in a later turn. What waits is continued in the order of these calls, as much of it in one turn as there is time
+   * for: what comes meanwhile finds the turn used, and waits behind it.
+   */
+  next(): Promise<void> {
+    this.#begunAt ??= this.#begin(performance.now())
+    return new Promise((resolve) => this.#waiting.push(resolve))
+  }
+
+  #begin(now: number): number {
+    setImmediate(this.#end)
+    return now
+  }
+
+  readonly #end = (): void => {
+    this.#begunAt = undefined
+    this.#resume()
+  }
+
+  readonly #resume = (): void => {
+    if (this.#waiting.length === 0 || this.isUsed) return
+    this.#waiting.shift()?.()
+    // Once what was resumed has run: its promises come first, and ticks after them.
+    if (this.#waiting.length > 0) void Promise.resolve().then(() => process.nextTick(this.#resume))
+  }
+}
+
+/** All work of this thread shares its event loop. */
+export const eventLoopTurn = new EventLoopTurn()
+
+/** Runs `work` for each item; the rest of them in later turns, once this one is used. */
+export function forEachInTurns<T>(
+  items: readonly T[],
+  work: (item: T, index: number) => void,
+  from = 0,
+): MaybePromise<void> {
+  for (let index = from; index < items.length; index++) {
+    work(items[index] as T, index)
+    if (eventLoopTurn.isUsed && index < items.length - 1)
+      return eventLoopTurn.next().then(() => forEachInTurns(items, work, index + 1))
+  }
+}

@@ -1,0 +1,73 @@
+import type { JobObservation, Observation, Observe } from './observation.ts'
+
+/** The part of the interface of `pino` that a service uses. Each call gets the data of an observation and a text. */
+export interface Logger {
+  /** Receives each statement, when there is such a function. */
+  debug?(data: object, message: string): void
+  info(data: object, message: string): void
+  warn(data: object, message: string): void
+  error(data: object, message: string): void
+}
+
+/** A statement that takes longer is a warning. */
+const slowStatementMs = 1_000
+
+/** Writes each observation to a logger. */
+export const logTo =
+  (logger: Logger): Observe =>
+  (observation) => {
+    if (observation.kind === 'error') {
+      const { error } = observation
+      logger.error({ err: error }, error instanceof Error ? error.message : String(error))
+    } else if (observation.kind === 'statement' && observation.ms < slowStatementMs)
+      logger.debug?.(observation, messageOf(observation))
+    else if (observation.kind === 'request') logger.info(observation, messageOf(observation))
+    else if (observation.kind === 'job' && observation.outcome === 'done')
+      logger.debug?.(observation, messageOf(observation))
+    else if (observation.kind === 'job' && observation.outcome !== 'failed')
+      logger.error({ ...observation, err: observation.error }, messageOf(observation))
+    else logger.warn(observation, messageOf(observation))
+  }
+
+function messageOf(observation: Exclude<Observation, { kind: 'error' }>): string {
+  switch (observation.kind) {
+    case 'request': {
+      const { method, path, status, ms } = observation
+      return `${method} ${path} ${status} ${ms.toFixed(1)} ms`
+    }
+    case 'statement':
+      return `${observation.ms < slowStatementMs ? 'Statement' : 'Slow statement'}, ${observation.ms.toFixed(1)} ms: ${observation.text}`
+    case 'clientDisconnected':
+      return `A client that did not read its response was disconnected: ${observation.limit}`
+    case 'scan': {
+      const { model, tables, index } = observation
+      const what = tables.length === 0 ? 'takes long' : `reads all rows of ${tables.join(' and ')}`
+      const cure = index ? `an index would serve it: indexes: [${JSON.stringify(index)}]` : 'no index can serve it'
+      return `A query of ${model} ${what}; ${cure}`
+    }
+    case 'accessDifference': {
+      const { model, difference, attribute } = observation
+      const what = attribute === undefined ? `a record that is ${difference}` : `the value of "${attribute}"`
+      return `The access rules of ${model} differ between the statement and the memory: ${what}`
+    }
+    case 'job':
+      return jobMessage(observation)
+    case 'subscriptionLost':
+      return 'A client must begin its subscriptions again'
+  }
+}
+
+/** Also for the console, where there is no logger. */
+export function jobMessage({ job, outcome, attempt, error }: JobObservation): string {
+  const reason = error instanceof Error ? error.message : String(error)
+  switch (outcome) {
+    case 'done':
+      return `Job ${job}: done`
+    case 'failed':
+      return `Job ${job}: attempt ${attempt} failed and will be repeated: ${reason}`
+    case 'dead':
+      return `Job ${job}: attempt ${attempt} failed and was the last one; the event is a dead letter: ${reason}`
+    case 'eventsLost':
+      return `Job ${job}: events were lost, because the change log no longer contains them`
+  }
+}

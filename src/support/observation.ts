@@ -1,0 +1,88 @@
+/** What a service reports of itself while it runs, for logs and metrics. `kind` is the name; times are milliseconds. */
+export type Observation =
+  | RequestObservation
+  | StatementObservation
+  | ScanObservation
+  | ClientObservation
+  | SubscriptionObservation
+  | AccessObservation
+  | JobObservation
+  | ErrorObservation
+
+/** A request was answered. Its query string and headers are left out: they may contain personal data and keys. */
+export interface RequestObservation {
+  readonly kind: 'request'
+  readonly transport: 'http' | 'socket'
+  readonly method: string
+  readonly path: string
+  readonly status: number
+  /** From its arrival to its response, before the response is sent. */
+  readonly ms: number
+}
+
+/** A statement of a request was executed. Its text contains no values. */
+export interface StatementObservation {
+  readonly kind: 'statement'
+  readonly text: string
+  /** With the time that it waited for a connection or a reader process. */
+  readonly ms: number
+}
+
+/** A query reads all rows of a large table. Each kind of query is reported once. */
+export interface ScanObservation {
+  readonly kind: 'scan'
+  readonly model: string
+  /** The tables that are scanned; empty where the duration showed the scan, and not the plan. */
+  readonly tables: readonly string[]
+  /** An index that would serve it, as `indexes` of the model declares it; absent where none can. */
+  readonly index?: readonly string[]
+  readonly text: string
+}
+
+/** A client was disconnected, because it did not read what was sent to it. */
+export interface ClientObservation {
+  readonly kind: 'clientDisconnected'
+  /** The limit that was exceeded. */
+  readonly limit: 'streamIdleTimeoutMs' | 'maxWaitingBytes'
+}
+
+/** A socket or an event stream must begin again, because its position is no longer available or too much waited for it. */
+export interface SubscriptionObservation {
+  readonly kind: 'subscriptionLost'
+  readonly transport: 'http' | 'socket'
+}
+
+/** With `accessShadow`: the rules in statements and the rules in memory differ for a record. It contains no values. */
+export interface AccessObservation {
+  readonly kind: 'accessDifference'
+  readonly model: string
+  /** The record is missing in the answer, should not be in it, or has another value. */
+  readonly difference: 'readable' | 'unreadable' | 'value'
+  readonly attribute?: string
+}
+
+/** A job ran, or has lost events. `failed`: the run will be repeated; `dead`: it will not. It contains no values. */
+export interface JobObservation {
+  readonly kind: 'job'
+  readonly job: string
+  readonly outcome: 'done' | 'failed' | 'dead' | 'eventsLost'
+  readonly eventId?: string
+  readonly attempt?: number
+  readonly ms?: number
+  readonly error?: unknown
+}
+
+/** An unexpected error. Its details are not sent to a client. */
+export interface ErrorObservation {
+  readonly kind: 'error'
+  readonly error: unknown
+}
+
+export type Observe = (observation: Observation) => void
+
+/** Passes an observation to several listeners. */
+export const observeAll =
+  (listeners: readonly Observe[]): Observe =>
+  (observation) => {
+    for (const listener of listeners) listener(observation)
+  }

@@ -1,0 +1,100 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createRequire } from 'node:module'
+import type { Duplex } from 'node:stream'
+import type { Server, Socket } from 'engine.io'
+import type { Limits } from '../../support/limits.ts'
+import type { EngineQuery } from './engine-query.ts'
+import type { SessionOptions } from './engine-session.ts'
+import { LibrarySession } from './library-session.ts'
+import type { EngineVersion } from './packet.ts'
+import { refusals } from './refusal.ts'
+
+const require = createRequire(import.meta.url)
+
+/** The sessions that begin with HTTP long polling, served by the `engine.io` library. */
+export class LibraryServer {
+  readonly #limits: Limits
+  readonly #sessionOptions: Readonly<Record<EngineVersion, SessionOptions>>
+  readonly #createId: (() => string) | undefined
+  readonly #sessions = new Map<string, LibrarySession>()
+  readonly #opening = new WeakMap<IncomingMessage, (session: LibrarySession) => void>()
+  #server: Server | undefined
+
+  constructor(
+    limits: Limits,
+    sessionOptions: Readonly<Record<EngineVersion, SessionOptions>>,
+    createId?: () => string,
+  ) {
+    this.#createId = createId
+    this.#limits = limits
+    this.#sessionOptions = sessionOptions
+  }
+
+  has(sid: string): boolean {
+    return this.#sessions.has(sid)
+  }
+
+  /** The first request of a session. */
+  open(req: IncomingMessage, res: ServerResponse, query: EngineQuery, opened: (session: LibrarySession) => void): void {
+    this.#opening.set(req, opened)
+    this.#serve(req, res, query)
+  }
+
+  /** A later request of the session. */
+  async request(req: IncomingMessage, res: ServerResponse, query: EngineQuery, sid: string): Promise<void> {
+    const session = this.#sessions.get(sid)
+    await session?.onRequest(req, res)
+    if (res.closed) return
+    this.#serve(req, res, query)
+  }
+
+  /** Throws a Refusal when the session cannot be upgraded. */
+  upgrade(req: IncomingMessage, socket: Duplex, head: Buffer, query: EngineQuery, sid: string): void {
+    if (!this.#sessions.get(sid)?.onUpgrade(req, socket)) throw refusals.handshake
+    prepare(req, query)
+    this.#library.handleUpgrade(req, socket, head)
+  }
+
+  #serve(req: IncomingMessage, res: ServerResponse, query: EngineQuery): void {
+    prepare(req, query)
+    this.#library.handleRequest(req, res)
+  }
+
+  /** Loaded for the first client that needs it. */
+  get #library(): Server {
+    this.#server ??= this.#load()
+    return this.#server
+  }
+
+  #load(): Server {
+    const { Server } = require('engine.io') as typeof import('engine.io')
+    const limits = this.#limits
+    const server = new Server({
+      allowEIO3: true,
+      pingInterval: limits.pingIntervalMs,
+      pingTimeout: limits.pingTimeoutMs,
+      maxHttpBufferSize: limits.maxMessageBytes,
+      httpCompression: false,
+      perMessageDeflate: false,
+      wsEngine: (require('ws') as typeof import('ws')).WebSocketServer,
+    })
+    if (this.#createId) server.generateId = this.#createId
+    server.on('connection', (socket: Socket) => this.#onConnection(socket))
+    return server
+  }
+
+  #onConnection(socket: Socket): void {
+    const sid = (socket as unknown as { readonly id: string }).id
+    const session = new LibrarySession(socket, this.#sessionOptions[socket.protocol === 3 ? 3 : 4])
+    this.#sessions.set(sid, session)
+    socket.once('close', () => this.#sessions.delete(sid))
+    this.#opening.get(socket.request)?.(session)
+    // The library keeps the first request of a session, and never reads it.
+    socket.request = undefined as never
+  }
+}
+
+/** The library parses the URL of a request only where this is missing. Other parameters select transports unused here. */
+function prepare(req: IncomingMessage, { transport, version, sid }: EngineQuery): void {
+  Object.assign(req, { _query: { transport, EIO: String(version), ...(sid !== undefined && { sid }) } })
+}

@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { RawPolling } from '../../../test/support/raw-polling.ts'
+import { RawSocket } from '../../../test/support/raw-socket.ts'
+import {
+  allClosed,
+  created,
+  onlyPeer,
+  pausedHandler,
+  startSockets,
+  until,
+} from '../../../test/support/socket-server.ts'
+
+const webSocketOf = ({ url }: RawPolling): string => url.replace('transport=polling', 'transport=websocket')
+
+/** Probes a WebSocket of the session, while a poll waits, and completes the upgrade. */
+async function upgrade(polling: RawPolling): Promise<RawSocket> {
+  const socket = await RawSocket.open(webSocketOf(polling))
+  socket.send('2probe')
+  await socket.until((frame) => frame === '3probe')
+  await polling.poll()
+  socket.send('5')
+  return socket
+}
+
+for (const version of [3, 4] as const) {
+  describe(`long polling of Engine.IO ${version}:`, () => {
+    test('a client sends requests and receives events', async () => {
+      await using server = await startSockets()
+      await using polling = await RawPolling.connect(server.url, { version })
+      assert.deepEqual(polling.handshake, {
+        sid: polling.sid,
+        upgrades: ['websocket'],
+        pingInterval: 25_000,
+        pingTimeout: 60_000,
+        maxPayload: 1_048_576,
+      })
+      const { statusCode, body } = await polling.ask('get', { url: '/pet?a=1', data: { b: 'é😀' } })
+      assert.deepEqual([statusCode, body], [200, { method: 'GET', path: '/pet', query: 'a=1', body: { b: 'é😀' } }])
+      const poll = polling.poll()
+      assert.equal(onlyPeer(server.peers).send(created(1, 'é😀')), true)
+      assert.deepEqual(await poll, ['42["pet",{"verb":"created","id":1,"data":{"id":1,"name":"é😀"}}]'])
+    })
+
+    test('a session can be upgraded to a WebSocket, and no event is lost', async () => {
+      await using server = await startSockets()
+      await using polling = await RawPolling.connect(server.url, { version })
+      const peer = onlyPeer(server.peers)
+      assert.equal(peer.send(created(1)), true)
+      const [first] = await polling.poll()
+      assert.equal(peer.send(created(2)), true)
+      await using socket = await RawSocket.open(webSocketOf(polling))
+      socket.send('2probe')
+      await socket.until((frame) => frame === '3probe')
+      const [second] = await polling.poll()
+      const last = polling.poll()
+      assert.equal(peer.send(created(3)), true)
+      const [third] = await last
+      socket.send('5')
+      assert.equal(peer.send(created(4)), true)
+      const fourth = await socket.until((frame) => frame.startsWith('42'))
+      const ids = [first, second, third, fourth].map((packet) => JSON.parse(String(packet).slice(2))[1].id)
+      assert.deepEqual(ids, [1, 2, 3, 4])
+      assert.equal((await socket.ask('get', { url: '/pet' })).statusCode, 200)
+      assert.equal(server.sockets.size, 1)
+    })
+  })
+}
+
+describe('a protocol violation closes the session:', () => {
+  const payloads: readonly [name: string, version: 3 | 4, payload: string][] = [
+    ['an empty payload', 4, ''],
+    ['text that is no packet', 4, 'hello'],
+    ['an empty packet', 4, '42["get",{"url":"/"}]\x1e'],
+    ['binary data as text', 4, 'bAQID'],
+    ['a binary event', 4, '451-["get",{"_placeholder":true,"num":0}]'],
+    ['an event in another namespace', 4, '42/admin,["get",{}]'],
+    ['a ping, which only servers send', 4, '2'],
+    ['an empty payload', 3, ''],
+    ['a wrong length', 3, '100:42["get"]'],
+    ['a negative length', 3, '-5:42["get"]'],
+    ['a length that is no number', 3, 'x:2'],
+    ['a payload without a length', 3, '42["get",{"url":"/"}]'],
+    ['binary data as text', 3, '6:b4AQID'],
+    ['a pong, which only servers send', 3, '1:3'],
+  ]
+  for (const [name, version, payload] of payloads) {
+    test(`Engine.IO ${version}: ${name}`, async () => {
+      await using server = await startSockets()
+      await using other = await RawSocket.connect(server.url)
+      await using polling = await RawPolling.connect(server.url, { version })
+      await (await polling.request({ method: 'POST', body: payload })).text()
+      // A poll may still fetch the closing packet.
+      while ((await polling.request()).status === 200);
+      assert.equal(server.sockets.size, 1)
+      assert.equal((await other.ask('get', { url: '/pet' })).statusCode, 200)
+    })
+  }
+
+  test('two polls at once', async () => {
+    await using server = await startSockets()
+    await using polling = await RawPolling.connect(server.url)
+    const responses = await Promise.all([polling.request(), polling.request()])
+    assert.ok(responses.some(({ status }) => status === 400))
+    await allClosed(server.sockets)
+  })
+
+  test('a second upgrade is refused, and the first stays', async () => {
+    await using server = await startSockets()
+    await using polling = await RawPolling.connect(server.url)
+    await using socket = await upgrade(polling)
+    assert.equal((await socket.ask('get', { url: '/pet' })).statusCode, 200)
+    await assert.rejects(RawSocket.open(webSocketOf(polling)), /400/)
+    assert.equal((await socket.ask('get', { url: '/pet' })).statusCode, 200)
+  })
+})
+
+describe('an upgraded session', () => {
+  test('is disconnected after streamIdleTimeoutMs, also while it sends messages', async () => {
+    await using server = await startSockets({
+      limits: { streamIdleTimeoutMs: 50 },
+      handle: () => ({ status: 200, headers: {}, body: 'x'.repeat(30_000_000) }),
+    })
+    const polling = await RawPolling.connect(server.url, { version: 3 })
+    await using socket = await upgrade(polling)
+    socket.ws.pause()
+    socket.send('421["get",{"url":"/pet"}]')
+    while (server.sockets.size > 0) {
+      socket.send('2')
+      await turn()
+    }
+  })
+
+  test('is terminated above maxQueuedBytes', async () => {
+    await using server = await startSockets({ limits: { maxQueuedBytes: 300_000 } })
+    await using polling = await RawPolling.connect(server.url)
+    await using socket = await upgrade(polling)
+    await socket.ask('get', { url: '/pet' })
+    socket.ws.pause()
+    const peer = onlyPeer(server.peers)
+    let sent = 0
+    while (peer.send(created(sent, 'x'.repeat(100_000)))) {
+      assert.ok(sent++ < 1_000, 'the limit has no effect')
+      await turn()
+    }
+    socket.ws.resume()
+    assert.equal(await socket.closed, 1006)
+    await allClosed(server.sockets)
+  })
+
+  test('ends with its connection', async () => {
+    await using server = await startSockets()
+    await using polling = await RawPolling.connect(server.url)
+    const socket = await upgrade(polling)
+    await socket.ask('get', { url: '/pet' })
+    socket.ws.terminate()
+    await allClosed(server.sockets)
+    assert.equal(server.peers.size, 0)
+  })
+})
+
+describe('stop', () => {
+  test('answers a waiting poll with a close packet', async () => {
+    await using server = await startSockets()
+    await using polling = await RawPolling.connect(server.url)
+    const poll = polling.poll()
+    await until(() => server.sockets.size === 1)
+    for (let turns = 0; turns < 20; turns++) await turn()
+    await server.sockets.stop()
+    assert.deepEqual(await poll, ['1'])
+  })
+
+  test('lets a client fetch the responses of running requests', async () => {
+    const { requested, respond, handle } = pausedHandler()
+    await using server = await startSockets({ handle })
+    const polling = await RawPolling.connect(server.url)
+    await polling.post('421["get",{"url":"/1"}]')
+    await until(() => requested.length === 1)
+    const stopping = server.sockets.stop()
+    respond('/1')
+    assert.match((await polling.poll()).join(' '), /^431\[/)
+    await stopping
+    assert.equal((await polling.request()).status, 400)
+  })
+
+  test('does not wait for the next poll of an idle client', async () => {
+    await using server = await startSockets()
+    const polling = await RawPolling.connect(server.url)
+    await server.sockets.stop()
+    assert.equal((await polling.request()).status, 400)
+  })
+
+  test('terminates sessions after stopTimeoutMs', async () => {
+    await using server = await startSockets({
+      handle: () => new Promise(() => {}),
+      limits: { stopTimeoutMs: 50 },
+    })
+    const polling = await RawPolling.connect(server.url)
+    await polling.post('421["get",{"url":"/1"}]')
+    await server.sockets.stop()
+    assert.equal(server.sockets.size, 0)
+  })
+})

@@ -1,0 +1,52 @@
+export interface RequestQueueOptions {
+  /** How many tasks run concurrently. */
+  readonly concurrency: number
+  /** Whether another task may start now. When this changes, `startNext` must be called. */
+  readonly canStart: () => boolean
+  /** Called after each task. */
+  readonly onDone: () => void
+}
+
+/** Starts tasks in the order of their arrival, with limited concurrency. */
+export class RequestQueue {
+  readonly #options: RequestQueueOptions
+  readonly #waiting: (() => Promise<void>)[] = []
+  #running = 0
+
+  constructor(options: RequestQueueOptions) {
+    this.#options = options
+  }
+
+  /** Number of tasks not started yet. */
+  get waiting(): number {
+    return this.#waiting.length
+  }
+
+  get isIdle(): boolean {
+    return this.#running === 0 && this.#waiting.length === 0
+  }
+
+  /** `task` must not reject. */
+  add(task: () => Promise<void>): void {
+    this.#waiting.push(task)
+    this.startNext()
+  }
+
+  startNext(): void {
+    const { concurrency, canStart, onDone } = this.#options
+    while (this.#waiting.length > 0 && this.#running < concurrency && canStart()) {
+      const task = this.#waiting.shift() as () => Promise<void>
+      this.#running++
+      void task().then(() => {
+        this.#running--
+        this.startNext()
+        onDone()
+      })
+    }
+  }
+
+  /** Discards the tasks not started yet. */
+  clear(): void {
+    this.#waiting.length = 0
+  }
+}

@@ -1,0 +1,35 @@
+import { request as requestHttp } from 'node:http'
+import { request as requestHttps } from 'node:https'
+import { publicAddressOf } from './public-address.ts'
+
+export interface Post {
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  readonly signal: AbortSignal
+  readonly allowPrivate: boolean
+}
+
+export interface Answer {
+  readonly status: number
+  readonly retryAfter: string | undefined
+}
+
+/** Sends to the address that was checked, and to no other. Redirects are not followed, and the body of the answer is not read. */
+export async function post(url: URL, { headers, body, signal, allowPrivate }: Post): Promise<Answer> {
+  const address = await publicAddressOf(url.hostname, allowPrivate)
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+  const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, {
+    method: 'POST',
+    headers: { ...headers, 'content-length': Buffer.byteLength(body) },
+    signal,
+    agent: false,
+    lookup: (_host, { all }, found) => (all ? found(null, [address]) : found(null, address.address, address.family)),
+  })
+  request.once('error', reject)
+  request.once('response', (response) => {
+    resolve({ status: response.statusCode ?? 0, retryAfter: response.headers['retry-after'] })
+    response.destroy()
+  })
+  request.end(body)
+  return promise
+}

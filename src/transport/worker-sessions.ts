@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { WorkerChannel } from './worker-channel.ts'
+
+/**
+ * Sessions of long polling, where several worker processes share a port. A session lives in the process that opened it,
+ * and any request of its client may arrive at another process. Its connection is then given to the process that is named
+ * in the id of the session, where the next requests on that connection arrive as well.
+ */
+export class WorkerSessions {
+  readonly #channel: WorkerChannel
+
+  constructor(channel: WorkerChannel) {
+    this.#channel = channel
+  }
+
+  createId(): string {
+    return `${this.#channel.id}.${randomUUID()}`
+  }
+
+  /** Undefined: the id names this process or none. */
+  ownerOf(sid: string): SessionOwner | undefined {
+    const worker = /^(\d{1,9})\./.exec(sid)?.[1]
+    return worker === undefined || worker === this.#channel.id ? undefined : new SessionOwner(this.#channel, worker)
+  }
+}
+
+/** Another worker process, as the owner of a session. */
+export class SessionOwner {
+  readonly #channel: WorkerChannel
+  readonly #worker: string
+
+  constructor(channel: WorkerChannel, worker: string) {
+    this.#channel = channel
+    this.#worker = worker
+  }
+
+  /** `body`: all that was received after the headers. */
+  take(req: IncomingMessage, body: Uint8Array): void {
+    this.#channel.send(this.#worker, req.socket as Socket, Buffer.concat([headOf(req, body.length), body]))
+  }
+
+  /** Reads the body first. Rejects when the client aborts the request. */
+  async takeRequest(req: IncomingMessage, res: ServerResponse, maxBytes: number): Promise<void> {
+    const body = await readBody(req, maxBytes)
+    if (body) this.take(req, body)
+    else res.writeHead(413, { Connection: 'close' }).end()
+  }
+}
+
+/** These describe how a body was sent. It is passed on as a whole. */
+const bodyHeaders = /^(?:content-length|transfer-encoding|expect)$/i
+
+function headOf({ method, url, rawHeaders }: IncomingMessage, bodyLength: number): Buffer {
+  let head = `${method} ${url} HTTP/1.1\r\n`
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] as string
+    if (!bodyHeaders.test(name)) head += `${name}: ${rawHeaders[index + 1]}\r\n`
+  }
+  if (method === 'POST') head += `Content-Length: ${bodyLength}\r\n`
+  return Buffer.from(`${head}\r\n`, 'latin1')
+}
+
+/** Undefined: the body is longer than allowed. */
+async function readBody(req: IncomingMessage, maxBytes: number): Promise<Uint8Array | undefined> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of req.iterator({ destroyOnReturn: false })) {
+    length += chunk.length
+    if (length > maxBytes) return undefined
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks, length)
+}

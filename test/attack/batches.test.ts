@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { createService, type Service } from '../../src/index.ts'
+import { type DatabaseKind, databases, type TestDatabase } from '../support/databases.ts'
+
+/* What a batch, a list or a bulk change could cost others, or reach. */
+
+const models = {
+  owner: {
+    attributes: {
+      name: { type: 'string', required: true },
+      extra: { type: 'json' },
+      pets: { collection: 'pet', via: 'owner' },
+    },
+  },
+  pet: { attributes: { name: { type: 'string' }, owner: { model: 'owner' } } },
+} as const
+
+const sqlite = databases.find(({ name }) => name === 'sqlite') as DatabaseKind
+
+describe('batches of a hostile client', () => {
+  let opened: TestDatabase
+  let service: Service<typeof models>
+
+  before(async () => {
+    opened = await sqlite.open()
+    service = await createService({ models, database: opened.url })
+    await service.system.records.owner.create({ name: 'Ann' })
+  })
+  after(async () => {
+    await service.close()
+    await opened[Symbol.asyncDispose]()
+  })
+
+  async function send(path: string, body: string, headers = {}) {
+    const request = { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body }
+    const response = await service.fetch(new Request(`http://localhost${path}`, request))
+    const text = await response.text()
+    return { status: response.status, text, body: text === '' ? undefined : JSON.parse(text) }
+  }
+  const batch = (items: readonly unknown[], query = '') => send(`/batch${query}`, JSON.stringify(items))
+  const get = (url: string) => ({ method: 'GET', url })
+  const unharmed = async () => {
+    assert.deepEqual(
+      (await service.system.records.owner.find()).data.map(({ name }) => name),
+      ['Ann'],
+    )
+    assert.equal(({} as { polluted?: unknown }).polluted, undefined)
+  }
+
+  test('batches of reads at once are answered, and others read what is committed meanwhile', async () => {
+    await service.system.records.owner.createMany(
+      Array.from({ length: 300 }, (_, index) => ({ name: `${index}`, extra: index })),
+    )
+    const reads = JSON.stringify(Array.from({ length: 200 }, () => get('/owner?limit=300')))
+    const answers = ['', '?atomic=false', '', '?atomic=false', '', ''].map((query) => send(`/batch${query}`, reads))
+    await service.system.records.owner.destroyMany({ where: { id: { '>': 1 } } })
+    assert.equal(await service.system.records.owner.count(), 1)
+    for (const { status, text } of await Promise.all(answers)) assert.equal(status, 200, text.slice(0, 200))
+    await unharmed()
+  })
+
+  test('each read has the cost limit of the read alone', async () => {
+    const condition = { or: Array.from({ length: 400 }, (_, index) => ({ name: { contains: `${index}` } })) }
+    const expensive = get(`/owner?where=${encodeURIComponent(JSON.stringify(condition)).slice(0, 16_000)}`)
+    const answer = await batch([get('/owner'), expensive])
+    assert.equal(answer.body[1].status, 400)
+    for (const query of ['', '?atomic=false']) {
+      const costly = get(
+        `/owner?where={"or":[${Array.from({ length: 70 }, () => '{"name":{"contains":"a"}}').join()}]}`,
+      )
+      const { body } = await batch(
+        Array.from({ length: 200 }, () => costly),
+        query,
+      )
+      assert.ok(
+        body.every(({ status }: { status: number }) => status >= 400),
+        JSON.stringify(body[0]),
+      )
+    }
+    await unharmed()
+  })
+
+  test('200 embedding reads are answered or refused, and the service goes on', async () => {
+    const { status } = await batch(
+      Array.from({ length: 200 }, () => get('/owner?populate={"pets":{"populate":"owner"}}')),
+    )
+    assert.equal(status, 200)
+    await unharmed()
+  })
+
+  test('bodies beyond the limits are refused as a whole', async () => {
+    const many = JSON.stringify(
+      Array.from({ length: 5_000 }, () => ({ method: 'POST', url: '/owner', body: { name: 'x' } })),
+    )
+    assert.equal((await send('/batch', many)).body.code, 'E_BAD_REQUEST')
+    assert.equal((await send('/batch', `[${'['.repeat(100)}${']'.repeat(100)}]`)).status, 400)
+    const list = JSON.stringify(Array.from({ length: 20_000 }, () => ({ name: 'x' })))
+    assert.equal((await send('/owner', list)).body.limit, 'maxAffected')
+    assert.equal(
+      (await send('/batch', JSON.stringify([{ method: 'POST', url: '/owner', body: { name: 'x'.repeat(1_100_000) } }])))
+        .status,
+      413,
+    )
+    await unharmed()
+  })
+
+  test('names of prototypes reach nothing', async () => {
+    const first = { method: 'POST', url: '/pet', body: { name: 'Rex' } }
+    for (const ref of ['0.__proto__.polluted', '0.constructor.prototype', '0.hasOwnProperty', '0.name.constructor']) {
+      const answer = await batch([first, { method: 'POST', url: '/owner', body: { name: { $ref: ref } } }])
+      assert.equal(answer.body[1].body.code, 'E_BAD_REQUEST')
+    }
+    const texts = [
+      '[{"method":"POST","url":"/pet","body":{"name":"Rex"}},{"method":"POST","url":"/owner","body":{"name":"x","__proto__":{"$ref":"0.id"}}}]',
+      '[{"__proto__":{"method":"POST"},"method":"POST","url":"/owner","body":{"name":"x"}}]',
+      '[{"method":"POST","url":"/owner","body":{"name":"x"},"headers":{"__proto__":"x"}}]',
+      '[{"method":"POST","url":"/owner/__proto__","body":{"name":"x"}}]',
+    ]
+    for (const text of texts) assert.ok((await send('/batch', text)).status >= 400, text)
+    const stored = await send(
+      '/batch',
+      '[{"method":"POST","url":"/pet","body":{}},{"method":"POST","url":"/owner","body":{"name":"y","extra":{"__proto__":{"polluted":{"$ref":"0.id"}}}}}]',
+    )
+    assert.equal(stored.status, 200)
+    assert.match(stored.text, /"__proto__":\{"polluted":\d+\}/)
+    await service.system.records.owner.destroyMany({ where: { name: 'y' } })
+    await unharmed()
+  })
+
+  test('a value in a URL cannot change the address', async () => {
+    const made = await service.system.records.pet.create({ name: '../../owner/1?where={}&x=/#' })
+    const answer = await batch([get(`/pet/${made.id}`), { method: 'DELETE', url: '/owner/$0.name' }])
+    assert.equal(answer.status, 404)
+    await unharmed()
+  })
+
+  test('pages of other sites cannot send one', async () => {
+    const items = JSON.stringify([{ method: 'POST', url: '/owner', body: { name: 'x' } }])
+    for (const site of ['cross-site', 'same-site']) {
+      const headers = { 'sec-fetch-site': site, origin: 'https://evil.example' }
+      assert.equal((await send('/batch', items, headers)).status, 403)
+      assert.equal((await send('/batch?atomic=false', items, headers)).status, 403)
+    }
+    await unharmed()
+  })
+
+  test('many concurrent batches are answered, and their writes are whole', async () => {
+    const one = Array.from({ length: 20 }, () => ({ method: 'POST', url: '/pet', body: { name: 'batch' } }))
+    const failing = [...one, get('/nothing')]
+    const answers = await Promise.all(Array.from({ length: 40 }, (_, index) => batch(index % 2 === 0 ? one : failing)))
+    assert.deepEqual([...new Set(answers.map(({ status }) => status))].sort(), [200, 404])
+    assert.equal(await service.system.records.pet.count({ where: { name: 'batch' } }), 400)
+    await unharmed()
+  })
+})

@@ -1,0 +1,107 @@
+import type { Json, JsonObject } from '../../../src/protocol/json.ts'
+import type { Random } from '../../support/random.ts'
+import { type ModelName, shapes } from './models.ts'
+
+/** A valid find, as data that can be altered. */
+export interface FindRequest {
+  readonly model: ModelName
+  readonly where: JsonObject
+  readonly sort: readonly string[]
+  readonly populate: JsonObject
+  readonly limit: number
+  readonly skip: number
+  readonly count: boolean
+}
+
+export const randomFind = (random: Random): FindRequest => {
+  const model = random.pick<ModelName>(['pet', 'pet', 'pet', 'owner', 'visit', 'tag'])
+  return {
+    model,
+    where: condition(random, model, 3),
+    sort: random.chance(0.5) ? [] : Array.from({ length: 1 + random.below(4) }, () => sortTerm(random, model)),
+    populate: random.chance(0.7) ? {} : populated(random, model, 2),
+    limit: random.pick([1, 30, 30, 100, 1000]),
+    skip: random.pick([0, 0, 0, 100, 100_000]),
+    count: random.chance(0.2),
+  }
+}
+
+/** A request that is likely to cost about the same or more: one part changed, repeated or nested. */
+export function alter(random: Random, find: FindRequest): FindRequest {
+  const { model, where, sort, populate } = find
+  const alterations: readonly (() => Partial<FindRequest>)[] = [
+    () => ({ where: { and: [where, condition(random, model, 2)] } }),
+    () => ({ where: { or: [where, condition(random, model, 2)] } }),
+    () => ({ where: { or: Array.from({ length: 2 + random.below(20) }, () => where) } }),
+    () => ({ where: { not: where } }),
+    () => ({ where: condition(random, model, 4) }),
+    () => ({ sort: [...sort, sortTerm(random, model)].slice(-8) }),
+    () => ({ populate: { ...populate, ...populated(random, model, 3) } }),
+    () => ({ limit: random.pick([1, 1000]), skip: random.pick([0, 1_000_000]) }),
+    () => ({ count: !find.count }),
+  ]
+  return { ...find, ...random.pick(alterations)() }
+}
+
+export function addressOf({ model, where, sort, populate, limit, skip, count }: FindRequest): string {
+  const parameters = new URLSearchParams({ where: JSON.stringify(where), limit: String(limit), skip: String(skip) })
+  if (sort.length > 0) parameters.set('sort', sort.join(','))
+  parameters.set('populate', Object.keys(populate).length > 0 ? JSON.stringify(populate) : 'false')
+  if (count) parameters.set('count', 'true')
+  return `/${model}?${parameters}`
+}
+
+function condition(random: Random, model: ModelName, depth: number): JsonObject {
+  const { one, many } = shapes[model]
+  const kind = depth === 0 ? 0 : random.below(10)
+  if (kind < 4) return comparison(random, model)
+  if (kind < 6) return { [random.pick(['or', 'and'])]: list(random, () => condition(random, model, depth - 1)) }
+  if (kind === 6) return { not: condition(random, model, depth - 1) }
+  const associations = [...one, ...many]
+  if (associations.length === 0) return comparison(random, model)
+  const [name, target] = random.pick(associations)
+  return { [name]: random.chance(0.1) ? {} : condition(random, target, depth - 1) }
+}
+
+const list = (random: Random, make: () => JsonObject): JsonObject[] =>
+  Array.from({ length: random.pick([1, 2, 3, 10, 30]) }, make)
+
+/** Operands that match nothing, or all but a few, so that a database cannot end early. */
+function comparison(random: Random, model: ModelName): JsonObject {
+  const { texts, numbers } = shapes[model]
+  if (random.chance(0.4)) {
+    const operator = random.pick(['>', '<', '>=', '!=', 'in', 'nin'])
+    const value: Json = operator.endsWith('in')
+      ? Array.from({ length: random.pick([1, 10, 400]) }, () => random.below(1_000_000))
+      : random.below(1_000_000) - 10
+    return { [random.pick(numbers)]: { [operator]: value } }
+  }
+  const text = random.pick(['zz', 'a', '%a%b%', '_%_%_%', '%e%e%e%e%zz', 'x'.repeat(100)])
+  return { [random.pick(texts)]: { [random.pick(['contains', 'like', 'startsWith', 'endsWith', '!=', '>'])]: text } }
+}
+
+function sortTerm(random: Random, model: ModelName): string {
+  const { texts, numbers, one } = shapes[model]
+  const direction = random.pick(['ASC', 'DESC'])
+  if (one.length === 0 || random.chance(0.5)) return `${random.pick([...texts, ...numbers])} ${direction}`
+  const [name, target] = random.pick(one)
+  return `${name}.${random.pick(shapes[target].texts)} ${direction}`
+}
+
+function populated(random: Random, model: ModelName, depth: number): JsonObject {
+  const { one, many } = shapes[model]
+  const associations = [...one, ...many]
+  if (associations.length === 0) return {}
+  const [name, target] = random.pick(associations)
+  const isMany = many.some(([other]) => other === name)
+  return {
+    [name]: {
+      ...(isMany && {
+        where: condition(random, target, 1),
+        limit: random.pick([1, 30, 50]),
+        sort: sortTerm(random, target),
+      }),
+      ...(depth > 0 && random.chance(0.5) && { populate: populated(random, target, depth - 1) }),
+    },
+  }
+}

@@ -1,0 +1,106 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { Agent, request } from 'node:http'
+import { fileURLToPath } from 'node:url'
+import { createService } from '../../../src/index.ts'
+import { freshDatabase } from '../../support/postgres.ts'
+import { models } from './models.ts'
+
+export interface Cost {
+  readonly status: number
+  /** The CPU time of the longest turn of the event loop while the request ran. */
+  readonly blockedMs: number
+  /** The longest latency of `GET /pet/1` meanwhile. */
+  readonly othersMs: number
+}
+
+/** A service over large tables, and what its other clients notice of a request. */
+export class Target implements AsyncDisposable {
+  readonly #server: ChildProcess
+  readonly #url: string
+  readonly #agent = new Agent({ keepAlive: true })
+
+  private constructor(server: ChildProcess, url: string) {
+    this.#server = server
+    this.#url = url
+  }
+
+  static async start(database: string): Promise<Target> {
+    const file = fileURLToPath(new URL('server.ts', import.meta.url))
+    const server = fork(file, [database], { execArgv: ['--conditions=keelson-source'] })
+    const [{ url }] = (await once(server, 'message')) as [{ url: string }]
+    const target = new Target(server, url)
+    for (let count = 0; count < 20; count++) await target.#get('/pet/1')
+    return target
+  }
+
+  async cost(address: string): Promise<Cost> {
+    await this.#longestTurnMs()
+    let isDone = false
+    const status = this.#get(address).finally(() => {
+      isDone = true
+    })
+    let othersMs = 0
+    while (!isDone) {
+      const sentAt = performance.now()
+      await this.#get('/pet/1')
+      othersMs = Math.max(othersMs, performance.now() - sentAt)
+    }
+    return { status: await status, othersMs, blockedMs: await this.#longestTurnMs() }
+  }
+
+  async #longestTurnMs(): Promise<number> {
+    this.#server.send('longest turn')
+    const [{ longestTurnMs }] = (await once(this.#server, 'message')) as [{ longestTurnMs: number }]
+    return longestTurnMs
+  }
+
+  #get(address: string): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const sent = request(new URL(address, this.#url), { agent: this.#agent }, (response) => {
+        response.resume().on('end', () => resolve(response.statusCode ?? 0))
+      })
+      sent.on('error', reject).end()
+    })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#agent.destroy()
+    // It may be within a statement, which only ends with the process.
+    this.#server.kill('SIGKILL')
+    await once(this.#server, 'exit')
+  }
+}
+
+const text = "'abc ' || (n % 1000) || ' e e e ' || (n * 7919 % 10007)"
+const fill = (rows: number, numbers: (count: number) => string): readonly string[] => [
+  `insert into owner (id, name, city) select n, 'owner ' || n, 'city ' || (n % 100) from ${numbers(rows / 10)}`,
+  `insert into pet (id, name, kind, age, weight, note, owner) select n, 'pet ' || n, 'kind ' || (n % 7), n % 20, n % 37 * 1.5, ${text}, 1 + n % ${rows / 10} from ${numbers(rows)}`,
+  `insert into visit (id, status, cost, pet) select n, 'status ' || (n % 5), n % 500, 1 + n % ${rows} from ${numbers(rows * 1.5)}`,
+  `insert into tag (id, label) select n, 'tag ' || n from ${numbers(100)}`,
+]
+
+/** Creates the tables and fills them without the service. */
+export async function fillSqlite(path: string, rows: number): Promise<void> {
+  await createTables(`sqlite:${path}`)
+  const { DatabaseSync } = await import('node:sqlite')
+  const database = new DatabaseSync(path)
+  const numbers = (count: number) =>
+    `(with recursive s(n) as (select 1 union all select n + 1 from s where n < ${count}) select n from s)`
+  database.exec(['begin', ...fill(rows, numbers), 'delete from keelson_log', 'commit', 'analyze'].join(';'))
+  database.close()
+}
+
+export async function fillPostgres(server: string, rows: number) {
+  const database = await freshDatabase(server)
+  await createTables(database.url)
+  const numbers = (count: number) => `generate_series(1, ${count}) as n`
+  for (const statement of [...fill(rows, numbers), 'truncate keelson_log', 'analyze']) await database.query(statement)
+  return database
+}
+
+async function createTables(database: string): Promise<void> {
+  const attributes = { createdAt: false, updatedAt: false } as const
+  const service = await createService({ models, database, attributes })
+  await service.close()
+}

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { createService } from '../../src/index.ts'
+import type { JsonObject } from '../../src/protocol/json.ts'
+import { LiveTestClient } from '../support/live-client.ts'
+
+/* Clients of live queries that try to use up the service: each is refused by a named limit, and others are served. */
+
+const models = {
+  owner: { attributes: { name: { type: 'string' }, pets: { collection: 'pet', via: 'owner' } } },
+  pet: { attributes: { name: { type: 'string' }, age: { type: 'number' }, owner: { model: 'owner' } } },
+} as const
+
+async function serve(limits: object = {}) {
+  const errors: unknown[] = []
+  const service = await createService({
+    database: 'sqlite::memory:',
+    models,
+    limits,
+    onError: (error) => errors.push(error),
+  })
+  const { url } = await service.listen(0)
+  const send = async (method: string, path: string, body?: object) => {
+    const response = await fetch(url + path, {
+      method,
+      ...(body && { body: JSON.stringify(body) }),
+      headers: { 'Content-Type': 'application/json' },
+    })
+    const answer = (await response.json()) as JsonObject
+    return { status: response.status, answer, token: response.headers.get('keelson-operation') ?? '' }
+  }
+  return { service, url, send, errors, [Symbol.asyncDispose]: () => service.close() }
+}
+
+async function eventually(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 10))
+}
+
+const windows = (count: number): Record<string, JsonObject> =>
+  Object.fromEntries(
+    Array.from({ length: count }, (_, number) => [
+      `q${number}`,
+      { model: 'pet', sort: 'age', limit: 1 + number, skip: 1, populate: ['owner'], count: true },
+    ]),
+  )
+
+describe('is refused with the name of the limit', () => {
+  test('thousands of queries of one stream, at once and added', async () => {
+    await using served = await serve()
+    const { url, send } = served
+    const { status, answer } = await send('POST', '/live', { queries: windows(1_000) })
+    assert.deepEqual([status, answer.limit], [400, 'maxLiveQueries'])
+    await using client = await LiveTestClient.open(url, windows(60))
+    const more = Object.fromEntries(Object.entries(windows(60)).map(([name, query]) => [`more ${name}`, query]))
+    assert.equal((await send('POST', '/live', { stream: client.stream, add: more })).answer.limit, 'maxLiveQueries')
+  })
+
+  test('more streams than there may be; one that ends gives its place back', async () => {
+    await using served = await serve({ maxStreams: 3 })
+    const { url, send } = served
+    for (let round = 0; round < 5; round++) {
+      const clients: LiveTestClient[] = []
+      while (clients.length < 3)
+        await LiveTestClient.open(url, { a: { model: 'pet' } }).then(
+          (client) => clients.push(client),
+          () => {},
+        )
+      const { status, answer } = await send('POST', '/live', { queries: {} })
+      assert.deepEqual([status, answer.limit], [503, 'maxStreams'])
+      await Promise.all(clients.map((client) => client.close()))
+      // The server notices an end a moment later.
+      await eventually(async () => {
+        const three = await Promise.all([1, 2, 3].map(() => LiveTestClient.open(url, {}).catch(() => undefined)))
+        await Promise.all(three.map((client) => client?.close()))
+        return three.every((client) => client !== undefined)
+      })
+    }
+  })
+
+  test('results of more rows than may be held, for new queries only', async () => {
+    await using served = await serve({ maxLiveRows: 20 })
+    const { service, url } = served
+    for (let age = 0; age < 30; age++) await service.system.records.pet.create({ name: `p${age}`, age })
+    await using first = await LiveTestClient.open(url, { all: { model: 'pet', limit: 100 } })
+    await first.until(() => first.rows('all')?.length === 30)
+    await using second = await LiveTestClient.open(url, { all: { model: 'pet', limit: 50 } })
+    await second.until(() => second.frames.some(({ event }) => event === 'failed'))
+    const failed = second.frames.find(({ event }) => event === 'failed')?.data
+    assert.deepEqual([failed?.query, (failed?.error as JsonObject | undefined)?.limit], ['all', 'maxLiveRows'])
+    await service.system.records.pet.update(1, { name: 'changed' })
+    await first.until(() => first.rows('all')?.[0]?.name === 'changed')
+  })
+
+  test('a result that is larger than an answer may be: the query fails, and the stream goes on', async () => {
+    await using served = await serve({ maxAnswerBytes: 5_000 })
+    const { service, url } = served
+    const { pet, owner } = service.system.records
+    await using client = await LiveTestClient.open(url, {
+      large: { model: 'pet', populate: ['owner'] },
+      small: { model: 'pet', limit: 2 },
+    })
+    await client.until(() => client.held.size === 2)
+    const ann = await owner.create({ name: 'x'.repeat(4_800) })
+    await pet.create({ name: 'Rex', owner: ann.id })
+    await client.until(
+      () => client.frames.some(({ event }) => event === 'failed') && client.rows('small')?.length === 1,
+    )
+    await pet.create({ name: 'Tom' })
+    await client.until(() => client.rows('small')?.length === 2)
+    assert.deepEqual(served.errors, [])
+  })
+})
+
+test('a stream with a hundred costly queries does not keep another one from its rows', async () => {
+  await using served = await serve()
+  const { url, send, service } = served
+  for (let age = 0; age < 200; age++) await service.system.records.pet.create({ name: `p${age}`, age })
+  await using greedy = await LiveTestClient.open(url, windows(100))
+  await greedy.until(() => greedy.held.size === 100)
+  await using modest = await LiveTestClient.open(url, {
+    top: { model: 'pet', sort: 'age', limit: 3, populate: ['owner'] },
+  })
+  await modest.until(() => modest.held.size === 1)
+  for (let round = 0; round < 5; round++) {
+    const { token } = await send('POST', '/pet', { name: 'young', age: -1 - round })
+    await modest.until(() => modest.operations.has(token))
+    assert.equal(modest.rows('top')?.[0]?.age, -1 - round)
+    await greedy.until(() => greedy.operations.has(token))
+  }
+})
+
+test('clients that come and go at any moment leave nothing behind', async () => {
+  await using served = await serve({ maxStreams: 500 })
+  const { url, send, service } = served
+  const opening = Array.from({ length: 60 }, async (_, number) => {
+    const abort = new AbortController()
+    setTimeout(() => abort.abort(), number % 20)
+    const response = await fetch(`${url}/live`, {
+      method: 'POST',
+      body: JSON.stringify({ queries: windows(10) }),
+      headers: { 'Content-Type': 'application/json' },
+      signal: abort.signal,
+    }).catch(() => undefined)
+    await response?.text().catch(() => undefined)
+  })
+  for (let age = 0; age < 30; age++) await service.system.records.pet.create({ name: 'x', age })
+  await Promise.all(opening)
+  assert.equal((await send('GET', '/pet?limit=1')).status, 200)
+  assert.deepEqual(served.errors, [])
+})

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { type ClientOptions, createClient, type LiveSnapshot } from '../../src/client.ts'
+import { eventually } from './eventually.ts'
+import { FakeService } from './fake-service.ts'
+
+const models = {
+  card: { attributes: { title: { type: 'string' }, lane: { type: 'string' }, rank: { type: 'number' } } },
+} as const
+
+function clientOf(fake: FakeService, options: ClientOptions = {}) {
+  return createClient<{ models: typeof models }>({ url: fake.url, retryDelayMs: [1, 5], ...options })
+}
+
+describe('live queries', () => {
+  test('rows follow every change, and the snapshot stays the same object between them', async () => {
+    await using fake = await FakeService.start()
+    fake.write({ id: 1, title: 'a', lane: 'todo' })
+    fake.write({ id: 2, title: 'b', lane: 'done' })
+    using api = clientOf(fake)
+    const todo = api.card.live({ where: { lane: 'todo' }, sort: 'title DESC' })
+    assert.deepEqual([todo.rows, todo.status], [[], 'catching-up'])
+    const frames: LiveSnapshot<object>[] = []
+    todo.subscribe((snapshot) => frames.push(snapshot))
+    await todo.ready
+    assert.equal(todo.status, 'live')
+    assert.equal(todo.getSnapshot(), todo.getSnapshot())
+    const [first] = todo.rows
+    const titles = () => todo.rows.map(({ title }) => title)
+    fake.write({ id: 3, title: 'c', lane: 'todo' })
+    await eventually(() => assert.deepEqual(titles(), ['c', 'a']))
+    assert.equal(todo.rows[1], first, 'an unchanged row stays the same object')
+    fake.write({ id: 1, title: 'x', lane: 'todo' })
+    await eventually(() => assert.deepEqual(titles(), ['x', 'c']))
+    fake.write({ id: 2, title: 'b', lane: 'todo' })
+    fake.write({ id: 3, gone: true })
+    await eventually(() => assert.deepEqual(titles(), ['x', 'b']))
+    assert.equal(frames.at(-1), todo.getSnapshot())
+    assert.equal(new Set(frames).size, frames.length)
+  })
+
+  test('all queries share one stream, which ends with the last one', async () => {
+    await using fake = await FakeService.start()
+    fake.write({ id: 1, title: 'a', lane: 'todo' })
+    using api = clientOf(fake)
+    const first = api.card.live()
+    const second = api.card.live({ where: { lane: 'todo' } })
+    await Promise.all([first.ready, second.ready])
+    const third = api.card.live({ where: { lane: 'done' } })
+    await third.ready
+    second.close()
+    fake.write({ id: 1, title: 'b', lane: 'done' })
+    await eventually(() => assert.equal(third.rows.length, 1))
+    assert.deepEqual([first.rows[0]?.title, second.rows[0]?.title], ['b', 'a'])
+    assert.equal(fake.streams, 1)
+    const live = fake.requests
+      .filter(({ line }) => line === 'POST /live')
+      .map(({ body }) => Object.keys(body as object))
+    assert.deepEqual(live.slice(0, 2), [['queries'], ['stream', 'add', 'remove']])
+    first.close()
+    third.close()
+    await eventually(() => assert.equal(fake.streams, 0))
+  })
+
+  for (const [name, cut] of [
+    ['a broken connection', (fake: FakeService) => fake.cut()],
+    ['a service that restarts', (fake: FakeService) => fake.cut('restart')],
+  ] as const) {
+    test(`${name} is continued at its position, without a gap`, async () => {
+      await using fake = await FakeService.start()
+      for (const id of [1, 2, 3]) fake.write({ id, title: `t${id}`, lane: 'todo' })
+      using api = clientOf(fake)
+      const cards = api.card.live({ sort: 'title' })
+      await cards.ready
+      const frames: string[][] = []
+      cards.subscribe(({ rows }) => frames.push(rows.map(({ title }) => String(title))))
+      fake.isDown = true
+      cut(fake)
+      await eventually(() => assert.equal(cards.status, 'offline'))
+      fake.write({ id: 2, gone: true })
+      fake.write({ id: 1, title: 'z', lane: 'todo' })
+      fake.write({ id: 4, title: 't4', lane: 'todo' })
+      fake.isDown = false
+      await eventually(() => assert.equal(cards.status, 'live'))
+      await eventually(() =>
+        assert.deepEqual(
+          cards.rows.map(({ title }) => title),
+          ['t3', 't4', 'z'],
+        ),
+      )
+      const last = fake.requests.findLast(({ line }) => line === 'POST /live')?.body as {
+        queries: { q1: { ids: number[] } }
+      }
+      assert.deepEqual(last.queries.q1.ids, [1, 2, 3])
+      assert.ok(
+        frames.every((frame) => frame.length === 3),
+        'no frame is empty',
+      )
+    })
+  }
+
+  test('a position that is gone is read anew, and the old rows are shown until then', async () => {
+    await using fake = await FakeService.start()
+    fake.write({ id: 1, title: 'a' })
+    using api = clientOf(fake)
+    const cards = api.card.live()
+    await cards.ready
+    const lengths: number[] = []
+    cards.subscribe(({ rows }) => lengths.push(rows.length))
+    fake.forget()
+    fake.cut()
+    await eventually(() => assert.ok(fake.requests.length > 1 && fake.streams === 1))
+    fake.write({ id: 2, title: 'b' })
+    await eventually(() => assert.equal(cards.rows.length, 2))
+    assert.ok(!lengths.includes(0))
+  })
+
+  test('without bytes for the time of the heartbeat the stream is opened again', async () => {
+    await using fake = await FakeService.start()
+    fake.write({ id: 1, title: 'a' })
+    using api = clientOf(fake, { heartbeatTimeoutMs: 50 })
+    const cards = api.card.live()
+    await cards.ready
+    await eventually(() => assert.ok(fake.requests.length >= 3))
+    fake.write({ id: 2, title: 'b' })
+    await eventually(() => assert.equal(cards.rows.length, 2))
+  })
+
+  test('a service that cannot be reached is offline, until it can', async () => {
+    const fake = await FakeService.start()
+    const { url } = fake
+    await fake[Symbol.asyncDispose]()
+    using api = createClient<{ models: typeof models }>({ url, retryDelayMs: [1, 5] })
+    const cards = api.card.live()
+    await eventually(() => assert.equal(cards.status, 'offline'))
+    assert.equal((cards.getSnapshot().error as { code: string }).code, 'E_NETWORK')
+  })
+
+  test('a query that is refused ends alone', async () => {
+    await using fake = await FakeService.start()
+    fake.write({ id: 1, title: 'a' })
+    using api = createClient({ url: fake.url, retryDelayMs: [1, 5] })
+    const [bad, good] = [api.records.dog?.live(), api.records.card?.live()]
+    await assert.rejects(bad?.ready as Promise<void>, { code: 'E_BAD_CRITERIA', status: 400 })
+    await good?.ready
+    assert.equal(bad?.status, 'offline')
+    const later = api.records.dog?.live()
+    const beside = api.records.card?.live({ where: { id: 1 } })
+    await assert.rejects(later?.ready as Promise<void>, { code: 'E_BAD_CRITERIA' })
+    await beside?.ready
+    assert.deepEqual([good?.status, beside?.status, beside?.rows.length], ['live', 'live', 1])
+    assert.equal(fake.streams, 1)
+  })
+
+  test('a stream that another process does not have is opened again', async () => {
+    await using fake = await FakeService.start()
+    using api = clientOf(fake)
+    await api.card.live().ready
+    fake.forgetStreams()
+    const later = api.card.live()
+    await later.ready
+    fake.write({ id: 1, title: 'a' })
+    await eventually(() => assert.equal(later.rows.length, 1))
+  })
+})

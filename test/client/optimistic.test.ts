@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { createClient } from '../../src/client.ts'
+import { eventually } from './eventually.ts'
+import { FakeService } from './fake-service.ts'
+
+const models = {
+  card: { attributes: { title: { type: 'string' }, lane: { type: 'string' }, rank: { type: 'number' } } },
+} as const
+const clientOf = (fake: FakeService) => createClient<{ models: typeof models }>({ url: fake.url, retryDelayMs: [1, 5] })
+
+/** Something to wait for, which a test opens. */
+function gate() {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  return { wait: () => promise, open: resolve }
+}
+
+/** Which of the two arrives first: the answer of a write, or the frame of the stream that contains it. */
+const orders = ['the answer first', 'the stream first'] as const
+
+describe('optimistic writes', () => {
+  for (const order of orders) {
+    /** Runs a write while both are held back, and lets them arrive in this order. */
+    const during = async (fake: FakeService, write: () => Promise<unknown>, check: () => void) => {
+      const [answer, frame] = [gate(), gate()]
+      fake.beforeAnswer = answer.wait
+      fake.beforeFrame = frame.wait
+      const writing = write()
+      check()
+      await eventually(() => assert.ok(fake.performed > 0))
+      check()
+      if (order === 'the answer first') {
+        answer.open()
+        await writing
+        check()
+        frame.open()
+      } else {
+        frame.open()
+        await fake.sent()
+        check()
+        answer.open()
+        await writing
+      }
+      await fake.sent()
+      check()
+    }
+
+    test(`an update is shown at once and stays: ${order}`, async () => {
+      await using fake = await FakeService.start()
+      fake.write({ id: 1, title: 'a', rank: 1 })
+      fake.write({ id: 2, title: 'b', rank: 2 })
+      using api = clientOf(fake)
+      const cards = api.card.live({ sort: 'rank' })
+      await cards.ready
+      const frames: string[] = []
+      cards.subscribe(({ rows }) => frames.push(rows.map(({ title }) => title).join()))
+      await during(
+        fake,
+        () => api.card.update(1, { title: 'x', rank: 3 }, { optimistic: true }),
+        () =>
+          assert.deepEqual(
+            cards.rows.map(({ title }) => title),
+            ['b', 'x'],
+          ),
+      )
+      assert.deepEqual([...new Set(frames)], ['b,x'])
+      fake.write({ id: 1, title: 'y', rank: 3 })
+      await eventually(() => assert.equal(cards.rows[1]?.title, 'y'))
+    })
+
+    test(`a created record appears once, first with a temporary id: ${order}`, async () => {
+      await using fake = await FakeService.start()
+      fake.write({ id: 1, title: 'a', rank: 1 })
+      using api = clientOf(fake)
+      const cards = api.card.live({ sort: 'rank' })
+      await cards.ready
+      const frames: string[] = []
+      cards.subscribe(({ rows }) => frames.push(rows.map(({ title }) => title).join()))
+      await during(
+        fake,
+        () => api.card.create({ title: 'new', rank: 0 }, { optimistic: true }),
+        () =>
+          assert.deepEqual(
+            cards.rows.map(({ title }) => title),
+            ['new', 'a'],
+          ),
+      )
+      assert.deepEqual([...new Set(frames)], ['new,a'])
+      assert.equal(cards.rows[0]?.id, 2)
+    })
+
+    test(`a destroyed record disappears at once: ${order}`, async () => {
+      await using fake = await FakeService.start()
+      fake.write({ id: 1, title: 'a' })
+      using api = clientOf(fake)
+      const cards = api.card.live()
+      await cards.ready
+      const frames: number[] = []
+      cards.subscribe(({ rows }) => frames.push(rows.length))
+      await during(
+        fake,
+        () => api.card.destroy(1, { optimistic: true }),
+        () => assert.equal(cards.rows.length, 0),
+      )
+      assert.deepEqual(frames, [0])
+    })
+
+    test(`a record moves between two queries and is always in one of them: ${order}`, async () => {
+      await using fake = await FakeService.start()
+      fake.write({ id: 1, title: 'a', lane: 'todo' })
+      using api = clientOf(fake)
+      const lanes = ['todo', 'done'].map((lane) => api.card.live({ where: { lane }, select: ['title', 'lane'] }))
+      await Promise.all(lanes.map(({ ready }) => ready))
+      await during(
+        fake,
+        () => api.card.update(1, { lane: 'done' }, { optimistic: true }),
+        () =>
+          assert.deepEqual(
+            lanes.map(({ rows }) => rows.map(({ title }) => title)),
+            [[], ['a']],
+          ),
+      )
+      assert.equal(api.outbox.size, 0)
+    })
+
+    test(`what another client writes later replaces it: ${order}`, async () => {
+      await using fake = await FakeService.start()
+      fake.write({ id: 1, title: 'a' })
+      using api = clientOf(fake)
+      const cards = api.card.live()
+      await cards.ready
+      const [answer, frame] = [gate(), gate()]
+      fake.beforeAnswer = answer.wait
+      fake.beforeFrame = frame.wait
+      const writing = api.card.update(1, { title: 'mine' }, { optimistic: true })
+      await eventually(() => assert.ok(fake.performed > 0))
+      fake.write({ id: 1, title: 'theirs' })
+      const frames: unknown[] = []
+      cards.subscribe(({ rows }) => frames.push(rows[0]?.title))
+      if (order === 'the answer first') answer.open()
+      frame.open()
+      await fake.sent()
+      answer.open()
+      await writing
+      await eventually(() => assert.equal(cards.rows[0]?.title, 'theirs'))
+      assert.deepEqual(
+        [...new Set(frames)].filter((title) => title !== 'mine'),
+        ['theirs'],
+      )
+    })
+  }
+
+  test('a refused write is withdrawn, and the later one of the same record stays', async () => {
+    await using fake = await FakeService.start()
+    fake.write({ id: 1, title: 'a', lane: 'todo' })
+    using api = clientOf(fake)
+    const cards = api.card.live()
+    await cards.ready
+    const held = gate()
+    fake.beforeWrite = held.wait
+    fake.refuseWith = 403
+    const refused = api.card.update(1, { title: 'no', lane: 'done' }, { optimistic: true })
+    const later = api.card.update(1, { title: 'yes' }, { optimistic: true })
+    assert.deepEqual(cards.rows[0], { id: 1, title: 'yes', lane: 'done' })
+    held.open()
+    await assert.rejects(refused, { code: 'E_REFUSED', status: 403 })
+    assert.deepEqual(cards.rows[0], { id: 1, title: 'yes', lane: 'todo' })
+    await later
+    assert.deepEqual(cards.rows[0], { id: 1, title: 'yes', lane: 'todo' })
+  })
+
+  test('a refused create disappears, and an aborted one', async () => {
+    await using fake = await FakeService.start()
+    using api = clientOf(fake)
+    const cards = api.card.live()
+    await cards.ready
+    fake.refuseWith = 400
+    const refused = api.card.create({ title: 'no' }, { optimistic: true })
+    assert.equal(cards.rows.length, 1)
+    await assert.rejects(refused, { status: 400 })
+    assert.equal(cards.rows.length, 0)
+    const controller = new AbortController()
+    fake.beforeWrite = gate().wait
+    const aborted = api.card.create({ title: 'no' }, { optimistic: true, signal: controller.signal })
+    assert.equal(cards.rows.length, 1)
+    controller.abort(new Error('enough'))
+    await assert.rejects(aborted, /enough/)
+    assert.equal(cards.rows.length, 0)
+  })
+
+  test('writes to a record that is not created yet wait for its id', async () => {
+    await using fake = await FakeService.start()
+    using api = clientOf(fake)
+    const cards = api.card.live()
+    await cards.ready
+    const held = gate()
+    fake.beforeWrite = held.wait
+    const creating = api.card.create({ title: 'new', lane: 'todo' }, { optimistic: true })
+    const temporary = cards.rows[0]?.id as number
+    const updating = api.card.update(temporary, { lane: 'done' }, { optimistic: true })
+    assert.equal(cards.rows[0]?.lane, 'done')
+    held.open()
+    assert.equal((await creating).id, 1)
+    assert.deepEqual(await updating, { id: 1, title: 'new', lane: 'done', rank: 0 })
+    await api.card.destroy(temporary, { optimistic: true })
+    assert.equal(cards.rows.length, 0)
+  })
+
+  test('a stream that breaks between the answer and its frame releases the write when it is back', async () => {
+    await using fake = await FakeService.start()
+    fake.write({ id: 1, title: 'a' })
+    using api = clientOf(fake)
+    const cards = api.card.live()
+    await cards.ready
+    const titles: unknown[] = []
+    cards.subscribe(({ rows }) => titles.push(rows[0]?.title))
+    fake.beforeFrame = gate().wait
+    await api.card.update(1, { title: 'x' }, { optimistic: true })
+    fake.beforeFrame = async () => {}
+    fake.cut()
+    await eventually(() => assert.equal(fake.streams, 1))
+    fake.write({ id: 1, title: 'y' })
+    await eventually(() => assert.equal(cards.rows[0]?.title, 'y'))
+    assert.deepEqual([...new Set(titles)], ['x', 'y'])
+  })
+})

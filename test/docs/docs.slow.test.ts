@@ -1,0 +1,3 @@
+import { otherPages, testExamples } from './test-examples.ts'
+
+testExamples(otherPages)

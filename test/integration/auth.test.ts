@@ -1,0 +1,283 @@
+import assert from 'node:assert/strict'
+import { createServer, type IncomingMessage } from 'node:http'
+import { after, before, describe, test } from 'node:test'
+import { SignJWT } from 'jose'
+import { createService } from '../../src/index.ts'
+import { StreamClient } from '../support/event-stream.ts'
+import { SailsClient } from '../support/sails-client.ts'
+
+/* Which user a request, a socket or a stream belongs to. */
+
+const secret = 'a secret of at least thirty-two bytes'
+const key = new TextEncoder().encode(secret)
+const models = {
+  note: {
+    access: {
+      read: ({ user }: { readonly user: { readonly id: string } | null }) => ({ owner: user?.id ?? null }),
+      create: ({ user }: { readonly user: { readonly id: string } | null }) => user !== null && { owner: user.id },
+      update: ({ user }: { readonly user: { readonly id: string } | null }) => ({ owner: user?.id ?? null }),
+    },
+    attributes: { text: { type: 'string' }, owner: { type: 'string' } },
+  },
+} as const
+
+const open = (now: () => number = Date.now) =>
+  createService({
+    database: 'sqlite::memory:',
+    auth: { jwt: { secret, issuer: 'issuer', audience: 'notes', cookie: 'token' } },
+    clock: { now },
+    models,
+  })
+
+const sign = (claims: object = {}, alg = 'HS256') =>
+  new SignJWT({ iss: 'issuer', aud: 'notes', sub: 'ann', exp: Math.floor(Date.now() / 1000) + 60, ...claims })
+    .setProtectedHeader({ alg })
+    .sign(key)
+
+describe('JSON Web Tokens', () => {
+  let service: Awaited<ReturnType<typeof open>>
+  let url: string
+  before(async () => {
+    service = await open()
+    await service.system.records.note.create({ text: 'of Ann', owner: 'ann' })
+    await service.system.records.note.create({ text: 'of Bob', owner: 'bob' })
+    url = (await service.listen(0)).url
+  })
+  after(() => service.close())
+
+  const texts = async (headers: Readonly<Record<string, string>>): Promise<string> => {
+    const response = await fetch(`${url}/note`, { headers })
+    if (!response.ok) return `${response.status} ${response.headers.get('www-authenticate')}`
+    return ((await response.json()) as readonly { readonly text: string }[]).map(({ text }) => text).join()
+  }
+  const invalid = '401 Bearer error="invalid_token"'
+  const unsigned = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${Buffer.from('{"sub":"ann"}').toString('base64url')}.`
+
+  const cases: readonly (readonly [name: string, headers: () => Promise<Record<string, string>>, expected: string])[] =
+    [
+      ['no token is anonymous', async () => ({}), ''],
+      ['a token of the header', async () => ({ Authorization: `Bearer ${await sign()}` }), 'of Ann'],
+      ['a token of the cookie', async () => ({ Cookie: `a=b; token=${await sign({ sub: 'bob' })}` }), 'of Bob'],
+      ['another scheme is no token', async () => ({ Authorization: 'Basic YTpi' }), ''],
+      ['an expired token', async () => ({ Authorization: `Bearer ${await sign({ exp: 1 })}` }), invalid],
+      ['another audience', async () => ({ Authorization: `Bearer ${await sign({ aud: 'x' })}` }), invalid],
+      ['another issuer', async () => ({ Authorization: `Bearer ${await sign({ iss: 'x' })}` }), invalid],
+      ['another algorithm', async () => ({ Authorization: `Bearer ${await sign({}, 'HS512')}` }), invalid],
+      ['no signature', async () => ({ Authorization: `Bearer ${unsigned}` }), invalid],
+      ['no token at all', async () => ({ Authorization: 'Bearer nonsense' }), invalid],
+    ]
+  for (const [name, headers, expected] of cases) {
+    test(name, async () => assert.equal(await texts(await headers()), expected))
+  }
+
+  test('a socket is identified by its handshake, and receives what its user may read', async () => {
+    const token = await sign()
+    const ann = await SailsClient.connect(url, {
+      initialConnectionHeaders: { Cookie: `token=${token}` },
+      transports: ['polling'],
+      transportOptions: { polling: { extraHeaders: { Cookie: `token=${token}` } } },
+    })
+    const anonymous = await SailsClient.connect(url)
+    try {
+      assert.deepEqual(
+        (await ann.ask('get', '/note')).body.map(({ text }: { text: string }) => text),
+        ['of Ann'],
+      )
+      assert.deepEqual((await anonymous.ask('get', '/note')).body, [])
+      assert.equal((await anonymous.ask('post', '/note', { text: 'x', owner: 'ann' })).statusCode, 403)
+      assert.equal((await ann.ask('post', '/note', { text: 'new', owner: 'ann' })).statusCode, 201)
+      await service.system.records.note.update(2, { text: 'of Bob still' })
+      await service.system.records.note.update(1, { text: 'of Ann still' })
+      const before = await ann.until((_, { verb, id }) => verb === 'updated' && id === 1)
+      assert.ok(before.every(([, { id }]) => id !== 2))
+      assert.deepEqual(anonymous.events, [])
+    } finally {
+      ann.close()
+      anonymous.close()
+    }
+  })
+})
+
+test('what a framework has left on a request reaches identify', async () => {
+  const service = await createService({
+    database: 'sqlite::memory:',
+    auth: { identify: ({ frameworkUser }) => (frameworkUser as { readonly id: string } | undefined) ?? null },
+    models,
+  })
+  await service.system.records.note.create({ text: 'of Ann', owner: 'ann' })
+  const signIn = (request: IncomingMessage) => Object.assign(request, { user: { id: 'ann' } })
+  const server = createServer((request, response) => service.handler(signIn(request), response))
+  server.on('upgrade', (request, socket, head) => service.upgrade(signIn(request), socket, head))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  const url = `http://127.0.0.1:${port}`
+  const client = await SailsClient.connect(url, { transports: ['websocket'] })
+  try {
+    assert.equal(((await (await fetch(`${url}/note`)).json()) as unknown[]).length, 1)
+    assert.equal((await client.ask('get', '/note')).body.length, 1)
+  } finally {
+    client.close()
+    await service.close()
+    server.closeAllConnections()
+    server.close()
+  }
+})
+
+test('a stream ends when its user expires, and a socket is closed', async () => {
+  let nowMs = Date.parse('2026-01-01T00:00:00Z')
+  const beats: (() => void)[] = []
+  const service = await createService({
+    database: 'sqlite::memory:',
+    auth: { identify: () => ({ id: 'ann', expiresAt: '2026-01-01T00:01:00Z' }) },
+    clock: {
+      now: () => nowMs,
+      every: (_, work) => {
+        beats.push(work)
+        return { [Symbol.dispose]: () => {} }
+      },
+    },
+    models,
+  })
+  const { url, port } = await service.listen(0)
+  const stream = await StreamClient.open(port, '/note')
+  try {
+    assert.equal((await stream.next())?.event, 'ready')
+    nowMs += 120_000
+    for (const beat of beats) beat()
+    assert.equal((await stream.next())?.event, 'restart')
+    assert.equal((await fetch(`${url}/note`)).status, 200)
+    assert.deepEqual(await (await fetch(`${url}/note`)).json(), [])
+  } finally {
+    await service.close()
+  }
+})
+
+test('a stream of shapes ends when its user expires', async () => {
+  let nowMs = Date.parse('2026-01-01T00:00:00Z')
+  const beats = new Set<() => void>()
+  const service = await createService({
+    database: 'sqlite::memory:',
+    shapes: '/shape',
+    auth: { identify: () => ({ id: 'ann', expiresAt: '2026-01-01T00:01:00Z' }) },
+    clock: {
+      now: () => nowMs,
+      every: (_, work) => {
+        beats.add(work)
+        return { [Symbol.dispose]: () => beats.delete(work) }
+      },
+    },
+    models,
+  })
+  const { url } = await service.listen(0)
+  try {
+    const { headers } = await fetch(`${url}/shape?table=note&offset=-1`)
+    const place = `handle=${headers.get('electric-handle')}&offset=${headers.get('electric-offset')}`
+    const idle = beats.size
+    const stream = await fetch(`${url}/shape?table=note&live=true&live_sse=true&${place}`)
+    assert.equal(beats.size, idle + 1)
+    for (const beat of [...beats]) beat()
+    assert.equal(beats.size, idle + 1, 'the user is still signed in')
+    nowMs += 120_000
+    for (const beat of [...beats]) beat()
+    assert.match(await stream.text(), /up-to-date/)
+    assert.equal(beats.size, idle)
+  } finally {
+    await service.close()
+  }
+})
+
+for (const expiresAt of [new Date('2020-01-01'), 1_577_836_800, true]) {
+  test(`a user whose end is not a text is refused: ${JSON.stringify(expiresAt)}`, async () => {
+    const errors: string[] = []
+    const service = await createService({
+      database: 'sqlite::memory:',
+      auth: { identify: () => ({ id: 'ann', expiresAt }) },
+      onError: (error) => errors.push(String(error)),
+      models,
+    })
+    try {
+      const { url } = await service.listen(0)
+      assert.equal((await fetch(`${url}/note`)).status, 500)
+      assert.deepEqual(errors, ['TypeError: expiresAt of a user must be a time in ISO 8601'])
+      assert.throws(() => service.as({ id: 'ann', expiresAt }), /must be a time in ISO 8601/)
+    } finally {
+      await service.close()
+    }
+  })
+}
+
+test('the landing page names what the requester may read', async () => {
+  const service = await createService({
+    database: 'sqlite::memory:',
+    auth: { identify: ({ headers }) => (headers.authorization ? { role: 'hr' } : null) },
+    models: {
+      person: {
+        access: 'public',
+        attributes: {
+          name: { type: 'string' },
+          salary: { type: 'number', access: { read: 'hr' } },
+          tax: { type: 'number', computed: ['salary'], get: ({ salary }) => salary, access: { read: 'hr' } },
+          initial: { type: 'string', computed: ['name', 'salary'], get: ({ name }) => name },
+          boss: { model: 'person', access: { read: 'hr' } },
+          reports: { collection: 'person', via: 'boss' },
+        },
+        indexes: [['name', 'salary']],
+      },
+    },
+  })
+  const { url } = await service.listen(0)
+  const secrets = /salary|tax|boss|reports/
+  try {
+    for (const accept of ['application/json', 'text/html']) {
+      const page = (headers: Record<string, string>) => fetch(url, { headers: { accept, ...headers } })
+      const [first, hr, anonymous] = [await page({}), await page({ authorization: 'x' }), await page({})]
+      assert.equal(first.headers.get('cache-control')?.includes('public'), false)
+      assert.doesNotMatch(await first.text(), secrets)
+      const shown = await hr.text()
+      for (const name of ['salary', 'tax', 'boss', 'reports', 'initial']) assert.ok(shown.includes(name), name)
+      assert.doesNotMatch(await anonymous.text(), secrets)
+    }
+  } finally {
+    await service.close()
+  }
+})
+
+describe('what caches may keep', () => {
+  const [privately, varies] = ['private, no-cache', 'Authorization, Cookie']
+  const cases: readonly (readonly [line: string, status: number, cacheControl: string, vary: string | null])[] = [
+    ['GET /note', 200, privately, `Accept, ${varies}`],
+    ['GET /note?callback=f', 200, privately, `Accept, ${varies}`],
+    ['GET /note/9', 404, privately, varies],
+    ['GET /nothing', 404, privately, varies],
+    ['GET /note?sort=nothing', 400, privately, varies],
+    ['POST /note', 403, privately, varies],
+    ['GET /note/update/9?text=x', 404, privately, varies],
+    ['GET /', 200, privately, `Accept, ${varies}`],
+  ]
+
+  test('with auth, an answer is for one requester', async () => {
+    await using service = await open()
+    const { url } = await service.listen(0)
+    for (const [line, status, cacheControl, vary] of cases) {
+      const [method = '', path] = line.split(' ')
+      const response = await fetch(`${url}${path}`, { method, headers: { Cookie: `token=${await sign()}` } })
+      const found = [response.status, response.headers.get('cache-control'), response.headers.get('vary')]
+      assert.deepEqual(found, [status, cacheControl, vary], line)
+      assert.equal(response.headers.get('x-content-type-options'), 'nosniff')
+    }
+    const refused = await fetch(`${url}/note`, { headers: { Authorization: 'Bearer nonsense' } })
+    assert.deepEqual([refused.status, refused.headers.get('cache-control')], [401, privately])
+    const headers = { Cookie: `token=${await sign()}` }
+    const tag = (await fetch(`${url}/note`, { headers })).headers.get('etag') as string
+    const known = await fetch(`${url}/note`, { headers: { ...headers, 'If-None-Match': tag } })
+    assert.deepEqual([known.status, known.headers.get('cache-control')], [304, privately])
+  })
+
+  test('without auth, every requester gets the same, and nothing is said', async () => {
+    await using service = await createService({ database: 'memory:', models: { note: { attributes: {} } } })
+    const { url } = await service.listen(0)
+    const response = await fetch(`${url}/note`)
+    assert.equal(response.headers.get('cache-control'), null)
+    assert.equal(response.headers.get('vary'), 'Accept')
+  })
+})

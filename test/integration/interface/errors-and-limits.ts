@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { type Clause, create, found, notFound } from './api.ts'
+
+/** Sections 7 and 8: errors and limits. */
+export const errorsAndLimits: readonly Clause[] = [
+  {
+    name: '7, 400: an update that fails validation names the invalid attributes',
+    async run(api) {
+      const { id } = await create(api, 'user')
+      for (const [method, url, json] of [
+        ['PUT', `/user/${id}`, { age: 'many', name: '' }],
+        ['GET', `/user/update/${id}?age=many&name=`, undefined],
+      ] as const) {
+        const { status, body } = await api.ask(method, url, json && { json })
+        assert.equal(status, 400)
+        assert.deepEqual(Object.keys(body.invalidAttributes).sort(), ['age', 'name'])
+      }
+    },
+  },
+  {
+    name: '7, 404: update and destroy of an id without a record, by every route',
+    async run(api) {
+      for (const id of ['999999', 'abc', '1.5', '-', '9007199254740993']) {
+        notFound(await api.ask('GET', `/user/${id}`))
+        notFound(await api.ask('GET', `/user/find/${id}`))
+        for (const method of ['PUT', 'PATCH', 'POST'])
+          notFound(await api.ask(method, `/user/${id}`, { json: { age: 1 } }))
+        notFound(await api.ask('PUT', '/user', { json: { id, age: 1 } }))
+        notFound(await api.ask('GET', `/user/update/${id}?age=1`))
+        notFound(await api.ask('GET', `/user/update?id=${id}&age=1`))
+        notFound(await api.ask('DELETE', `/user/${id}`))
+        notFound(await api.ask('DELETE', '/user', { json: { id } }))
+        notFound(await api.ask('GET', `/user/destroy/${id}`))
+      }
+    },
+  },
+  {
+    name: '7, 404: an association of an id without a record',
+    async run(api) {
+      const pet = await create(api, 'pet')
+      const user = await create(api, 'user')
+      for (const id of ['999999', 'abc']) {
+        notFound(await api.ask('GET', `/user/${id}/pets`))
+        notFound(await api.ask('POST', `/user/${id}/pets`, { json: { id: pet.id } }))
+        notFound(await api.ask('DELETE', `/user/${id}/pets`, { json: { id: pet.id } }))
+        notFound(await api.ask('PUT', `/user/${id}/pets`, { json: [pet.id] }))
+        notFound(await api.ask('GET', `/user/${id}/pets/add/${pet.id}`))
+        notFound(await api.ask('GET', `/user/${id}/pets/remove/${pet.id}`))
+        notFound(await api.ask('GET', `/user/${user.id}/pets/add/${id}`))
+        notFound(await api.ask('GET', `/user/${user.id}/pets/${id}`))
+      }
+      assert.deepEqual(found(await api.ask('GET', `/user/${user.id}/pets`)), [])
+    },
+  },
+  {
+    name: '7, 404: an unknown id is reported before invalid values',
+    async run(api) {
+      notFound(await api.ask('PUT', '/user/abc', { json: { age: 'many' } }))
+      notFound(await api.ask('PUT', '/user/999999', { json: { age: 'many' } }))
+    },
+  },
+  {
+    name: '8, limits: a find returns 30 records by default',
+    async run(api) {
+      for (let count = 0; count < 31; count++) await create(api, 'item')
+      assert.equal(found(await api.ask('GET', '/item')).length, 30)
+      assert.ok(found(await api.ask('GET', '/item?limit=31')).length === 31)
+    },
+  },
+]

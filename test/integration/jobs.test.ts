@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, test } from 'node:test'
+import { createService, type EventJobContext, job, schedule } from '../../src/index.ts'
+import type { JsonObject } from '../../src/protocol/json.ts'
+import type { Config } from '../../src/service/config/config.ts'
+import { databases } from '../support/databases.ts'
+import { eventually } from '../support/eventually.ts'
+import { ManualClock } from '../support/manual-clock.ts'
+
+const attributes = { createdAt: false, updatedAt: false } as const
+const petAttributes = { name: { type: 'string', required: true, unique: true }, age: { type: 'number' } } as const
+
+interface Run {
+  readonly verb: string
+  readonly record: JsonObject
+  readonly previous?: JsonObject | undefined
+  readonly attempt: number
+}
+
+/** A job that remembers its runs and may be told to fail. */
+function remembering(shouldFail: (run: Run) => boolean = () => false) {
+  const runs: Run[] = []
+  const remember = async (record: JsonObject, { event, attempt }: EventJobContext) => {
+    const run: Run = { verb: event.verb, record, attempt, ...(event.previous && { previous: event.previous }) }
+    runs.push(run)
+    await undefined
+    if (shouldFail(run)) throw new Error('no mail today')
+  }
+  return { runs, remember }
+}
+
+const quiet = { onError: () => {} }
+
+async function open(database: string, jobs: Parameters<typeof petsWith>[0], config: Partial<Config> = {}) {
+  return createService({ ...petsWith(jobs), database, attributes, runJobs: true, ...quiet, ...config } as Config)
+}
+
+const petsWith = (on: object) => ({ models: { pet: { attributes: petAttributes, on } } })
+
+const petsOf = (service: Awaited<ReturnType<typeof open>>) =>
+  service.system.records.pet as NonNullable<typeof service.system.records.pet>
+
+for (const { name, missing, open: openDatabase } of databases) {
+  describe(`jobs on ${name}`, { skip: missing ?? false }, () => {
+    test('run after the commit of what they are declared for, in the order of each record', async () => {
+      await using database = await openDatabase()
+      const { runs, remember } = remembering()
+      const all = job('all', remember)
+      await using service = await open(database.url, { created: all, updated: [all], destroyed: all })
+      const pets = petsOf(service)
+      await pets.create({ id: 1, name: 'Rex' })
+      await pets.update(1, { age: 3 })
+      await assert.rejects(pets.create({ id: 2, name: 'Rex' }))
+      await pets.destroy(1)
+      await eventually(() => runs.length === 3)
+      const rex = { id: 1, name: 'Rex', age: null }
+      assert.deepEqual(runs, [
+        { verb: 'created', record: rex, attempt: 1 },
+        { verb: 'updated', record: { ...rex, age: 3 }, previous: rex, attempt: 1 },
+        { verb: 'destroyed', record: { ...rex, age: 3 }, previous: { ...rex, age: 3 }, attempt: 1 },
+      ])
+    })
+
+    test('a failed run is repeated later; meanwhile the record waits and others do not', async () => {
+      await using database = await openDatabase()
+      const clock = new ManualClock()
+      const { runs, remember } = remembering(({ record, attempt }) => record.name === 'Rex' && attempt < 3)
+      const all = job('all', remember)
+      await using service = await open(database.url, { created: all, updated: all }, { clock })
+      const pets = petsOf(service)
+      await pets.create({ id: 1, name: 'Rex' })
+      await pets.update(1, { name: 'Réx' })
+      await pets.create({ id: 2, name: 'Tom' })
+      const namesRun = () => runs.map(({ record, attempt }) => `${record.name} ${attempt}`)
+      const waiting = async (count: number) => (await service.jobs.list())[0]?.waiting === count
+      await eventually(() => waiting(2))
+      await eventually(() => runs.length === 2)
+      assert.deepEqual(namesRun(), ['Rex 1', 'Tom 1'])
+      await eventually(() => {
+        clock.advance(10_000)
+        return runs.length === 5
+      })
+      assert.deepEqual(namesRun(), ['Rex 1', 'Tom 1', 'Rex 2', 'Rex 3', 'Réx 1'])
+      await eventually(() => waiting(0))
+    })
+
+    test('after its last attempt an event is a dead letter, which can be retried and dropped', async () => {
+      await using database = await openDatabase()
+      const clock = new ManualClock()
+      let fails = true
+      const { runs, remember } = remembering(() => fails)
+      await using service = await open(database.url, { created: job('mail', remember, { retry: 1 }) }, { clock })
+      const pets = petsOf(service)
+      await pets.create({ id: 1, name: 'Rex' })
+      await pets.create({ id: 2, name: 'Tom' })
+      const dead = async (count: number) => {
+        clock.advance(10_000)
+        return (await service.jobs.list())[0]?.deadLetters === count
+      }
+      await eventually(() => dead(2))
+      const letters = await service.jobs.deadLetters({ name: 'mail' })
+      assert.deepEqual(
+        letters.map(({ job, attempts, error }) => ({ job, attempts, error })),
+        [
+          { job: 'mail', attempts: 2, error: 'no mail today' },
+          { job: 'mail', attempts: 2, error: 'no mail today' },
+        ],
+      )
+      assert.equal(letters[0]?.event.verb, 'created')
+      fails = false
+      assert.equal(await service.jobs.retry({ id: letters[0]?.id }), 1)
+      await eventually(() => dead(1))
+      await eventually(() => {
+        clock.advance(10_000)
+        return runs.length === 5
+      })
+      assert.deepEqual(runs.at(-1), { verb: 'created', record: { id: 1, name: 'Rex', age: null }, attempt: 1 })
+      assert.equal(await service.jobs.drop({ id: 999 }), 0)
+      assert.equal(await service.jobs.drop(), 1)
+      assert.deepEqual(await service.jobs.deadLetters(), [])
+    })
+
+    test('a schedule runs when it is due; times that passed unseen count as one', async () => {
+      await using database = await openDatabase()
+      const clock = new ManualClock()
+      const times: string[] = []
+      const jobs = { report: schedule({ every: '10m' }, ({ scheduledAt }) => void times.push(scheduledAt)) }
+      const models = { pet: { attributes: petAttributes } }
+      await using service = await createService({
+        models,
+        jobs,
+        database: database.url,
+        clock,
+        runJobs: true,
+        ...quiet,
+      })
+      assert.equal((await service.jobs.list())[0]?.nextRunAt, '2026-01-05T12:10:00.000Z')
+      const ran = (count: number) =>
+        eventually(() => {
+          clock.advance(0)
+          return times.length === count
+        })
+      clock.advance(599_999)
+      clock.advance(1)
+      await ran(1)
+      await eventually(async () => (await service.jobs.list())[0]?.waiting === 0)
+      clock.advance(3_600_000)
+      await ran(2)
+      assert.deepEqual(times, ['2026-01-05T12:10:00.000Z', '2026-01-05T12:20:00.000Z'])
+      await eventually(async () => (await service.jobs.list())[0]?.nextRunAt === '2026-01-05T13:20:00.000Z')
+    })
+  })
+}
+
+describe('the progress of a job', () => {
+  for (const { name, missing, open: openDatabase } of databases.filter(({ name }) => name !== 'memory')) {
+    test(`is stored: nothing is lost and nothing is repeated between two processes on ${name}`, {
+      skip: missing ?? false,
+    }, async () => {
+      await using database = await openDatabase()
+      const first = remembering()
+      {
+        await using service = await open(database.url, { created: job('mail', first.remember) })
+        await petsOf(service).create({ id: 1, name: 'Rex' })
+        await eventually(() => first.runs.length === 1)
+      }
+      {
+        await using service = await open(database.url, { created: job('mail', first.remember) }, { runJobs: false })
+        await petsOf(service).create({ id: 2, name: 'Tom' })
+      }
+      const second = remembering()
+      const late = remembering()
+      const early = remembering()
+      const on = {
+        created: [
+          job('mail', second.remember),
+          job('late', late.remember),
+          job('early', early.remember, { from: 'beginning' }),
+        ],
+      }
+      await using service = await open(database.url, on)
+      await petsOf(service).create({ id: 3, name: 'Eva' })
+      const ids = ({ runs }: typeof first) => runs.map(({ record }) => record.id)
+      await eventually(() => second.runs.length === 2 && late.runs.length === 1 && early.runs.length === 3)
+      assert.deepEqual([first, second, late, early].map(ids), [[1], [2, 3], [3], [1, 2, 3]])
+    })
+  }
+})
+
+describe('writes by other programs', () => {
+  test('run jobs as well: SQLite', async () => {
+    await using database = await (databases[1] as (typeof databases)[number]).open()
+    const { runs, remember } = remembering()
+    await using _service = await open(database.url, { created: job('mail', remember) })
+    const program = new DatabaseSync(database.url.replace('sqlite:', ''))
+    program.exec(`begin; insert into pet (name) values ('gone'); rollback; insert into pet (name) values ('Rex')`)
+    program.close()
+    await eventually(() => runs.length === 1)
+    assert.deepEqual(runs[0]?.record, { id: 1, name: 'Rex', age: null })
+  })
+})

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createService, type Logger } from '../../src/index.ts'
+import { databases } from '../support/databases.ts'
+import { RawSocket } from '../support/raw-socket.ts'
+
+const models = { pet: { attributes: { name: { type: 'string' } } } } as const
+
+function recorded() {
+  const entries: (readonly [level: string, data: object, message: string])[] = []
+  const write = (level: string) => (data: object, message: string) => void entries.push([level, data, message])
+  const logger: Logger = { info: write('info'), warn: write('warn'), error: write('error') }
+  return { logger, entries }
+}
+
+test('a logger receives each request, without its query string, over HTTP and sockets', async () => {
+  const { logger, entries } = recorded()
+  const service = await createService({ models, database: 'memory:', logger })
+  const { url } = await service.listen(0)
+  await fetch(`${url}/pet?name=secret`)
+  await fetch(`${url}/nosuch`)
+  await fetch(`${url}/pet`, { method: 'POST', body: '{', headers: { 'content-type': 'application/json' } })
+  await using socket = await RawSocket.connect(url)
+  await socket.ask('get', { url: '/pet/1?name=secret' })
+  await service.close()
+  assert.deepEqual(
+    entries.map(([level, data]) => [level, { ...data, ms: 0 }]),
+    [
+      ['info', { kind: 'request', transport: 'http', method: 'GET', path: '/pet', status: 200, ms: 0 }],
+      ['info', { kind: 'request', transport: 'http', method: 'GET', path: '/nosuch', status: 404, ms: 0 }],
+      ['info', { kind: 'request', transport: 'http', method: 'POST', path: '/pet', status: 400, ms: 0 }],
+      ['info', { kind: 'request', transport: 'socket', method: 'GET', path: '/pet/1', status: 404, ms: 0 }],
+    ],
+  )
+  assert.match(entries[0]?.[2] ?? '', /^GET \/pet 200 \d+\.\d ms$/)
+})
+
+test('a logger and onError both receive an unexpected error', async () => {
+  const { logger, entries } = recorded()
+  const reported: unknown[] = []
+  const service = await createService({
+    models,
+    database: 'memory:',
+    logger,
+    onError: (error) => reported.push(error),
+    uuid: () => 'x',
+    clock: {
+      now() {
+        throw new Error('the clock is broken')
+      },
+    },
+  })
+  const request = new Request('http://localhost/pet', { method: 'POST', body: 'name=Rex' })
+  request.headers.set('content-type', 'application/x-www-form-urlencoded')
+  assert.equal((await service.fetch(request)).status, 500)
+  await service.close()
+  assert.deepEqual(
+    entries.filter(([level]) => level === 'error').map(([, , message]) => message),
+    ['the clock is broken'],
+  )
+  assert.equal(reported.length, 1)
+})
+
+for (const database of databases) {
+  if (database.name === 'memory') continue
+  test(`a logger receives statements without values, and scans, ${database.name}`, {
+    skip: database.missing ?? false,
+    timeout: 60_000,
+  }, async () => {
+    const { logger, entries } = recorded()
+    await using opened = await database.open()
+    const debug = (data: object, message: string) => void entries.push(['debug', data, message])
+    await using service = await createService({ models, database: opened.url, logger: { ...logger, debug } })
+    const { pet } = service.system.records
+    for (let index = 0; index < 1_500; index += 100)
+      await Promise.all(Array.from({ length: 100 }, (_, place) => pet.create({ name: `name ${index + place}` })))
+    await pet.find({ where: { name: { contains: 'secret' } } })
+    const kinds = (kind: string) => entries.filter(([, data]) => (data as { kind?: string }).kind === kind)
+    assert.ok(kinds('statement').length > 1_500)
+    assert.match(kinds('statement').at(-1)?.[2] ?? '', /^(?:Statement|Slow statement), \d+\.\d ms: select /)
+    // PostgreSQL decides by its statistics, which it collects later.
+    if (database.name === 'sqlite')
+      assert.match(
+        kinds('scan').at(-1)?.[2] ?? '',
+        /^A query of pet (?:reads all rows of pet|takes long); no index can serve it$/,
+      )
+    assert.doesNotMatch(JSON.stringify(kinds('statement')), /secret|name 7/)
+  })
+}

@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import { ConfigError, createService, type Service } from '../../src/index.ts'
+import { databases, type TestDatabase } from '../support/databases.ts'
+
+const plain = { createdAt: false, updatedAt: false } as const
+const models = {
+  customer: { attributes: { ...plain, name: { type: 'string' }, orders: { collection: 'order', via: 'customer' } } },
+  order: {
+    attributes: {
+      ...plain,
+      customer: { model: 'customer', required: true, onDestroy: 'cascade' },
+      lines: { collection: 'line', via: 'order' },
+      tags: { collection: 'tag', via: 'orders' },
+      /** Closes a cycle of models: an order and its first line refer to each other. */
+      firstLine: { model: 'line' },
+    },
+    access: { read: true, create: true, update: true, destroy: ({ user }: { user: unknown }) => user !== null },
+  },
+  line: {
+    attributes: {
+      ...plain,
+      order: { model: 'order', required: true, onDestroy: 'cascade' },
+      product: { model: 'product', onDestroy: 'restrict' },
+      note: { model: 'note', onDestroy: 'setNull' },
+    },
+    access: { read: false },
+  },
+  product: { attributes: { ...plain, name: { type: 'string' } } },
+  note: { attributes: { ...plain, text: { type: 'string' } } },
+  tag: { attributes: { ...plain, name: { type: 'string' }, orders: { collection: 'order', via: 'tags' } } },
+  folder: { attributes: { ...plain, name: { type: 'string' }, parent: { model: 'folder', onDestroy: 'cascade' } } },
+  left: { attributes: { ...plain, right: { model: 'right', onDestroy: 'cascade' } } },
+  right: { attributes: { ...plain, left: { model: 'left', onDestroy: 'cascade' } } },
+} as const
+
+const code = (expected: string) => (error: unknown) => (error as { code?: string }).code === expected
+
+for (const database of databases) {
+  describe(`onDestroy on ${database.name}`, { skip: database.missing ?? false }, () => {
+    let opened: TestDatabase
+    // biome-ignore lint/suspicious/noExplicitAny: the rules of two models are not typed here
+    let service: Service<any>
+    // biome-ignore lint/suspicious/noExplicitAny: as above
+    let records: any
+
+    before(async () => {
+      opened = await database.open()
+      service = (await createService({
+        models: models as never,
+        database: opened.url,
+        limits: { maxAffected: 300 },
+      })) as never
+      records = service.system.records
+    })
+    beforeEach(async () => {
+      for (const model of ['customer', 'folder', 'left', 'right', 'product', 'note', 'tag'])
+        await records[model].destroyMany({ where: { id: { '!=': null } } })
+    })
+    after(async () => {
+      await service.close()
+      await opened[Symbol.asyncDispose]()
+    })
+
+    async function events(work: () => Promise<unknown>): Promise<readonly string[]> {
+      const head = await service.changes.head()
+      await work()
+      const batch = await service.changes.read(head, 1000)
+      assert.ok(batch !== 'reset')
+      assert.ok(new Set(batch.changes.map(({ operation }) => operation)).size <= 1, 'one operation')
+      return batch.changes.map(({ model, verb }) => `${model} ${verb}`)
+    }
+
+    async function sale() {
+      const product = await records.product.create({ name: 'Bread' })
+      const note = await records.note.create({ text: 'fresh' })
+      const customer = await records.customer.create({ name: 'Ann' })
+      const order = await records.order.create({ customer: customer.id, tags: [{ name: 'new' }] })
+      const line = await records.line.create({ order: order.id, product: product.id, note: note.id })
+      return { product, note, customer, order, line }
+    }
+
+    test('cascade destroys what refers to the record, and what refers to that, with an event for each', async () => {
+      const { customer, order, line } = await sale()
+      await records.order.update(order.id, { firstLine: line.id })
+      const found = await events(() => records.customer.destroy(customer.id))
+      for (const expected of ['customer destroyed', 'order destroyed', 'line destroyed'])
+        assert.equal(found.filter((event) => event === expected).length, 1, found.join())
+      assert.equal(await records.order.count(), 0)
+      assert.equal(await records.line.count(), 0)
+      assert.deepEqual(await records.tag.related((await records.tag.find()).data[0].id, 'orders'), {
+        data: [],
+        next: null,
+      })
+    })
+
+    test('setNull clears the reference, and restrict refuses', async () => {
+      const { product, note, line } = await sale()
+      await assert.rejects(records.product.destroy(product.id), code('E_CONFLICT'))
+      await assert.rejects(records.product.destroyMany({ where: { name: 'Bread' } }), code('E_CONFLICT'))
+      assert.deepEqual(await events(() => records.note.destroy(note.id)), ['line updated', 'note destroyed'])
+      assert.equal((await records.line.findOne(line.id)).note, null)
+    })
+
+    test('what is destroyed as well does not restrict', async () => {
+      const { product, order } = await sale()
+      await records.line.updateMany({ where: { order: order.id } }, { product: product.id })
+      await records.order.destroy(order.id)
+      await records.product.destroy(product.id)
+      assert.equal(await records.product.count(), 0)
+    })
+
+    test('a tree of one model is destroyed from any of its records', async () => {
+      const root = await records.folder.create({ name: 'root' })
+      let parent = root
+      for (let depth = 0; depth < 4; depth++) {
+        const [next] = await records.folder.createMany([
+          { name: `a${depth}`, parent: parent.id },
+          { name: `b${depth}`, parent: parent.id },
+        ])
+        parent = next
+      }
+      const a1 = (await records.folder.find({ where: { name: 'a1' } })).data[0]
+      assert.equal((await events(() => records.folder.destroy(a1.id))).length, 5)
+      assert.equal((await events(() => records.folder.destroy(root.id))).length, 4)
+    })
+
+    test('cycles are destroyed, of one record, of one model, and of two', async () => {
+      const self = await records.folder.create({ name: 'self' })
+      await records.folder.update(self.id, { parent: self.id })
+      const [a, b] = await records.folder.createMany([{ name: 'a' }, { name: 'b' }])
+      await records.folder.update(a.id, { parent: b.id })
+      await records.folder.update(b.id, { parent: a.id })
+      const left = await records.left.create({})
+      const right = await records.right.create({ left: left.id })
+      await records.left.update(left.id, { right: right.id })
+      await records.folder.destroy(self.id)
+      await records.folder.destroy(a.id)
+      await records.left.destroy(left.id)
+      for (const model of ['folder', 'left', 'right']) assert.equal(await records[model].count(), 0)
+    })
+
+    test('several at once, of which one refers to another', async () => {
+      const root = await records.folder.create({ name: 'x' })
+      const child = await records.folder.create({ name: 'x', parent: root.id })
+      await records.folder.create({ name: 'y', parent: child.id })
+      assert.equal((await events(() => records.folder.destroyMany({ where: { name: 'x' } }))).length, 3)
+    })
+
+    test('more than maxAffected are refused, and nothing is destroyed', async () => {
+      const root = await records.folder.create({ name: 'root' })
+      for (let count = 0; count < 301; count += 100)
+        await records.folder.createMany(Array.from({ length: 100 }, () => ({ parent: root.id })))
+      await assert.rejects(records.folder.destroy(root.id), code('E_CONFLICT'))
+      assert.equal(await records.folder.count(), 401)
+      for (const { id } of (await records.folder.find({ limit: 401, where: { id: { '!=': root.id } } })).data.slice(
+        0,
+        150,
+      ))
+        await records.folder.destroy(id)
+      assert.equal((await events(() => records.folder.destroy(root.id))).length, 251)
+    })
+
+    test('what a cascade does to other records needs no right, and the record itself does', async () => {
+      const { customer, order } = await sale()
+      await assert.rejects(
+        service.as(null).transaction((tx) => (tx as never as typeof records).order.destroy(order.id)),
+        code('E_FORBIDDEN'),
+      )
+      assert.equal(await records.line.count(), 1)
+      await (service.as({ id: 1 }).records as never as typeof records).customer.destroy(customer.id)
+      assert.equal(await records.line.count(), 0)
+    })
+  })
+}
+
+test('definitions that contradict themselves are refused at start', async () => {
+  const wrong = [
+    [{ type: 'string', onDestroy: 'cascade' }, /`onDestroy` needs a `model`/],
+    [{ model: 'a', required: true, onDestroy: 'setNull' }, /needs an attribute that allows null/],
+    [{ collection: 'a', onDestroy: 'cascade' }, /`onDestroy` cannot be used with `collection`/],
+    [{ model: 'a', onDestroy: 'ignore' }, /'cascade', 'setNull', 'restrict'/],
+  ] as const
+  for (const [attribute, message] of wrong)
+    await assert.rejects(
+      createService({
+        database: 'memory:',
+        models: { a: { attributes: {} }, b: { attributes: { x: attribute } } },
+      } as never),
+      (error: ConfigError) => error instanceof ConfigError && message.test(error.message),
+    )
+})

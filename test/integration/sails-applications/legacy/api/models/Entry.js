@@ -1,0 +1,25 @@
+/** The other rules of 0.x. */
+module.exports = {
+  attributes: {
+    id: { type: 'integer', primaryKey: true, autoIncrement: true },
+    createdAt: { type: 'datetime', columnName: 'created' },
+    letters: { type: 'string', alpha: true },
+    mixed: { type: 'string', alphanumeric: true },
+    digits: { type: 'string', numeric: true },
+    ratio: { type: 'string', float: true },
+    v6: { type: 'string', ipv6: true },
+    card: { type: 'string', creditcard: true },
+    link: { type: 'string', urlish: true },
+    uid: { type: 'string', uuidv3: true },
+    yes: { type: 'string', truthy: true },
+    no: { type: 'string', falsey: true },
+    other: { type: 'string', not: 'root' },
+    part: { type: 'string', notContains: 'x' },
+    fixed: { type: 'string', equals: 'v1' },
+    code: { type: 'string', is: /^[A-Z]+$/ },
+    guid: { type: 'string', uuid: true },
+    web: { type: 'string', url: true },
+    mail: { type: 'string', email: true },
+    kind: { enum: ['a', 'b'] },
+  },
+}

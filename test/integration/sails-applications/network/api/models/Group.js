@@ -1,0 +1,3 @@
+module.exports = {
+  attributes: { title: { type: 'string', contains: 'group' }, members: { collection: 'user', via: 'groups' } },
+}

@@ -1,0 +1,6 @@
+module.exports = {
+  attributes: {
+    title: { type: 'string', required: true, notEmpty: true, index: true },
+    products: { collection: 'product', via: 'category', dominant: true },
+  },
+}

@@ -1,0 +1,408 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, test } from 'node:test'
+import { type Config, createService, type HttpServer, type Service } from '../../src/index.ts'
+import type { Json, JsonObject } from '../../src/protocol/json.ts'
+import { StreamClient } from '../support/event-stream.ts'
+import { asOtherProgram, newFile } from '../support/sqlite.ts'
+
+const stamp = '2026-01-01T00:00:00.000Z'
+
+const models = {
+  owner: { attributes: { name: { type: 'string' }, pets: { collection: 'pet', via: 'owner' } } },
+  pet: {
+    attributes: {
+      name: { type: 'string' },
+      kind: { type: 'string' },
+      notes: { type: 'json' },
+      owner: { model: 'owner' },
+    },
+  },
+} as const
+
+class Served implements AsyncDisposable {
+  readonly service: Service
+  readonly server: HttpServer
+  readonly reported: unknown[]
+
+  private constructor(service: Service, server: HttpServer, reported: unknown[]) {
+    this.service = service
+    this.server = server
+    this.reported = reported
+  }
+
+  static async open(config: Partial<Config> = {}): Promise<Served> {
+    const reported: unknown[] = []
+    const service = (await createService({
+      database: 'sqlite::memory:',
+      onError: (error: unknown) => reported.push(error),
+      ...config,
+      models,
+    } as never)) as unknown as Service
+    return new Served(service, await service.listen(0), reported)
+  }
+
+  get pets(): Service['system']['records'][string] {
+    return this.service.system.records.pet as Service['system']['records'][string]
+  }
+
+  get owners(): Service['system']['records'][string] {
+    return this.service.system.records.owner as Service['system']['records'][string]
+  }
+
+  get(path: string, headers: Readonly<Record<string, string>> = {}, method = 'GET'): Promise<Response> {
+    return fetch(`${this.server.url}${path}`, { method, headers: { accept: 'text/event-stream', ...headers } })
+  }
+
+  ready(path: string): Promise<StreamClient> {
+    return StreamClient.ready(this.server.port, path)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.service.close()
+    assert.deepEqual(this.reported, [])
+  }
+}
+
+describe('a request for a stream', () => {
+  test('the first bytes contain the delay and the id for reconnecting', async () => {
+    await using served = await Served.open()
+    const stream = await served.ready('/pet')
+    assert.deepEqual(
+      { ...stream.headers, date: undefined, connection: undefined, 'keep-alive': undefined },
+      {
+        'content-type': 'text/event-stream; charset=utf-8',
+        'cache-control': 'no-store',
+        'x-accel-buffering': 'no',
+        'x-content-type-options': 'nosniff',
+        'transfer-encoding': 'chunked',
+        vary: 'Accept',
+        date: undefined,
+        connection: undefined,
+        'keep-alive': undefined,
+      },
+    )
+    const id = stream.lastEventId
+    assert.equal(stream.body, `retry: 2000\nevent: ready\nid: ${id}\ndata: {"position":"${id}"}\n\n`)
+    await stream.close()
+  })
+
+  for (const [accept, isStream] of [
+    ['text/event-stream', true],
+    ['Text/Event-Stream', true],
+    ['text/event-stream;q=0.9, */*;q=0.5', true],
+    ['*/*, text/event-stream', true],
+    ['application/json, text/event-stream', false],
+    ['text/event-stream;q=0.1, application/json', false],
+    ['text/event-stream;q=0', false],
+    ['text/event-stream;q=0.5, */*', false],
+    ['*/*', false],
+    ['text/*', false],
+    ['application/json', false],
+  ] as const) {
+    test(`Accept: ${accept} has ${isStream ? 'a stream' : 'records'} as response`, async () => {
+      await using served = await Served.open()
+      const response = await served.get('/pet', { accept })
+      const type = response.headers.get('content-type')?.split(';')[0]
+      assert.equal(type, isStream ? 'text/event-stream' : 'application/json')
+      assert.equal(response.headers.get('vary'), 'Accept')
+      await response.body?.cancel()
+    })
+  }
+
+  for (const [what, path, status, code] of [
+    ['a limit', '/pet?limit=3', 400, 'E_BAD_REQUEST'],
+    ['skip', '/pet?skip=3', 400, 'E_BAD_REQUEST'],
+    ['sort', '/pet?sort=name', 400, 'E_BAD_REQUEST'],
+    ['a cursor', '/pet?cursor=x', 400, 'E_BAD_REQUEST'],
+    ['a selection', '/pet?select=name', 400, 'E_BAD_REQUEST'],
+    ['populate', '/pet?populate=owner', 400, 'E_BAD_REQUEST'],
+    ['a count', '/pet?count=true', 400, 'E_BAD_REQUEST'],
+    ['two positions to resume from', '/pet?lastEventId=a&lastEventId=b', 400, 'E_BAD_REQUEST'],
+    ['a condition on one record', '/pet/1?name=Rex', 400, 'E_BAD_REQUEST'],
+    ['a condition on others', '/pet?where={"owner":{"name":"Ann"}}', 400, 'E_BAD_CRITERIA'],
+    ['one that hides', '/owner?where={"or":[{"not":{"pets":{"name":"Rex"}}}]}', 400, 'E_BAD_CRITERIA'],
+    ['an attribute that is not there', '/pet?colour=red', 400, 'E_BAD_CRITERIA'],
+    ['a condition that is no JSON', '/pet?where={', 400, 'E_BAD_CRITERIA'],
+    ['a record that is not there', '/pet/77', 404, 'E_NO_SUCH_RECORD'],
+    ['a key that no record has', '/pet/x', 404, 'E_NO_SUCH_RECORD'],
+    ['a model that is not there', '/nosuch', 404, 'E_NO_SUCH_ROUTE'],
+  ] as const) {
+    test(`${what} is refused`, async () => {
+      await using served = await Served.open()
+      const response = await served.get(path)
+      assert.equal(response.status, status)
+      assert.equal(response.headers.get('content-type')?.split(';')[0], 'application/problem+json')
+      assert.equal(((await response.json()) as JsonObject).code, code)
+    })
+  }
+
+  test('parameters in the body are used like those of the query string', async () => {
+    await using served = await Served.open()
+    const headers = { host: 'localhost', accept: 'text/event-stream' }
+    for (const [body, code] of [
+      [{ colour: 'red' }, 'E_BAD_CRITERIA'],
+      [{ limit: 1 }, 'E_BAD_REQUEST'],
+      [[1], 'E_BAD_BODY'],
+    ] as const) {
+      const request = { method: 'GET', path: '/pet', query: '', headers, site: 'none', body: body as never } as const
+      const { status, body: problem } = await served.service.handle(request)
+      assert.deepEqual([status, (problem as JsonObject).code], [400, code])
+    }
+  })
+
+  test('other URLs have their usual response', async () => {
+    await using served = await Served.open()
+    const { id } = await served.owners.create({ name: 'Ann' })
+    const made = await served.get('/pet', { 'content-type': 'application/json' }, 'POST')
+    assert.equal(made.status, 201)
+    const related = await served.get(`/owner/${id}/pets`)
+    assert.equal(related.headers.get('content-type'), 'application/json; charset=utf-8')
+    await Promise.all([made.body?.cancel(), related.body?.cancel()])
+  })
+
+  test('HEAD responds with the headers, and opens no stream', async () => {
+    await using served = await Served.open({ limits: { maxStreams: 1 } })
+    for (const path of ['/pet', '/pet', '/pet']) {
+      const response = await served.get(path, {}, 'HEAD')
+      assert.equal(response.status, 200)
+      assert.equal(response.headers.get('content-type'), 'text/event-stream; charset=utf-8')
+      assert.equal(response.headers.get('content-length'), null)
+      assert.equal(await response.text(), '')
+    }
+    assert.equal((await served.get('/pet/9', {}, 'HEAD')).status, 404)
+  })
+
+  test('shortcuts have streams as well, and a cache-buster is ignored', async () => {
+    await using served = await Served.open()
+    const { id } = await served.pets.create({ name: 'Rex' })
+    const streams = [await served.ready('/pet/find?_=123'), await served.ready(`/pet/find/${id}`)]
+    await served.pets.update(id as number, { name: 'Max' })
+    for (const stream of streams) {
+      assert.equal((await stream.next()).event, 'updated')
+      await stream.close()
+    }
+  })
+
+  test('changes by other programs have events', async () => {
+    const path = newFile()
+    await using served = await Served.open({ database: `sqlite:${path}` })
+    const stream = await served.ready('/pet')
+    let written = 0
+    const write = () =>
+      asOtherProgram(
+        path,
+        `insert into pet (name, "createdAt", "updatedAt") values ('${++written}', '${stamp}', '${stamp}')`,
+      )
+    write()
+    const writing = setInterval(write, 100)
+    const received = await stream.take(3)
+    clearInterval(writing)
+    assert.deepEqual(
+      received.map(({ verb, data }) => [verb, (data as JsonObject).name]),
+      ['1', '2', '3'].map((name) => ['created', name]),
+    )
+    await stream.close()
+  })
+
+  test('pages of an origin in cors may read it', async () => {
+    await using served = await Served.open({ cors: { origins: ['https://app.test'] } })
+    const response = await served.get('/pet', { origin: 'https://app.test' })
+    assert.equal(response.headers.get('access-control-allow-origin'), 'https://app.test')
+    await response.body?.cancel()
+  })
+})
+
+/** A clock that the test advances. */
+function handClock() {
+  const due = new Set<() => void>()
+  return {
+    now: () => Date.now(),
+    every: (ms: number, work: () => void) => {
+      assert.equal(ms, 15_000)
+      due.add(work)
+      return { [Symbol.dispose]: () => due.delete(work) }
+    },
+    due,
+    pass: () => {
+      for (const work of due) work()
+    },
+  }
+}
+
+describe('a connection without events', () => {
+  test('receives heartbeats with the position of the feed', async () => {
+    const clock = handClock()
+    await using served = await Served.open({ clock })
+    const stream = await served.ready('/pet')
+    const ready = stream.lastEventId
+    // A stream that received an event shows that the feed has come that far.
+    const owners = await served.ready('/owner')
+    clock.pass()
+    await served.owners.create({ name: 'Ann' })
+    await owners.next()
+    await served.owners.create({ name: 'Bea' })
+    const last = (await owners.next()).id
+    assert.notEqual(last, ready)
+    clock.pass()
+    await served.pets.create({ name: 'Rex' })
+    await stream.next()
+    const blocks = stream.body.split('\n\n').slice(1)
+    assert.equal(blocks[0], `:\nid: ${ready}`)
+    assert.equal(blocks[1], `:\nid: ${last}`)
+    assert.match(blocks[2] ?? '', /^event: created/)
+    await stream.close()
+    await owners.close()
+  })
+
+  test('has no heartbeat after it is closed', async () => {
+    const clock = handClock()
+    await using served = await Served.open({ clock, limits: { maxStreams: 1 } })
+    for (let round = 0; round < 3; round++) {
+      const stream = await served.ready('/pet')
+      assert.equal((await served.get('/pet')).status, 503)
+      await stream.close()
+      while (clock.due.size > 0) await new Promise((resolve) => setImmediate(resolve))
+    }
+  })
+})
+
+test('above maxStreams a stream is refused, with the name of the limit', async () => {
+  await using served = await Served.open({ limits: { maxStreams: 2 } })
+  const streams = [await served.ready('/pet'), await served.ready('/owner')]
+  const refused = await served.get('/pet')
+  assert.equal(refused.status, 503)
+  assert.equal(refused.headers.get('retry-after'), '10')
+  const problem = (await refused.json()) as JsonObject
+  assert.deepEqual([problem.code, problem.limit], ['E_UNAVAILABLE', 'maxStreams'])
+  await Promise.all(streams.map((stream) => stream.close()))
+})
+
+const big = 'x'.repeat(200_000)
+
+/** Writes until so much has been written that no buffer on the way can hold it. */
+async function flood({ pets }: Served, count = 100): Promise<void> {
+  for (let index = 0; index < count; index++) await pets.create({ name: `${index}`, notes: big as Json })
+}
+
+describe('a reader that is too slow', () => {
+  test('receives `reset` when it reads again, and the connection ends', async () => {
+    await using served = await Served.open({ limits: { maxQueuedBytes: 1_000_000 } })
+    const stream = await StreamClient.open(served.server.port, '/pet', { paused: true })
+    const healthy = await served.ready('/pet')
+    await flood(served)
+    assert.equal((await healthy.take(100)).length, 100)
+    stream.resume()
+    const events = await stream.rest()
+    assert.ok(events.length < 100)
+    assert.deepEqual([events[0]?.event, events.at(-1)?.event], ['ready', 'reset'])
+    const received = events.slice(1, -1).map(({ data }) => (data.data as JsonObject).name)
+    assert.deepEqual(
+      received,
+      received.map((_, index) => `${index}`),
+    )
+    assert.ok(stream.isWhole)
+    // After the position of `reset` no event is missing.
+    const { id } = events.at(-1) ?? {}
+    const again = await StreamClient.ready(served.server.port, '/pet', { 'last-event-id': id as string })
+    await served.pets.create({ name: 'last' })
+    const { data } = await again.next()
+    assert.notEqual((data.data as JsonObject).name, received.at(-1))
+    await Promise.all([stream.close(), healthy.close(), again.close()])
+  })
+
+  test('is disconnected when it reads nothing at all', async () => {
+    const clock = handClock()
+    await using served = await Served.open({ clock, limits: { streamIdleTimeoutMs: 50 } })
+    const stream = await StreamClient.open(served.server.port, '/pet', { paused: true })
+    while (clock.due.size === 0) await new Promise((resolve) => setImmediate(resolve))
+    await flood(served)
+    while (clock.due.size > 0) await new Promise((resolve) => setImmediate(resolve))
+    stream.resume()
+    await stream.closed
+    assert.ok(!stream.isWhole)
+  })
+
+  test('does not delay a stop', async () => {
+    const clock = handClock()
+    await using served = await Served.open({ clock, limits: { stopTimeoutMs: 600_000 } })
+    const stream = await StreamClient.open(served.server.port, '/pet', { paused: true })
+    while (clock.due.size === 0) await new Promise((resolve) => setImmediate(resolve))
+    await flood(served)
+    await served.server.stop()
+    while (clock.due.size > 0) await new Promise((resolve) => setImmediate(resolve))
+    await stream.close()
+  })
+
+  test('receives a burst that it can take', async () => {
+    await using served = await Served.open({ limits: { maxQueuedBytes: 1_000_000 } })
+    const stream = await served.ready('/pet')
+    // All at once, so that the log is read in one piece.
+    await Promise.all(Array.from({ length: 40 }, (_, index) => served.pets.create({ name: `${index}`, notes: big })))
+    assert.equal((await stream.take(40)).length, 40)
+    await stream.close()
+  })
+})
+
+describe('a stop', () => {
+  test('ends the streams of a server with `restart`, and waits for none', async () => {
+    await using served = await Served.open()
+    const streams = await Promise.all(['/pet', '/owner', '/pet?kind=cat'].map((path) => served.ready(path)))
+    await served.server.stop()
+    for (const stream of streams) {
+      const events = await stream.rest()
+      assert.deepEqual(
+        events.map(({ event }) => event),
+        ['restart'],
+      )
+      assert.ok(stream.isWhole)
+      await stream.close()
+    }
+  })
+
+  test('ends the streams of a service that is mounted in another server', async () => {
+    const served = await Served.open()
+    const server = createServer((request, response) => {
+      Object.assign(request, { originalUrl: request.url, url: request.url?.replace('/api', '') })
+      served.service.handler(request, response)
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const stream = await StreamClient.ready(port, '/api/pet')
+    await served.pets.create({ name: 'Rex' })
+    assert.equal((await stream.next()).event, 'created')
+    await served[Symbol.asyncDispose]()
+    assert.deepEqual(
+      (await stream.rest()).map(({ event }) => event),
+      ['restart'],
+    )
+    await stream.close()
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  })
+})
+
+test('a runtime with Request and Response', async () => {
+  await using served = await Served.open({ limits: { maxStreams: 1 } })
+  const ask = (method = 'GET') =>
+    served.service.fetch(new Request('http://test/pet', { method, headers: { accept: 'text/event-stream' } }))
+  const head = await ask('HEAD')
+  assert.deepEqual([head.status, await head.text()], [200, ''])
+  const response = await ask()
+  assert.equal(response.headers.get('content-type'), 'text/event-stream; charset=utf-8')
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader()
+  const read = async () => new TextDecoder().decode((await reader.read()).value)
+  assert.match(await read(), /^retry: 2000\nevent: ready\n/)
+  await served.pets.create({ name: 'Rex' })
+  assert.match(await read(), /^event: created\n/)
+  assert.equal((await ask()).status, 503)
+  const waiting = reader.read()
+  await reader.cancel()
+  assert.deepEqual(await waiting, { done: true, value: undefined })
+  const again = await ask()
+  assert.equal(again.status, 200)
+  const rest = again.text()
+  await served.service.close()
+  assert.match(await rest, /event: restart\n/)
+})

@@ -1,0 +1,95 @@
+import type { Json } from '../../../src/protocol/json.ts'
+import type { Random } from '../../support/random.ts'
+import { type Condition, type ModelName, modelNames, openRules, type Rules, ruledAttributes } from './world.ts'
+
+const attributes: Readonly<Record<ModelName, readonly string[]>> = {
+  person: ['id', 'name', 'age', 'boss', 'label', 'rank'],
+  pet: ['id', 'name', 'age', 'owner'],
+  club: ['id', 'name'],
+  membership: ['id', 'person', 'club', 'age'],
+  tag: ['id', 'name'],
+}
+const associations: Readonly<Record<ModelName, Readonly<Record<string, ModelName>>>> = {
+  person: { boss: 'person', pets: 'pet', staff: 'person', clubs: 'club' },
+  pet: { owner: 'person', tags: 'tag' },
+  club: { members: 'person' },
+  membership: { person: 'person', club: 'club' },
+  tag: { pets: 'pet' },
+}
+
+const values: Readonly<Record<string, readonly Json[]>> = {
+  name: ['Ann', 'Bob', 'Rex', 'Kit', 'Chess', 'old', 'new', null],
+  label: ['Ann!', 'Bob!', 'Ann', null],
+  number: [1, 2, 3, 4, 30, 40, 41, null],
+}
+
+/** A condition on a model; the same grammar for rules and for requests. */
+export function condition(random: Random, model: ModelName, depth = 2): Condition {
+  const kind = depth === 0 ? 0 : random.below(6)
+  if (kind === 1) return { or: [condition(random, model, depth - 1), condition(random, model, depth - 1)] }
+  if (kind === 2) return { not: condition(random, model, depth - 1) }
+  if (kind === 3 || kind === 4) {
+    const name = random.pick(Object.keys(associations[model]))
+    return { [name]: condition(random, associations[model][name] as ModelName, depth - 1) }
+  }
+  if (kind === 5) return { and: [condition(random, model, depth - 1), condition(random, model, depth - 1)] }
+  const name = random.pick(attributes[model])
+  const isText = name === 'name' || name === 'label'
+  const value = random.pick(values[isText ? name : 'number'] as readonly Json[])
+  const operator = random.below(3)
+  if (operator === 1) return { [name]: { '!=': value } }
+  if (operator === 2 && !isText) return { [name]: { '>': value ?? 1 } }
+  return { [name]: value }
+}
+
+export function randomRules(random: Random): Rules {
+  const rule = (model: ModelName) => (random.below(3) === 0 ? true : condition(random, model))
+  const read = Object.fromEntries(modelNames.map((model) => [model, rule(model)])) as Rules['read']
+  const masked = ruledAttributes
+    .filter(() => random.below(3) === 0)
+    .map((name) => [name, random.below(3) === 0 ? false : condition(random, name.split('.')[0] as ModelName)])
+  return { ...openRules, read, attributes: Object.fromEntries(masked) as Rules['attributes'] }
+}
+
+/** An address that a client may ask: reads only. */
+export function randomAddress(random: Random): string {
+  const model = random.pick(modelNames)
+  const kind = random.below(5)
+  if (kind === 0) return `/${model}/${1 + random.below(6)}${random.below(2) ? '?populate=false' : ''}`
+  if (kind === 1) {
+    const name = random.pick(Object.keys(associations[model]))
+    return `/${model}/${1 + random.below(6)}/${name}`
+  }
+  const parameters: string[] = []
+  if (random.below(2)) parameters.push(`where=${encodeURIComponent(JSON.stringify(condition(random, model, 3)))}`)
+  if (random.below(2))
+    parameters.push(`sort=${encodeURIComponent(`${sortTerm(random, model)} ${random.pick(['ASC', 'DESC'])}`)}`)
+  if (random.below(3) === 0) parameters.push(`select=${random.pick(attributes[model])}`)
+  if (random.below(3) === 0) parameters.push('populate=false')
+  else if (random.below(2)) parameters.push(`populate=${encodeURIComponent(JSON.stringify(populate(random, model)))}`)
+  if (random.below(2)) parameters.push('count=true')
+  if (random.below(2)) parameters.push(`limit=${1 + random.below(3)}`)
+  return `/${model}?${parameters.join('&')}`
+}
+
+function sortTerm(random: Random, model: ModelName): string {
+  const toOnes = Object.entries(associations[model]).filter(([name]) => attributes[model].includes(name))
+  if (toOnes.length > 0 && random.below(3) === 0) {
+    const [name, target] = random.pick(toOnes)
+    return `${name}.${random.pick(attributes[target])}`
+  }
+  return random.pick(attributes[model])
+}
+
+function populate(random: Random, model: ModelName): Json {
+  const name = random.pick(Object.keys(associations[model]))
+  const target = associations[model][name] as ModelName
+  return {
+    [name]: {
+      ...(random.below(2) && { where: condition(random, target, 1) }),
+      ...(random.below(2) && { sort: `${random.pick(attributes[target])} DESC` }),
+      // A page of a junction's rows would hold those of unreadable members in the reference.
+      ...(random.below(3) === 0 && !['clubs', 'members'].includes(name) && { limit: 1 }),
+    },
+  }
+}

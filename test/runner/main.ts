@@ -1,0 +1,84 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Lane, openLanes } from './lanes.ts'
+import { type FileResult, runFile } from './run-file.ts'
+import { type Speed, selectFiles } from './select-files.ts'
+import { line, summary } from './summary.ts'
+
+/** A test that waits for an event that never comes fails after this time. */
+const testTimeoutMs = 120_000
+/** A file of a run of all files is ended after this time: a test that timed out may leave its process running. */
+const fileTimeoutMs = 600_000
+/** A run of all files ends after this time. Files named on the command line may take any time. */
+const runTimeoutMs = 1_800_000
+
+/**
+ * `run.js [--all | --slow] [FILE or FOLDER…] [--OPTION=VALUE…]`: the named files and those in the named folders, or every
+ * file; of a folder the quick ones, all with `--all`, the others with `--slow`. Options are those of `node --test`. Sets the
+ * exit code. With `KEELSON_TEST_REPEAT_FAILED`, a file that failed is run once more, alone; when it passes then, the run
+ * passes and ends with the line `UNSTABLE`, for tests that depend on the load of a CI machine.
+ */
+export async function main(args: readonly string[]): Promise<void> {
+  const options = args.filter((word) => word !== '--all' && word !== '--slow' && word.startsWith('-'))
+  const speed: Speed = args.includes('--all') ? 'all' : args.includes('--slow') ? 'slow' : 'quick'
+  const paths = args.filter((word) => !word.startsWith('-'))
+  const named = paths.flatMap((path) => (path.endsWith('.ts') ? [path] : selectFiles(speed, [path])))
+  if (paths.length > 0 && named.length === 0) {
+    console.error(`No test file in ${paths.join(', ')}`)
+    process.exitCode = 1
+    return
+  }
+  const files = named.length > 0 ? named : selectFiles(speed)
+  const startedAt = performance.now()
+  const controller = new AbortController()
+  const end = (reason: string) => {
+    console.log(`\nThe run was ended by ${reason}; the remaining files were not run.`)
+    process.exitCode = 1
+    controller.abort()
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => end(signal))
+  const timer = named.length > 0 ? undefined : setTimeout(() => end('its time limit'), runTimeoutMs)
+
+  const { lanes, postgres } = await openLanes(files.length)
+  const folder = mkdtempSync(join(tmpdir(), 'keelson-tests-'))
+  const results: FileResult[] = []
+  const waiting = [...files]
+  const run = async (file: string, lane: Lane, number: number) => {
+    const result = await runFile({
+      file,
+      options: [`--test-timeout=${testTimeoutMs}`, ...options],
+      reportFile: join(folder, String(number)),
+      postgres: lane.postgres,
+      timeoutMs: named.length > 0 ? undefined : fileTimeoutMs,
+      signal: controller.signal,
+    })
+    if (named.length > 0 || !result.isPassed) console.log(result.output)
+    if (files.length > 1) console.log(line(result))
+    return result
+  }
+  const runLane = async (lane: Lane, number: number) => {
+    for (let file = waiting.shift(); file && !controller.signal.aborted; file = waiting.shift()) {
+      results.push(await run(file, lane, number))
+    }
+  }
+  const unstable: string[] = []
+  try {
+    await Promise.all(lanes.map(runLane))
+    if (process.env.KEELSON_TEST_REPEAT_FAILED) {
+      for (const [index, { file, isPassed }] of results.entries()) {
+        if (isPassed || controller.signal.aborted) continue
+        console.log(`\nOnce more, alone: ${file}`)
+        const again = await run(file, lanes[0] as Lane, 0)
+        if (again.isPassed) unstable.push(file)
+        results[index] = again
+      }
+    }
+  } finally {
+    clearTimeout(timer)
+    for (const lane of lanes) lane.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  console.log(summary(results, unstable, postgres, (performance.now() - startedAt) / 1000))
+  if (results.length < files.length || results.some(({ isPassed }) => !isPassed)) process.exitCode = 1
+}
