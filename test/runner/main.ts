@@ -8,9 +8,9 @@ import { line, summary } from './summary.ts'
 
 /** A test that waits for an event that never comes fails after this time. */
 const testTimeoutMs = 120_000
-/** A file of a run of all files is ended after this time: a test that timed out may leave its process running. */
+/** A file is ended after this time, unless it is the only one: a test that timed out may leave its process running. */
 const fileTimeoutMs = 600_000
-/** A run of all files ends after this time. Files named on the command line may take any time. */
+/** A run of all files ends after this time. */
 const runTimeoutMs = 1_800_000
 
 /**
@@ -30,6 +30,7 @@ export async function main(args: readonly string[]): Promise<void> {
     return
   }
   const files = named.length > 0 ? named : selectFiles(speed)
+  const isRepeating = process.env.KEELSON_TEST_REPEAT_FAILED !== undefined
   const startedAt = performance.now()
   const controller = new AbortController()
   const end = (reason: string) => {
@@ -50,7 +51,7 @@ export async function main(args: readonly string[]): Promise<void> {
       options: [`--test-timeout=${testTimeoutMs}`, ...options],
       reportFile: join(folder, String(number)),
       postgres: lane.postgres,
-      timeoutMs: named.length > 0 ? undefined : fileTimeoutMs,
+      timeoutMs: files.length === 1 && !isRepeating ? undefined : fileTimeoutMs,
       signal: controller.signal,
     })
     if (named.length > 0 || !result.isPassed) console.log(result.output)
@@ -65,7 +66,7 @@ export async function main(args: readonly string[]): Promise<void> {
   const unstable: string[] = []
   try {
     await Promise.all(lanes.map(runLane))
-    if (process.env.KEELSON_TEST_REPEAT_FAILED) {
+    if (isRepeating) {
       for (const [index, { file, isPassed }] of results.entries()) {
         if (isPassed || controller.signal.aborted) continue
         console.log(`\nOnce more, alone: ${file}`)

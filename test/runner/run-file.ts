@@ -17,7 +17,7 @@ export interface FileRun {
   readonly reportFile: string
   /** For `KEELSON_TEST_POSTGRES`: the address of a server that no other file uses meanwhile, or 'none'. */
   readonly postgres: string
-  /** The process is killed after this time; undefined: it may take any time. */
+  /** The process and those that it started are killed after this time; undefined: it may take any time. */
   readonly timeoutMs: number | undefined
   readonly signal: AbortSignal
 }
@@ -30,7 +30,13 @@ export interface FileResult extends Report {
   readonly output: string
 }
 
-/** Runs the tests of one file in a process of its own. */
+/** How long a process that a test left running may hold the output of an ended file. */
+const outputTimeoutMs = 5_000
+
+/**
+ * Runs the tests of one file in a process of its own, which leads a group: nothing that a test leaves running in it
+ * outlives the file.
+ */
 export function runFile({ file, options, reportFile, postgres, timeoutMs, signal }: FileRun): Promise<FileResult> {
   const startedAt = performance.now()
   const args = [
@@ -46,11 +52,24 @@ export function runFile({ file, options, reportFile, postgres, timeoutMs, signal
     cwd: root,
     env: { NODE_COMPILE_CACHE: compileCache, ...process.env, KEELSON_TEST_POSTGRES: postgres },
     stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
   })
-  const stop = () => child.kill('SIGTERM')
+  const kill = (name: NodeJS.Signals) => {
+    try {
+      process.kill(-(child.pid as number), name)
+    } catch {
+      // no process of the group is left
+    }
+  }
+  const stop = () => kill('SIGTERM')
   signal.addEventListener('abort', stop)
-  const timer = timeoutMs && setTimeout(() => child.kill('SIGKILL'), timeoutMs)
   let output = ''
+  const timer =
+    timeoutMs &&
+    setTimeout(() => {
+      output += `\n${file} was not done after ${timeoutMs / 1000} s\n`
+      kill('SIGKILL')
+    }, timeoutMs)
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
       output += text
@@ -58,6 +77,15 @@ export function runFile({ file, options, reportFile, postgres, timeoutMs, signal
   }
   return new Promise((resolve, reject) => {
     child.once('error', reject)
+    // A process that left the group can hold the output, and 'close' waits for it.
+    child.once('exit', () => {
+      kill('SIGKILL')
+      setTimeout(() => {
+        if (!child.stdout.readableEnded) output += `\n${file} left a process running that holds its output\n`
+        child.stdout.destroy()
+        child.stderr.destroy()
+      }, outputTimeoutMs).unref()
+    })
     child.once('close', (code, killedBy) => {
       signal.removeEventListener('abort', stop)
       clearTimeout(timer)
