@@ -45,6 +45,10 @@ const open = (database: string, held: HeldJob, config: object = {}) =>
     ...('clock' in config && { clock: config.clock as ManualClock }),
   })
 
+/** The server processes that hold the lock of the jobs, of which there is at most one. */
+const lockOf = `select pid from pg_locks where locktype = 'advisory' and granted
+  and database = (select oid from pg_database where datname = current_database())`
+
 const petsOf = (service: Awaited<ReturnType<typeof open>>) => service.system.records.pet
 
 describe('a lock that is lost', { skip: missingPostgres ?? false }, () => {
@@ -58,14 +62,12 @@ describe('a lock that is lost', { skip: missingPostgres ?? false }, () => {
       const second = new HeldJob()
       const gate = first.hold('Rex')
       await using losing = await open(database.url, first, { clock })
+      await eventually(async () => (await database.query(lockOf)).length === 1)
       {
         await using other = await open(database.url, second)
         await petsOf(other).create({ name: 'Rex' })
         await eventually(() => first.runs.length === 1)
-        const ended = await database.query(
-          `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and granted
-           and database = (select oid from pg_database where datname = current_database())`,
-        )
+        const ended = await database.query(`select pg_terminate_backend(pid) from (${lockOf}) as holders`)
         assert.equal(ended.length, 1)
         await eventually(() => second.runs.length === 1)
         assert.deepEqual(first.aborted, [])
