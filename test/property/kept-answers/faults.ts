@@ -1,0 +1,54 @@
+import { mock } from 'node:test'
+import { readRulesOf } from '../../../src/access/read-rules.ts'
+import { AnswerCache } from '../../../src/service/dispatch/answer-cache.ts'
+import { SqliteTableVersions } from '../../../src/storage/sqlite/change-log/table-versions.ts'
+
+/** What is broken on purpose, in this process. */
+export const faults = [
+  'the versions of embedded models are forgotten',
+  'the values of the rule are left out of the key',
+  'writes of other programs are not seen',
+] as const
+export type Fault = (typeof faults)[number]
+
+export interface Planted extends Disposable {
+  /** To be called after each write of the services of this process. */
+  ownWrite(): void
+}
+
+export function plant(fault: Fault | undefined): Planted {
+  const known = new Map<string, string | undefined>()
+  const mocks = fault === undefined ? [] : [plantIn(fault, known)]
+  return {
+    ownWrite: () => known.clear(),
+    [Symbol.dispose]() {
+      for (const { mock } of mocks) mock.restore()
+    },
+  }
+}
+
+function plantIn(fault: Fault, known: Map<string, string | undefined>) {
+  const { of } = SqliteTableVersions.prototype
+  const { ask } = AnswerCache.prototype
+  switch (fault) {
+    case 'the versions of embedded models are forgotten':
+      return mock.method(SqliteTableVersions.prototype, 'of', function (this: SqliteTableVersions, tables) {
+        return of.call(this, tables.slice(0, 1))
+      } satisfies typeof of)
+    case 'the values of the rule are left out of the key': {
+      const firsts = new Map<string, Parameters<typeof ask>[1]>()
+      return mock.method(AnswerCache.prototype, 'ask', function (this: AnswerCache, plan, access) {
+        const { key } = readRulesOf([plan.match.model], access)
+        const shape = key.replaceAll(/"[ab]"|\b[34]\b/g, '?')
+        if (!firsts.has(shape)) firsts.set(shape, access)
+        return ask.call(this, plan, firsts.get(shape))
+      } satisfies typeof ask)
+    }
+    case 'writes of other programs are not seen':
+      return mock.method(SqliteTableVersions.prototype, 'of', function (this: SqliteTableVersions, tables) {
+        const key = tables.join()
+        if (!known.has(key)) known.set(key, of.call(this, tables))
+        return known.get(key)
+      } satisfies typeof of)
+  }
+}
