@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
-import { connect } from 'node:net'
-import { test } from 'node:test'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { type TestContext, test } from 'node:test'
 import { defaultLimits } from '../../support/limits.ts'
+import { Connections } from './connections.ts'
 import { handler } from './serve.ts'
 
 const compute = (ms: number): void => {
@@ -39,4 +40,77 @@ test('many requests in one piece are answered in order, and others have their tu
     [...expected, '/last'],
   )
   assert.ok(turns >= 5, `${turns} turns of the event loop`)
+})
+
+/** A server that counts its turns; each of its answers takes 2 ms. */
+async function serve(t: TestContext, onRequest: (req: IncomingMessage, res: ServerResponse, turn: number) => void) {
+  const connections = new Connections()
+  const handle = ({ path }: { readonly path: string }) => {
+    compute(2)
+    return { status: 200, headers: {}, body: path }
+  }
+  const answer = handler({ handle }, defaultLimits, { connections })
+  const counter = { turn: 0 }
+  const everyTurn = (): void => {
+    counter.turn++
+    immediate = setImmediate(everyTurn)
+  }
+  let immediate = setImmediate(everyTurn)
+  const server = createServer((req, res) => {
+    onRequest(req, res, counter.turn)
+    answer(req, res)
+  }).listen(0, '127.0.0.1')
+  server.on('connection', (socket) => connections.add(socket))
+  t.after(() => {
+    clearImmediate(immediate)
+    server.close()
+    connections.terminate()
+  })
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  const open = async (count: number): Promise<Socket[]> => {
+    const clients = Array.from({ length: count }, () => connect(port, '127.0.0.1').on('error', () => {}))
+    while (connections.open.size < count) await new Promise((resolve) => setTimeout(resolve, 1))
+    return clients
+  }
+  return { server, counter, open }
+}
+
+const several = (count: number): string => 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(count)
+
+test('of several connections with many requests in one piece, one is read and one is aborted in a turn', async (t) => {
+  const read = new Map<Socket, Set<number>>()
+  const { server, counter, open } = await serve(t, (req, _, turn) => {
+    const turns = read.get(req.socket) ?? new Set()
+    read.set(req.socket, turns.add(turn))
+  })
+  const closed: number[] = []
+  server.on('connection', (socket) => socket.on('close', () => closed.push(counter.turn)))
+  const clients = await open(6)
+  for (const client of clients) client.write(several(500))
+  while (read.size < clients.length) await new Promise((resolve) => setTimeout(resolve, 1))
+  const turns = [...read.values()].flatMap((turns) => [...turns])
+  assert.equal(new Set(turns).size, turns.length, `read in the turns ${turns}`)
+  for (const client of clients) client.resetAndDestroy()
+  while (closed.length < clients.length) await new Promise((resolve) => setTimeout(resolve, 1))
+  assert.equal(new Set(closed).size, closed.length, `closed in the turns ${closed}`)
+})
+
+test('while requests of a connection wait, no more of them are read', async (t) => {
+  let pending = 0
+  let most = 0
+  let answered = 0
+  const { open } = await serve(t, (_, res) => {
+    most = Math.max(most, ++pending)
+    res.once('close', () => {
+      pending--
+      answered++
+    })
+  })
+  const [client] = (await open(1)) as [Socket]
+  client.resume()
+  client.write(several(20_000))
+  while (answered < 200) await new Promise((resolve) => setTimeout(resolve, 1))
+  // Node reads 64 kB at once.
+  assert.ok(most < 4_000, `${most} requests wait`)
 })

@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { eventLoopTurn } from '../../support/event-loop-turn.ts'
+import { yieldToEventLoop } from '../../support/yield-to-event-loop.ts'
+import type { Connections } from './connections.ts'
 
 type Answer = (req: IncomingMessage, res: ServerResponse) => void
 
@@ -16,10 +18,14 @@ interface Waiting {
  */
 export class Pipelines {
   readonly #answer: Answer
+  readonly #connections: Connections | undefined
   readonly #waiting = new WeakMap<Socket, Waiting[]>()
+  #isHolding = false
+  #lastTurn: Promise<void> = Promise.resolve()
 
-  constructor(answer: Answer) {
+  constructor(answer: Answer, connections?: Connections) {
     this.#answer = answer
+    this.#connections = connections
   }
 
   /** True: the request, which is behind one that is pending on its connection, is answered in a later turn. */
@@ -33,19 +39,49 @@ export class Pipelines {
     if (!eventLoopTurn.isUsed) return false
     const queue = [{ req, res }]
     this.#waiting.set(socket, queue)
-    socket.pause()
+    // Node resumes the connection after each response.
+    socket.pause().on('resume', pause)
+    this.#holdOthers()
     void this.#answerInTurns(socket, queue)
     return true
   }
 
+  /** What other connections have received is read in the next turn: each may have received as many requests. */
+  #holdOthers(): void {
+    if (this.#isHolding || !this.#connections) return
+    this.#isHolding = true
+    const held: Socket[] = []
+    for (const { socket, upgraded } of this.#connections.open.values())
+      if (!upgraded && !this.#waiting.has(socket) && !socket.isPaused()) held.push(socket.pause())
+    setImmediate(() => {
+      this.#isHolding = false
+      for (const socket of held) if (!this.#waiting.has(socket)) socket.resume()
+    })
+  }
+
   async #answerInTurns(socket: Socket, queue: Waiting[]): Promise<void> {
     for (let next = queue[0]; next && !socket.destroyed; queue.shift(), next = queue[0]) {
-      if (eventLoopTurn.isUsed) await eventLoopTurn.next()
+      if (eventLoopTurn.isUsed) await this.#turn()
       const answered = new Promise((resolve) => next.res.once('close', resolve))
       this.#answer(next.req, next.res)
       await answered
     }
     this.#waiting.delete(socket)
-    socket.resume()
+    socket.off('resume', pause).resume()
   }
+
+  /**
+   * Resolves in a turn of this connection alone: when its client has gone, which writing to it shows, Node aborts all of
+   * its requests in one turn.
+   */
+  #turn(): Promise<void> {
+    this.#lastTurn = this.#lastTurn.then(yieldToEventLoop).then(() => {
+      if (eventLoopTurn.isUsed) return eventLoopTurn.next()
+    })
+    return this.#lastTurn
+  }
+}
+
+function pause(this: Socket): void {
+  this.pause()
 }

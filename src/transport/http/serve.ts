@@ -69,7 +69,7 @@ export function handler(service: Service, limits: Limits, options: HandlerOption
       handleRequest(context, req, res, undefined)
     else receive(context, req, res)
   }
-  const pipelines = new Pipelines(answer)
+  const pipelines = new Pipelines(answer, connections)
   return (req, res) => {
     // Only a response behind one that is pending on its connection has no socket yet.
     if (res.socket || !pipelines.defer(req, res)) answer(req, res)
