@@ -19,12 +19,6 @@ export function isLocal(condition: Condition, isKnown: (attribute: Attribute) =>
   }
 }
 
-/** The names of the attributes that decide a condition; undefined: other records decide it too. */
-export function attributesIn(condition: Condition): ReadonlySet<string> | undefined {
-  const names = new Set<string>()
-  return isLocal(condition, ({ name }) => names.add(name) !== undefined) ? names : undefined
-}
-
 /** The values of the assignments by name. */
 export const valuesOf = (assignments: readonly Assignment[]): JsonObject =>
   Object.fromEntries(assignments.map(({ attribute, value }): [string, Json] => [attribute.name, value]))

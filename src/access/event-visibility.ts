@@ -16,7 +16,7 @@ import { fullView, type Images, type JudgedEvent, type View, type Visibility } f
 import type { Store } from '../storage/store.ts'
 import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
 import { Lru } from '../support/lru.ts'
-import { attributesIn, mayFulfil, modelsIn } from './condition-parts.ts'
+import { mayFulfil, modelsIn } from './condition-parts.ts'
 import { ImageJudge } from './image-judge.ts'
 import {
   isMembershipEvent,
@@ -27,16 +27,15 @@ import {
   referenceImage,
 } from './membership-visibility.ts'
 import type { Access, AccessPolicy } from './policy.ts'
+import { RuleShapes } from './rule-shapes.ts'
 
 /** What requesters with the same rules, and the same values in them, see of one model. */
 interface RuleView extends View {
   readonly model: Model
   readonly readable: Condition
   readonly masks: ReadonlyMap<Attribute, Condition>
-  /** The attributes that decide what is readable; undefined: other records decide too. */
-  readonly decidedBy: ReadonlySet<string> | undefined
-  /** All that decides what is seen. */
-  readonly conditions: readonly Condition[]
+  /** All that decides what is seen, and the models that it is about. */
+  readonly conditions: readonly (readonly [Condition, Model])[]
   /** The models whose records decide what is readable, besides the model itself. */
   readonly through: ReadonlySet<string>
   /** What is readable of the models whose records are members of this one's. */
@@ -48,6 +47,8 @@ interface RuleView extends View {
 /** Views past this number are made again; requesters then share less. */
 const keptViews = 10_000
 
+const unseen: Images = {}
+
 /** Judges events by the rules for reading: the image before a change and the one after it. */
 export class EventVisibility implements Visibility {
   readonly #policy: AccessPolicy
@@ -57,6 +58,7 @@ export class EventVisibility implements Visibility {
   /** The models that the rules of a view pass through. */
   readonly #deciding = new Set<string>()
   readonly #ofRequester = new WeakMap<Requester, Map<string, View>>()
+  readonly #shapes = new Map<string, RuleShapes>()
 
   constructor(policy: AccessPolicy, store: Store, models: Models) {
     this.#policy = policy
@@ -90,16 +92,22 @@ export class EventVisibility implements Visibility {
   }
 
   async judge(
-    _model: string,
+    model: string,
     events: readonly JudgedEvent[],
     views: ReadonlySet<View>,
     allOf: () => readonly JudgedEvent[],
   ): Promise<ReadonlyMap<View, readonly (Images | undefined)[]>> {
     const restricted = [...views].filter((view): view is RuleView => view !== fullView)
-    const judge = new ImageJudge(this.#store)
-    const all = events.some(({ event }) => this.#memberOf(event)) ? allOf() : events
-    for (const view of restricted) this.#collect(view, events, all, judge)
+    if (restricted.length === 0) return new Map()
+    const shapes = getOrInsertComputed(this.#shapes, model, () => new RuleShapes())
+    const judge = new ImageJudge(this.#store, shapes)
+    const hasMembers = events.some(({ event }) => this.#memberOf(event))
+    const all = hasMembers ? allOf() : events
+    for (const view of restricted) if (hasMembers || view.through.size > 0) this.#collect(view, events, all, judge)
     await judge.ask()
+    // From here on nothing is awaited: another batch may forget these conditions.
+    shapes.trim(restricted.reduce((sum, { conditions }) => sum + conditions.length, 0))
+    for (const { conditions } of restricted) for (const [condition, about] of conditions) judge.place(condition, about)
     const judged = restricted.map(
       (view) => [view, events.map((event) => this.#imagesFor(view, event, all, judge))] as const,
     )
@@ -109,18 +117,15 @@ export class EventVisibility implements Visibility {
   /** Notes what the database must be asked, so that one statement serves all views. */
   #collect(view: RuleView, events: readonly JudgedEvent[], all: readonly JudgedEvent[], judge: ImageJudge): void {
     for (const event of events) {
-      for (const image of [event.images.before, event.images.after]) {
-        if (!image) continue
-        judge.note(view.readable, view.model, image)
-        for (const mask of view.masks.values()) judge.note(mask, view.model, image)
-      }
+      judge.note(view.readable, view.model, event.images)
+      for (const mask of view.masks.values()) judge.note(mask, view.model, event.images)
       const member = this.#memberOf(event.event)
       if (!member) continue
       const { membership, reference } = this.#membershipIn(view, member, all)
-      if (membership && reference) judge.note(membership.condition, membership.model, reference)
+      if (membership && reference) judge.note(membership.condition, membership.model, reference.images)
       const condition = view.members.get(member.model.name) as Condition
       judge.noteRecord(condition, member.model, member.id)
-      for (const image of imagesOf(member.model, member.id, all)) judge.note(condition, member.model, image)
+      for (const images of imagesOf(member.model, member.id, all)) judge.note(condition, member.model, images)
     }
   }
 
@@ -130,21 +135,21 @@ export class EventVisibility implements Visibility {
     all: readonly JudgedEvent[],
     judge: ImageJudge,
   ): Images | undefined {
-    const before = images.before && judge.decide(view.readable, view.model, images.before)
-    const after = isUnaffected(view, images)
-      ? before
-      : images.after && judge.decide(view.readable, view.model, images.after)
+    const { before, after } = judge.judge(view.readable, view.model, images)
     if ((images.before && before === undefined) || (images.after && after === undefined)) return undefined
     const member = this.#memberOf(event)
     if (member) {
       const { membership, reference } = this.#membershipIn(view, member, all)
-      const isKnown = !membership || (reference && judge.decide(membership.condition, membership.model, reference))
+      const isKnown =
+        !membership ||
+        (reference && judge.judge(membership.condition, membership.model, reference.images)[reference.side])
       if (isKnown === undefined) return undefined
-      if (!isKnown || !this.#isMemberVisible(view, member, all, judge)) return {}
+      if (!isKnown || !this.#isMemberVisible(view, member, all, judge)) return unseen
     }
+    if (!(before && images.before) && !(after && images.after)) return unseen
     return {
-      before: before ? masked(images.before as JsonObject, view, judge) : undefined,
-      after: after ? masked(images.after as JsonObject, view, judge) : undefined,
+      before: before && images.before ? masked(images, 'before', view, judge) : undefined,
+      after: after && images.after ? masked(images, 'after', view, judge) : undefined,
     }
   }
 
@@ -152,7 +157,10 @@ export class EventVisibility implements Visibility {
   #isMemberVisible(view: RuleView, { model, id }: Member, all: readonly JudgedEvent[], judge: ImageJudge): boolean {
     const condition = view.members.get(model.name) as Condition
     if (judge.decideRecord(condition, model, id)) return true
-    return imagesOf(model, id, all).some((image) => judge.decide(condition, model, image) !== false)
+    return imagesOf(model, id, all).some((images) => {
+      const { before, after } = judge.judge(condition, model, images)
+      return (images.before && before !== false) || (images.after && after !== false)
+    })
   }
 
   #memberOf(event: Event): Member | undefined {
@@ -179,16 +187,9 @@ export class EventVisibility implements Visibility {
     return changes.some(
       ({ model, before, after }) =>
         through.has(model) &&
-        conditions.some((condition) => mayFulfil(condition, model, before) || mayFulfil(condition, model, after)),
+        conditions.some(([condition]) => mayFulfil(condition, model, before) || mayFulfil(condition, model, after)),
     )
   }
-}
-
-/** Whether a change left everything as it was that the rule of a view compares. */
-function isUnaffected({ decidedBy }: RuleView, { before, after }: Images): boolean {
-  if (!decidedBy || !before || !after) return false
-  for (const name of decidedBy) if (before[name] !== after[name]) return false
-  return true
 }
 
 interface Member {
@@ -198,10 +199,8 @@ interface Member {
   readonly event: MembershipEvent
 }
 
-const imagesOf = (model: Model, id: RecordId, all: readonly JudgedEvent[]): readonly JsonObject[] =>
-  all
-    .filter(({ event }) => event.model === model.name && event.id === id)
-    .flatMap(({ images: { before, after } }) => [before, after].filter((image) => image !== undefined))
+const imagesOf = (model: Model, id: RecordId, all: readonly JudgedEvent[]): readonly Images[] =>
+  all.filter(({ event }) => event.model === model.name && event.id === id).map(({ images }) => images)
 
 function ruleViewOf(access: Access, model: Model): RuleView {
   const readable = access.readable(model)
@@ -213,8 +212,12 @@ function ruleViewOf(access: Access, model: Model): RuleView {
   const targets = [...model.associations.values()].map(({ target }) => originalOf(target))
   const members = new Map(targets.map((target) => [target.name, access.readable(target)]))
   const memberships = membershipsOf(model, access)
-  const ofMemberships = [...memberships.values()].map(({ condition }) => condition)
-  const conditions = [readable, ...masks.values(), ...members.values(), ...ofMemberships]
+  const conditions = [
+    [readable, model] as const,
+    ...[...masks.values()].map((mask) => [mask, model] as const),
+    ...targets.map((target) => [access.readable(target), target] as const),
+    ...[...memberships.values()].map(({ condition, model }) => [condition, model] as const),
+  ]
   const key = JSON.stringify([
     model.name,
     conditionKey(readable),
@@ -222,19 +225,19 @@ function ruleViewOf(access: Access, model: Model): RuleView {
     [...members].map(([name, condition]) => [name, conditionKey(condition)]),
     membershipsKey(memberships),
   ])
-  const through = new Set(conditions.flatMap((condition) => [...modelsIn(condition)]))
-  const decidedBy = attributesIn(readable)
-  return { key, model, readable, decidedBy, masks, through, members, memberships, conditions }
+  const through = new Set(conditions.flatMap(([condition]) => [...modelsIn(condition)]))
+  return { key, model, readable, masks, through, members, memberships, conditions }
 }
 
 /** A value that may never be read is left out; one that may not be read of this record is null. */
-function masked(image: JsonObject, view: RuleView, judge: ImageJudge): JsonObject {
+function masked(images: Images, side: 'before' | 'after', view: RuleView, judge: ImageJudge): JsonObject {
+  const image = images[side] as JsonObject
   if (view.masks.size === 0) return image
   const shown: Record<string, Json> = { ...image }
   for (const [{ name }, mask] of view.masks) {
     if (!(name in shown)) continue
     if (mask.kind === 'or' && mask.conditions.length === 0) delete shown[name]
-    else if (judge.decide(mask, view.model, image) !== true) shown[name] = null
+    else if (judge.judge(mask, view.model, images)[side] !== true) shown[name] = null
   }
   return shown
 }

@@ -1,10 +1,13 @@
 import { conditionKey } from '../criteria/condition-key.ts'
-import { type Condition, matchAll, type Related } from '../criteria/criteria.ts'
+import { type Condition, isMatchAll, matchAll, matchNone, type Related } from '../criteria/criteria.ts'
 import type { Model } from '../model/model.ts'
 import type { RecordId } from '../protocol/change.ts'
 import type { Json, JsonObject } from '../protocol/json.ts'
+import type { Images } from '../realtime/visibility.ts'
 import type { Store } from '../storage/store.ts'
 import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
+import type { RuleShapes } from './rule-shapes.ts'
+import { type ShapeEvaluation, verdictAt } from './shape-evaluation.ts'
 
 /** What must be asked of one model: which of these records fulfil each of these conditions. */
 interface Question {
@@ -13,26 +16,41 @@ interface Question {
   readonly conditions: Map<string, Condition>
 }
 
+/** Whether a record fulfilled a condition before a change, and after it. Undefined: it cannot be told any more. */
+export interface Judgement {
+  readonly before: boolean | undefined
+  readonly after: boolean | undefined
+}
+
+const always: Judgement = { before: true, after: true }
+const never: Judgement = { before: false, after: false }
+
 /**
- * Decides conditions for images of records, which may no longer be what is stored. Comparisons are decided by the image.
- * Conditions through an association are asked of the database, all of one model in one statement: through a to-one by the
+ * Decides conditions for images of records, which may no longer be what is stored. Comparisons are decided by the image,
+ * once for each shape of conditions. Conditions through an association are asked of the database, all of one model in one statement: through a to-one by the
  * image's own foreign key, through a to-many by the record's key, which a destroyed record no longer has.
  */
 export class ImageJudge {
   readonly #store: Store
+  readonly #shapes: RuleShapes
+  readonly #outcomes = new Map<Images, Map<ShapeEvaluation, ReturnType<ShapeEvaluation['decide']>>>()
   readonly #questions = new Map<Model, Question>()
   readonly #answers = new Map<Model, ReadonlyMap<string, ReadonlySet<Json>>>()
 
-  constructor(store: Store) {
+  constructor(store: Store, shapes: RuleShapes) {
     this.#store = store
+    this.#shapes = shapes
   }
 
-  note(condition: Condition, model: Model, image: JsonObject): void {
+  note(condition: Condition, model: Model, images: Images): void {
     for (const related of relatedIn(condition)) {
-      const { about, key, asked } = questionOf(related, model, image)
-      if (key === null) continue
-      this.#question(about, key, asked)
-      if (related.association.kind !== 'belongsTo') this.#question(about, key, matchAll)
+      for (const image of [images.before, images.after]) {
+        if (!image) continue
+        const { about, key, asked } = questionOf(related, model, image)
+        if (key === null) continue
+        this.#question(about, key, asked)
+        if (related.association.kind !== 'belongsTo') this.#question(about, key, matchAll)
+      }
     }
   }
 
@@ -58,30 +76,26 @@ export class ImageJudge {
     }
   }
 
-  /** Undefined: it cannot be told any more. */
-  decide(condition: Condition, model: Model, image: JsonObject): boolean | undefined {
-    switch (condition.kind) {
-      case 'and':
-        return combine(condition.conditions, false, (part) => this.decide(part, model, image))
-      case 'or':
-        return combine(condition.conditions, true, (part) => this.decide(part, model, image))
-      case 'not': {
-        const inner = this.decide(condition.condition, model, image)
-        return inner === undefined ? undefined : !inner
-      }
-      case 'related': {
-        const { about, key, asked } = questionOf(condition, model, image)
-        if (key === null) return false
-        if (this.#fulfils(about, key, asked)) return true
-        return about === model && condition.association.kind !== 'belongsTo' && !this.#exists(model, key)
-          ? undefined
-          : false
-      }
-      case 'compare': {
-        const { attribute, operator, operand } = condition
-        return operator.matches(image[attribute.name] ?? null, operand, attribute)
-      }
-    }
+  /** To be called for all conditions before the first is judged: those of one shape are decided together. */
+  place(condition: Condition, model: Model): void {
+    if (!isConstant(condition)) this.#shapes.placeOf(condition, model)
+  }
+
+  judge(condition: Condition, model: Model, images: Images): Judgement {
+    if (isConstant(condition)) return isMatchAll(condition) ? always : never
+    const { evaluation, position } = this.#shapes.placeOf(condition, model)
+    const outcomes = getOrInsertComputed(this.#outcomes, images, () => new Map())
+    const { before, after } = getOrInsertComputed(outcomes, evaluation, () =>
+      evaluation.decide(images, (related, image) => this.#decideRelated(related, model, image)),
+    )
+    return { before: verdictAt(before, position), after: verdictAt(after, position) }
+  }
+
+  #decideRelated(related: Related, model: Model, image: JsonObject): boolean | undefined {
+    const { about, key, asked } = questionOf(related, model, image)
+    if (key === null) return false
+    if (this.#fulfils(about, key, asked)) return true
+    return about === model && related.association.kind !== 'belongsTo' && !this.#exists(model, key) ? undefined : false
   }
 
   decideRecord(condition: Condition, model: Model, id: RecordId): boolean {
@@ -108,31 +122,23 @@ function questionOf(
     : { about: model, key: image[model.primaryKey.name] ?? null, asked: related }
 }
 
-function relatedIn(condition: Condition): readonly Related[] {
+const isConstant = (condition: Condition): boolean => condition === matchNone || isMatchAll(condition)
+
+const foundIn = new WeakMap<Condition, readonly Related[]>()
+
+const relatedIn = (condition: Condition): readonly Related[] =>
+  getOrInsertComputed(foundIn, condition, () => findRelated(condition))
+
+function findRelated(condition: Condition): readonly Related[] {
   switch (condition.kind) {
     case 'and':
     case 'or':
-      return condition.conditions.flatMap(relatedIn)
+      return condition.conditions.flatMap(findRelated)
     case 'not':
-      return relatedIn(condition.condition)
+      return findRelated(condition.condition)
     case 'related':
       return [condition]
     case 'compare':
       return []
   }
-}
-
-/** Three-valued: one part that decides is enough, and without one, one that is unknown leaves it open. */
-function combine(
-  parts: readonly Condition[],
-  decisive: boolean,
-  decide: (part: Condition) => boolean | undefined,
-): boolean | undefined {
-  let isOpen = false
-  for (const part of parts) {
-    const outcome = decide(part)
-    if (outcome === decisive) return decisive
-    if (outcome === undefined) isOpen = true
-  }
-  return isOpen ? undefined : !decisive
 }

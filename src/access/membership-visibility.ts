@@ -3,7 +3,7 @@ import { and, type Condition, isMatchAll, matchAll } from '../criteria/criteria.
 import { type Association, type Model, originalOf } from '../model/model.ts'
 import type { Event } from '../protocol/event.ts'
 import type { JsonObject } from '../protocol/json.ts'
-import type { JudgedEvent } from '../realtime/visibility.ts'
+import type { Images, JudgedEvent } from '../realtime/visibility.ts'
 import { junctionCondition } from './guard.ts'
 import type { Access } from './policy.ts'
 
@@ -48,6 +48,12 @@ function membershipOf(association: Association, access: Access): Membership | un
 export const membershipsKey = (memberships: ReadonlyMap<string, Membership>): readonly unknown[] =>
   [...memberships].map(([name, { condition }]) => [name, conditionKey(condition)])
 
+/** An image that contains a reference. */
+export interface Reference {
+  readonly images: Images
+  readonly side: 'before' | 'after'
+}
+
 /**
  * The record or row that contained the reference when the event came about: after a member was added, before one was
  * removed. Undefined when it is not among the events.
@@ -56,13 +62,13 @@ export function referenceImage(
   event: MembershipEvent,
   association: Association,
   all: readonly JudgedEvent[],
-): JsonObject | undefined {
-  const isAdded = event.verb === 'addedTo'
-  const member = isAdded ? event.addedId : event.removedId
+): Reference | undefined {
+  const side = event.verb === 'addedTo' ? 'after' : 'before'
+  const member = event.verb === 'addedTo' ? event.addedId : event.removedId
   for (const { event: other, images } of all) {
     if (isMembershipEvent(other)) continue
-    const image = isAdded ? images.after : images.before
-    if (image && refers(association, image, other, event.id, member)) return image
+    const image = images[side]
+    if (image && refers(association, image, other, event.id, member)) return { images, side }
   }
   return undefined
 }

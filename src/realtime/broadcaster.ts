@@ -2,6 +2,7 @@ import type { Condition } from '../criteria/criteria.ts'
 import type { Models } from '../model/model.ts'
 import type { Change, Position } from '../protocol/change.ts'
 import type { Event } from '../protocol/event.ts'
+import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
 import { yieldToEventLoop } from '../support/yield-to-event-loop.ts'
 import { type AssociationIndex, indexAssociations } from './association-index.ts'
 import type { ChangeFeed, ChangeFeedListener, ChangeOperation, Listening } from './change-feed.ts'
@@ -136,8 +137,11 @@ export class Broadcaster implements ChangeFeedListener {
   /** Rules through associations: a change of another model's record may change what was visible, and no event says so. */
   #restartWhereRightsChanged(changes: readonly Change[]): void {
     if (!changes.some(({ model }) => this.#visibility.decidesRights(model))) return
+    const decided = new Map<View, boolean>()
+    const isConcerned = (view: View): boolean =>
+      getOrInsertComputed(decided, view, () => this.changesRights(view, changes))
     for (const [subscriber, models] of [...this.subscriptions.modelsBySubscriber()])
-      if (models.some((model) => this.changesRights(this.viewOf(subscriber, model), changes))) subscriber.onGap()
+      if (models.some((model) => isConcerned(this.viewOf(subscriber, model)))) subscriber.onGap()
   }
 
   onPosition(position: Position): void {
