@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { EventLoopTurn } from './event-loop-turn.ts'
@@ -60,4 +62,31 @@ test('what comes while others wait, in a turn that they use, waits behind them',
   const later = turn.next().then(() => log.push('later'))
   await Promise.all([...first, later])
   assert.deepEqual(log, ['a', 'b', 'later'])
+})
+
+test('what waits for a used turn is not continued at its end, but after sockets were read', async (t) => {
+  const turn = new EventLoopTurn()
+  const server = createServer().listen(0, '127.0.0.1')
+  t.after(() => server.close())
+  await once(server, 'listening')
+  const client = connect((server.address() as { port: number }).port, '127.0.0.1')
+  const [socket] = (await once(server, 'connection')) as [Socket]
+  const log: string[] = []
+  await new Promise<void>((resolve) => {
+    socket.once('data', () => {
+      turn.usedMs
+      compute(10)
+      void turn.next().then(() => {
+        log.push('continued')
+        socket.destroy()
+        resolve()
+      })
+      // It is read in the poll phase of the next turn.
+      client.write('more')
+      socket.once('data', () => log.push('read'))
+    })
+    client.write('first')
+  })
+  client.destroy()
+  assert.deepEqual(log, ['read', 'continued'])
 })

@@ -6,6 +6,8 @@ const sharedMs = 8
 /** The time that one turn of the event loop has taken, and the work that waits for a later one. */
 export class EventLoopTurn {
   #begunAt: number | undefined
+  /** Whether this turn, up to its end, is left to what does not wait: the one before it was used. */
+  #isLeft = false
   readonly #waiting: (() => void)[] = []
 
   /** Since this was first asked in the turn. */
@@ -16,7 +18,7 @@ export class EventLoopTurn {
   }
 
   get isUsed(): boolean {
-    return this.usedMs > sharedMs
+    return this.#isLeft || this.usedMs > sharedMs
   }
 
   /**
@@ -33,9 +35,12 @@ export class EventLoopTurn {
     return now
   }
 
+  /** Sockets are read before this: what waited for a used turn would lengthen it if it were resumed at once. */
   readonly #end = (): void => {
+    this.#isLeft = !this.#isLeft && this.#waiting.length > 0 && this.usedMs > sharedMs
     this.#begunAt = undefined
-    this.#resume()
+    if (this.#isLeft) setImmediate(this.#end)
+    else this.#resume()
   }
 
   readonly #resume = (): void => {

@@ -8,7 +8,8 @@ import type { ChangeNotifier } from '../../change-notifier.ts'
 import type { Driver, Query, Row } from '../../driver.ts'
 import { changeOrigin } from '../../write-origin.ts'
 import { type Image, keyIn, parseImage, recordIn } from './image.ts'
-import { imageBytes, lastToTrim, trimmedTogether } from './last-to-trim.ts'
+import { lastToTrim, trimmedTogether } from './last-to-trim.ts'
+import { imageBytes } from './log-slice.ts'
 
 /** The tables of the log. `autoincrement`: a number is never reused, even when all rows are deleted. */
 export const logSchema = [

@@ -4,18 +4,9 @@ import { logTable } from '../../capture.ts'
 import type { Keep } from '../../change-log.ts'
 import type { Row } from '../../driver.ts'
 import { jobTable } from '../../job-store.ts'
+import { sliceEnd } from './log-slice.ts'
 
 type Read = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>
-
-/** What is deleted in one transaction, so that other requests are not blocked for long. */
-const trimmedRows = 2000
-const trimmedBytes = 4_000_000
-
-/** The size of a row of the log; the images are not read for it. */
-export const imageBytes = '100 + ifnull(octet_length(before), 0) + ifnull(octet_length(after), 0)'
-
-/** Rows whose times are read in one turn of the event loop. */
-const examinedAtOnce = 5000
 
 /** The last row to be deleted: kept are the rows after the position of the slowest job, within their own bounds. */
 export async function lastToTrim(
@@ -37,22 +28,19 @@ export async function lastToTrim(
 async function lastBefore(read: Read, atMs: number, rows: number, floor: number): Promise<number> {
   const newest = Number((await read(`select max(seq) from ${logTable}`))[0]?.[0] ?? 0)
   let last = Math.max(0, newest - rows)
-  for (let from = Math.max(last, floor); from < newest; from += examinedAtOnce) {
-    const range = [from, from + examinedAtOnce, atMs]
+  for (let from = Math.max(last, floor); ; ) {
+    const to = await trimmedTogether(read, from, newest)
+    if (to === undefined) return last
+    const range = [from, to, atMs]
     const [row] = await read(`select max(seq) from ${logTable} where seq > ? and seq <= ? and at < ?`, range)
     if (typeof row?.[0] === 'number') last = row[0]
     await yieldToEventLoop()
+    from = to
   }
-  return last
 }
 
-/** The last of the rows after `from` that are deleted together. */
+/** The last of the rows after `from` that are examined, or deleted in one transaction: others have their turn in between. */
 export async function trimmedTogether(read: Read, from: number, until: number): Promise<number | undefined> {
-  const [row] = await read(
-    `select coalesce(max(seq) filter (where bytes <= ?), min(seq)) from
-       (select seq, sum(size) over (order by seq) as bytes from
-       (select seq, ${imageBytes} as size from ${logTable} where seq > ? and seq <= ? order by seq limit ${trimmedRows}))`,
-    [trimmedBytes, from, until],
-  )
+  const [row] = await read(sliceEnd, [from, until])
   return row?.[0] === null ? undefined : Number(row?.[0])
 }

@@ -3,9 +3,10 @@ import type { MaybePromise } from '../../../support/maybe-promise.ts'
 import { logTable } from '../../capture.ts'
 import type { WriteOrigin } from '../../write-origin.ts'
 import type { Connection } from '../client/connection.ts'
+import { sliceEnd } from './log-slice.ts'
 
-/** Log rows that are marked in one statement. */
-const markedAtOnce = 2_000
+/** As many log rows are marked in one statement, however large they are: marking a row writes its images again. */
+const fewRows = 8
 
 /**
  * Gives the log rows of one operation a common number and the origin, which triggers do not know. A single row without an
@@ -42,18 +43,20 @@ export class OperationMarker {
     const text = isReceipt ? origin.origin : origin
     if (grown > 1 || (grown === 1 && text !== undefined)) {
       const mark = `update ${logTable} set operation = ?, origin = ? where seq > ? and seq <= ?`
-      const slice = (from: number): unknown =>
-        this.#writer.all(mark, [before + 1, text ?? null, from, Math.min(from + markedAtOnce, after)])
-      slice(before)
-      if (grown > markedAtOnce) return this.#markRest(before, after, slice)
+      const slice = (from: number, to: number): unknown => this.#writer.all(mark, [before + 1, text ?? null, from, to])
+      if (grown > fewRows) return this.#markInSlices(before, after, slice)
+      slice(before, after)
     }
     return after
   }
 
-  async #markRest(before: number, after: number, slice: (from: number) => unknown): Promise<number> {
-    for (let from = before + markedAtOnce; from < after; from += markedAtOnce) {
-      if (eventLoopTurn.isUsed) await eventLoopTurn.next()
-      slice(from)
+  #markInSlices(from: number, after: number, slice: (from: number, to: number) => unknown): MaybePromise<number> {
+    for (let next = from; next < after; ) {
+      if (eventLoopTurn.isUsed) return eventLoopTurn.next().then(() => this.#markInSlices(next, after, slice))
+      const [end] = this.#writer.all(sliceEnd, [next, after])
+      const to = Number(end?.[0] ?? after)
+      slice(next, to)
+      next = to
     }
     return after
   }

@@ -55,7 +55,7 @@ export class SqliteDriver implements Driver {
     this.#reader = new EventLoopReader(this.#reading, guard, limits.maxBlockMs, onScan)
     this.#processes = inMemory ? undefined : new ReaderPool(path, limits)
     this.#checkpoints = inMemory ? undefined : new CheckpointThread(path)
-    const checkpointer = this.#checkpoints && new WalCheckpointer(path, this.#writing, this.#checkpoints)
+    const checkpointer = this.#checkpoints && new WalCheckpointer(path, this.#checkpoints)
     this.#writer = new GroupCommitQueue(this.#writing, limits, notifier, checkpointer)
   }
 

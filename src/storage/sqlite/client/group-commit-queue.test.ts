@@ -77,6 +77,12 @@ describe('writes that arrive together', () => {
     assert.equal(opened.woken, 1)
   })
 
+  test('of much that is written share no commit: one of several megabytes would block the event loop', async (t) => {
+    const { connection, add } = open(t)
+    await Promise.all(Array.from({ length: 12 }, (_, index) => add(`${index}${'x'.repeat(1_000_000)}`)))
+    assert.ok(connection.commits >= 4, `${connection.commits} commits`)
+  })
+
   test('in two turns of the event loop make two commits', async (t) => {
     const { connection, add } = open(t)
     await add('a')

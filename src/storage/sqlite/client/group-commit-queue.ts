@@ -6,6 +6,7 @@ import { DatabaseError, type Query, type Row } from '../../driver.ts'
 import type { WriteOrigin } from '../../write-origin.ts'
 import type { OperationMarker } from '../change-log/operation-marker.ts'
 import { isBusy, isConstraint, isOutOfRange, sqliteError } from '../errors.ts'
+import { maxBatch, maxTransactionBytes, maxTransactionMs, maxTurnMs } from './commit-bounds.ts'
 import type { Connection } from './connection.ts'
 import { hasFailClause } from './fail-clause.ts'
 import { retryWhileBusy } from './retry-while-busy.ts'
@@ -13,16 +14,10 @@ import { checkMs, commitsPerCheck, type WalCheckpointer } from './wal-checkpoint
 import type { Job, JobOptions, Work } from './write-job.ts'
 import { WriterFairness } from './writer-fairness.ts'
 
-/** A commit waits for the disk, so operations that arrive together share one; this bounds the duration of one batch. */
-const maxBatch = 500
-/** A batch that has run this long without a pause lets other requests in; its transaction stays open. */
-const maxTurnMs = 10
-/** A transaction that has taken this long is committed: a commit of much that was written blocks the event loop. */
-const maxTransactionMs = 100
 const overdueCheckMs = 50
 /** Writes whose answers are made in one turn of the event loop. */
 const answeredAtOnce = 100
-/** Each run detects one more statement that returns integers beyond 2^53; no operation has this many statements. */
+/** Each run detects one more statement with integers beyond 2^53; no operation has as many. */
 const maxRuns = 100
 
 /**
@@ -48,6 +43,8 @@ export class GroupCommitQueue {
   #checkedAt = 0
   /** The number of the last log row of the open transaction, where it is known. */
   #lastLogRow: number | undefined
+  /** Of the values of the open transaction. */
+  #writtenBytes = 0
   #closed = false
   /** Set where there is a change log. */
   marker: OperationMarker | undefined
@@ -133,6 +130,7 @@ export class GroupCommitQueue {
   /** Begins a transaction, at once where nothing is in the way. */
   #begin(jobs: Job[]): true | Promise<boolean> {
     this.#lastLogRow = undefined
+    this.#writtenBytes = 0
     const pause = this.#checkpointing ?? this.#fairness.next(performance.now())
     this.#checkpointing = undefined
     if (pause) return this.#beginAfter(pause, jobs)
@@ -169,11 +167,11 @@ export class GroupCommitQueue {
   async #batch(given: readonly Job[], careful = false): Promise<void> {
     const done: Job[] = []
     const failed: [Job, unknown][] = []
-    const begun = performance.now()
     let jobs = given
+    const begun = performance.now()
     let resumed = begun
     for (const [index, job] of given.entries()) {
-      if (index > 0 && performance.now() - begun > maxTransactionMs) {
+      if (index > 0 && (this.#writtenBytes > maxTransactionBytes || performance.now() - begun > maxTransactionMs)) {
         this.#queue.unshift(...given.slice(index))
         jobs = given.slice(0, index)
         break
@@ -273,22 +271,24 @@ export class GroupCommitQueue {
     const before = marker ? (this.#lastLogRow ?? marker.last()) : 0
     this.#lastLogRow = undefined // what fails is rolled back
     if (!job.single) marker?.begin(before, job.origin)
-    const value = job.run ? job.run(this.#query) : this.#connection.all(job.text, job.values)
+    const value = job.run ? job.run(this.#query) : this.#query(job.text, job.values)
     if (!marker) return value
     const last =
       value instanceof Promise ? value.then(() => marker.end(before, job.origin)) : marker.end(before, job.origin)
-    if (last instanceof Promise) {
-      return last.then((last) => {
-        this.#lastLogRow = last
-        return value
-      })
+    if (!(last instanceof Promise)) {
+      this.#lastLogRow = last
+      return value
     }
-    this.#lastLogRow = last
-    return value
+    return last.then((last) => {
+      this.#lastLogRow = last
+      return value
+    })
   }
 
-  readonly #query: Query = (text: string, values: readonly unknown[]): readonly Row[] =>
-    this.#connection.all(text, values)
+  readonly #query: Query = (text: string, values: readonly unknown[]): readonly Row[] => {
+    for (const value of values) if (typeof value === 'string') this.#writtenBytes += value.length
+    return this.#connection.all(text, values)
+  }
 
   /** Finishes accepted operations and rejects new ones. */
   async close(): Promise<void> {

@@ -1,8 +1,6 @@
 import { statSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import { isBusy } from '../errors.ts'
 import type { CheckpointThread } from './checkpoint-thread.ts'
-import type { Connection } from './connection.ts'
 
 /** Above this size the WAL is checkpointed in a worker thread. */
 const checkpointBytes = 4 * 1024 * 1024
@@ -24,13 +22,11 @@ export const checkMs = 50
  */
 export class WalCheckpointer {
   readonly #path: string
-  readonly #writing: Connection
   readonly #thread: CheckpointThread
   #truncateAtBytes = truncateBytes
 
-  constructor(path: string, writing: Connection, thread: CheckpointThread) {
+  constructor(path: string, thread: CheckpointThread) {
     this.#path = `${path}-wal`
-    this.#writing = writing
     this.#thread = thread
   }
 
@@ -47,14 +43,9 @@ export class WalCheckpointer {
   async #truncate(): Promise<void> {
     const giveUpAt = performance.now() + maxTruncateMs
     while (performance.now() < giveUpAt) {
-      try {
-        const [row] = this.#writing.all('pragma wal_checkpoint(truncate)', [])
-        if (row?.[0] === 0) {
-          this.#truncateAtBytes = truncateBytes
-          return
-        }
-      } catch (error) {
-        if (!isBusy(error)) return // the next write reports the same error
+      if (await this.#thread.truncate()) {
+        this.#truncateAtBytes = truncateBytes
+        return
       }
       await pause(retryMs)
     }
