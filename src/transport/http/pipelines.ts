@@ -11,6 +11,11 @@ interface Waiting {
   readonly res: ServerResponse
 }
 
+/** Of connections on which more requests wait, one is answered at a time, */
+const manyWaiting = 100
+/** until an answer takes longer than this. */
+const maxTurnMs = 100
+
 /**
  * A client may send many requests in one piece, without waiting for responses, and Node reads all of them in one turn of
  * the event loop. Once the turn is used, the rest of them waits, each until the one before it is
@@ -60,25 +65,37 @@ export class Pipelines {
   }
 
   async #answerInTurns(socket: Socket, queue: Waiting[]): Promise<void> {
+    let endTurn: (() => void) | undefined
     for (let next = queue[0]; next && !socket.destroyed; queue.shift(), next = queue[0]) {
-      if (eventLoopTurn.isUsed) await this.#turn()
+      if (endTurn === undefined && (queue.length > manyWaiting || eventLoopTurn.isUsed)) endTurn = await this.#turn()
       const answered = new Promise((resolve) => next.res.once('close', resolve))
       this.#answer(next.req, next.res)
       await answered
+      if (!eventLoopTurn.isUsed) continue
+      endTurn?.()
+      endTurn = undefined
     }
+    endTurn?.()
     this.#waiting.delete(socket)
     socket.off('resume', pause).resume()
   }
 
   /**
-   * Resolves in a turn of this connection alone: when its client has gone, which writing to it shows, Node aborts all of
-   * its requests in one turn.
+   * Resolves, with what ends it, when it is the turn of this connection alone: when its client has gone, which writing to
+   * it shows, Node aborts all of its requests in one turn.
    */
-  #turn(): Promise<void> {
-    this.#lastTurn = this.#lastTurn.then(yieldToEventLoop).then(() => {
-      if (eventLoopTurn.isUsed) return eventLoopTurn.next()
-    })
-    return this.#lastTurn
+  async #turn(): Promise<() => void> {
+    const { promise, resolve: end } = Promise.withResolvers<void>()
+    const before = this.#lastTurn
+    this.#lastTurn = promise
+    await before
+    await yieldToEventLoop()
+    if (eventLoopTurn.isUsed) await eventLoopTurn.next()
+    const timer = setTimeout(end, maxTurnMs)
+    return () => {
+      clearTimeout(timer)
+      end()
+    }
   }
 }
 
