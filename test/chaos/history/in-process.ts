@@ -17,6 +17,8 @@ interface LooseRecords {
 export interface InProcess extends AsyncDisposable {
   /** The records on behalf of a user, in a history with rules, or of the system. */
   recordsOf(user: UserName | undefined): Readonly<Record<ModelName, LooseRecords>>
+  /** A request as clients send it: answers to lists are kept. */
+  fetch(path: string, init: RequestInit): Promise<Response>
   /** The position of a change in the middle of a recent operation; undefined when there is none. */
   insideOperation(): Promise<string | undefined>
   /** Trims the whole log. */
@@ -33,6 +35,7 @@ export async function openInProcess(database: string, isRuled: boolean): Promise
       const { records } = user === undefined ? service.system : service.as({ name: user })
       return records as unknown as ReturnType<InProcess['recordsOf']>
     },
+    fetch: (path, init) => service.fetch(new Request(`http://localhost${path}`, init)),
     async insideOperation() {
       const batch = await service.changes.read(seen, 500)
       if (batch === 'reset') {

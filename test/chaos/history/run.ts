@@ -1,10 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { plant } from '../../property/kept-answers/faults.ts'
 import { type By, ConnectedListener, type Services } from './connected-listener.ts'
 import { type ForeignWriter, openForeignWriter } from './foreign-writer.ts'
 import { type InProcess, openInProcess } from './in-process.ts'
 import { Fences, fenceMark, Listener } from './listener.ts'
 import { Marks } from './marks.ts'
 import { modelNames, type Truth } from './models.ts'
+import { RepeatedLists } from './repeated-lists.ts'
 import { Server } from './server.ts'
 import type { Step, Treatment, Write } from './steps.ts'
 import { Violation } from './view.ts'
@@ -18,6 +20,8 @@ export interface History {
   readonly events: number
   /** How often what a listener held was compared with what was true. */
   readonly compared: number
+  /** How often the answer to a list that was asked for before was compared with the tables. */
+  readonly lists: number
 }
 
 /** An event that has not arrived within this time is missing. */
@@ -26,7 +30,7 @@ const receiveTimeoutMs = 20_000
 const maxListeners = 24
 
 /** What is broken on purpose. */
-export type Fault = 'the order of the log' | 'events of leaving'
+export type Fault = 'the order of the log' | 'events of leaving' | 'kept answers that miss commits'
 
 export interface Settings {
   readonly servers: number
@@ -37,11 +41,15 @@ export interface Settings {
 
 /** Does one thing after another, and rejects when anything that was received, answered or kept is not true. */
 export async function run(database: string, steps: readonly Step[], settings: Settings): Promise<History> {
+  using _planted = plant(
+    settings.fault === 'kept answers that miss commits' ? 'writes of other programs are not seen' : undefined,
+  )
   await using world = await World.open(database, settings)
   if (settings.fault === 'the order of the log') await world.foreignWriter.breakLog()
   for (const step of steps) {
     await world.take(step)
     world.check()
+    await world.askAgain()
   }
   await world.finish()
   return world.history(steps.length)
@@ -55,6 +63,7 @@ class World implements AsyncDisposable {
   readonly #writer: Writer
   readonly #fences = new Fences()
   readonly #marks = new Marks()
+  readonly #lists: RepeatedLists
   #listeners: ConnectedListener[] = []
   readonly #all: Listener[] = []
   readonly #underWay = new Set<Promise<void>>()
@@ -71,6 +80,7 @@ class World implements AsyncDisposable {
     this.#inProcess = inProcess
     this.foreignWriter = foreignWriter
     this.#writer = new Writer(servers, foreignWriter, this.#marks)
+    this.#lists = new RepeatedLists(servers, inProcess, settings.isRuled)
   }
 
   static async open(database: string, settings: Settings): Promise<World> {
@@ -140,6 +150,11 @@ class World implements AsyncDisposable {
     this.#marks.check()
   }
 
+  /** While nothing is written, every service must answer with what the tables hold. */
+  async askAgain(): Promise<void> {
+    if (this.#underWay.size === 0) await this.#lists.check()
+  }
+
   /** All listeners resume and receive the rest, and every acknowledged write is among it. */
   async finish(): Promise<void> {
     for (const server of this.#servers) await server.start()
@@ -153,6 +168,7 @@ class World implements AsyncDisposable {
     }
     await this.#fence()
     this.check()
+    await this.askAgain()
     this.#marks.checkAll()
   }
 
@@ -164,6 +180,7 @@ class World implements AsyncDisposable {
       listeners: this.#all.length,
       events: this.#all.reduce((sum, { events }) => sum + events, 0),
       compared: this.#all.reduce((sum, { compared }) => sum + compared, 0),
+      lists: this.#lists.compared,
     }
   }
 
