@@ -5,16 +5,37 @@ export interface BenchRequest {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT'
   readonly target: string
   readonly body?: string
+  /** As `If-None-Match`: Keelson answers with 304, and a server that knows no tags with the whole. */
+  readonly tag?: string
+}
+
+/** What a server has given before the run. */
+export interface Given {
+  /** The beginning of page 300, in the form of the server. */
+  readonly cursor: string
+  /** Of the list of patients, which no case changes. */
+  readonly tag: string
 }
 
 export interface BenchCase {
   readonly name: string
   readonly title: string
-  /** `cursor` is the beginning of page 300, in the form of the server. */
-  readonly request: (random: Random, cursor: string) => BenchRequest
+  readonly writes?: true
+  readonly request: (random: Random, given: Given) => BenchRequest
 }
 
 const someId = (random: Random): number => 1 + Math.floor(random() * recordCount)
+
+const list: BenchRequest = { method: 'GET', target: '/pet?limit=30' }
+
+const update = (random: Random): BenchRequest => ({
+  method: 'PATCH',
+  target: `/pet/${someId(random)}`,
+  body: JSON.stringify({ weight: randomWeight(random), vaccinated: random() < 0.5 }),
+})
+
+/** The list whose tag is `Given.tag`. */
+export const taggedList = '/patient?limit=30&populate=false'
 
 /** In this order, so that reads are measured before writes. */
 export const cases: readonly BenchCase[] = [
@@ -23,7 +44,12 @@ export const cases: readonly BenchCase[] = [
     title: 'one record by key',
     request: (random) => ({ method: 'GET', target: `/pet/${someId(random)}` }),
   },
-  { name: 'list', title: 'list of 30', request: () => ({ method: 'GET', target: '/pet?limit=30' }) },
+  { name: 'list', title: 'list of 30', request: () => list },
+  {
+    name: '304',
+    title: 'list of 30, by its tag',
+    request: (_, { tag }) => ({ method: 'GET', target: taggedList, tag }),
+  },
   {
     name: 'filtered',
     title: 'filtered, sorted, 30',
@@ -33,17 +59,21 @@ export const cases: readonly BenchCase[] = [
     },
   },
   {
+    name: 'mixed',
+    title: 'list of 30, 10 % updates',
+    writes: true,
+    request: (random) => (random() < 0.1 ? update(random) : list),
+  },
+  {
     name: 'update',
     title: 'update two attributes',
-    request: (random) => ({
-      method: 'PATCH',
-      target: `/pet/${someId(random)}`,
-      body: JSON.stringify({ weight: randomWeight(random), vaccinated: random() < 0.5 }),
-    }),
+    writes: true,
+    request: update,
   },
   {
     name: 'create',
     title: 'create',
+    writes: true,
     request: (random) => ({ method: 'POST', target: '/pet', body: JSON.stringify(randomPet(random)) }),
   },
   {
@@ -62,17 +92,19 @@ export const cases: readonly BenchCase[] = [
   {
     name: 'cursor',
     title: 'page 300 by cursor',
-    request: (_, cursor) => ({
+    request: (_, { cursor }) => ({
       method: 'GET',
       target: `/patient?sort=age&limit=30&populate=false&cursor=${encodeURIComponent(cursor)}`,
     }),
   },
 ]
 
+const nothing: Given = { cursor: '', tag: '' }
+
 /** The same requests for every server; most of them differ, so that no server can answer from a cache. */
-export function requestsOf(name: string, cursor = '', count = 4096): readonly BenchRequest[] {
+export function requestsOf(name: string, given = nothing, count = 4096): readonly BenchRequest[] {
   const found = cases.find((candidate) => candidate.name === name)
   if (!found) throw new Error(`There is no case "${name}"; there are ${cases.map((known) => known.name).join(', ')}`)
   const random = randomFrom(7)
-  return Array.from({ length: count }, () => found.request(random, cursor))
+  return Array.from({ length: count }, () => found.request(random, given))
 }

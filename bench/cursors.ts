@@ -1,8 +1,16 @@
+import { taggedList } from './cases.ts'
+
 /** The beginning of page 300 of the patients by age, in the form of each server. */
 export interface Cursors {
   readonly keelson: string
   /** The age and the key of the last patient before it. */
   readonly byHand: string
+}
+
+/** The tag of `taggedList`: a hash of the body, and so the same at every server. */
+export async function listTag(keelsonPort: number): Promise<string> {
+  const { headers } = await fetch(`http://127.0.0.1:${keelsonPort}${taggedList}`)
+  return headers.get('etag') ?? ''
 }
 
 const pagesBefore = 299

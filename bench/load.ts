@@ -140,8 +140,8 @@ export class AnswerReader {
       this.#head = end === -1 ? head : undefined
       if (end === -1) return false
       const text = head.toString('latin1', 0, end)
-      const length = /\r\ncontent-length: (\d+)/i.exec(text)
-      if (text[9] !== '2' || !length)
+      const length = text.startsWith('304', 9) ? ['', '0'] : /\r\ncontent-length: (\d+)/i.exec(text)
+      if ((text[9] !== '2' && !text.startsWith('304', 9)) || !length)
         throw new Error(`An answer that was not expected:\n${head.toString('latin1', 0, 1000)}`)
       this.#missing = end + headEnd.length + Number(length[1]) - head.length
     }
@@ -150,8 +150,9 @@ export class AnswerReader {
   }
 }
 
-export function messageOf({ method, target, body }: BenchRequest): Buffer {
-  const head = `${method} ${target} HTTP/1.1\r\nHost: localhost\r\nAccept: application/json\r\n`
+export function messageOf({ method, target, body, tag }: BenchRequest): Buffer {
+  const known = tag === undefined ? '' : `If-None-Match: ${tag}\r\n`
+  const head = `${method} ${target} HTTP/1.1\r\nHost: localhost\r\nAccept: application/json\r\n${known}`
   if (body === undefined) return Buffer.from(`${head}\r\n`)
   const length = Buffer.byteLength(body)
   return Buffer.from(`${head}Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${body}`)

@@ -1,4 +1,4 @@
-import { type BenchCase, requestsOf } from './cases.ts'
+import { type BenchCase, type Given, requestsOf } from './cases.ts'
 import type { Child, Usage } from './child.ts'
 import type { LoadOrder, LoadResult } from './load.ts'
 import { type Variant, variants } from './prepare.ts'
@@ -6,8 +6,7 @@ import { type Variant, variants } from './prepare.ts'
 export interface Server {
   readonly process: Child
   readonly port: number
-  /** The beginning of page 300, in the form of this server. */
-  readonly cursor: string
+  readonly given: Given
 }
 export type Servers = Readonly<Record<Variant, Server>>
 
@@ -72,8 +71,8 @@ export async function measure(
   { rounds, ...options }: MeasureOptions,
 ): Promise<Figures> {
   const sample = (variant: Variant): Promise<Samples> => {
-    const { process, port, cursor } = servers[variant]
-    return samplesOf(process, load, { port, requests: requestsOf(name, cursor), ...options })
+    const { process, port, given } = servers[variant]
+    return samplesOf(process, load, { port, requests: requestsOf(name, given), ...options })
   }
   await inRounds(variants, 1, sample) // warm-up
   const samples = await inRounds(variants, rounds, sample)

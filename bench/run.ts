@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { cases } from './cases.ts'
 import { Child } from './child.ts'
-import { deepCursors } from './cursors.ts'
+import { deepCursors, listTag } from './cursors.ts'
 import { type Figures, type MeasureOptions, measure, type Servers } from './measure.ts'
 import { type DatabaseKind, databaseKinds, preparePostgres, prepareSqlite, type Variant } from './prepare.ts'
 import { fail, print, printRow } from './print.ts'
@@ -54,10 +54,11 @@ async function run(kind: DatabaseKind): Promise<void> {
   await using withTriggers = await start(byHand, urls.with, 'with')
   await using keelson = await start('keelson-server.ts', urls.keelson, 'keelson')
   const cursors = await deepCursors(keelson.port)
+  const tag = await listTag(keelson.port)
   const servers: Servers = {
-    without: { ...without, cursor: cursors.byHand },
-    with: { ...withTriggers, cursor: cursors.byHand },
-    keelson: { ...keelson, cursor: cursors.keelson },
+    without: { ...without, given: { cursor: cursors.byHand, tag } },
+    with: { ...withTriggers, given: { cursor: cursors.byHand, tag } },
+    keelson: { ...keelson, given: { cursor: cursors.keelson, tag } },
   }
 
   const different = await verify(Object.values(servers), names)

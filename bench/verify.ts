@@ -33,7 +33,7 @@ interface Answer {
 export async function verify(servers: readonly Server[], names: readonly string[]): Promise<readonly string[]> {
   const different = new Set<string>()
   for (const { name } of cases.filter((known) => names.includes(known.name))) {
-    const requests = servers.map(({ cursor }) => requestsOf(name, cursor, comparedPerCase))
+    const requests = servers.map(({ given }) => requestsOf(name, given, comparedPerCase))
     for (let index = 0; index < comparedPerCase; index++) {
       const request = requests[0]?.[index] as BenchRequest
       const [expected, ...others] = await askAll(servers, (server) => requests[server]?.[index] as BenchRequest)
@@ -47,6 +47,7 @@ export async function verify(servers: readonly Server[], names: readonly string[
         if (withoutTimes(other.text) !== withoutTimes(expected.text)) different.add(name)
       }
     }
+    await verifyTag(servers.at(-1) as Server, requests.at(-1)?.[0] as BenchRequest)
   }
   for (const [request, status] of refusals) {
     for (const { status: given, text } of await askAll(servers, () => request)) {
@@ -54,6 +55,13 @@ export async function verify(servers: readonly Server[], names: readonly string[
     }
   }
   return [...different]
+}
+
+/** Keelson knows the tag, if the case has one. */
+async function verifyTag({ port }: Server, { target, tag }: BenchRequest): Promise<void> {
+  if (tag === undefined) return
+  const { status } = await fetch(`http://127.0.0.1:${port}${target}`, { headers: { 'If-None-Match': tag } })
+  assert.equal(status, 304, target)
 }
 
 const askAll = async (

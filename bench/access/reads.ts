@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Client } from 'pg'
-import { type BenchCase, cases, requestsOf } from '../cases.ts'
+import { type BenchCase, cases, type Given, requestsOf } from '../cases.ts'
 import { Child } from '../child.ts'
-import { deepCursors } from '../cursors.ts'
+import { deepCursors, listTag } from '../cursors.ts'
 import { storedTables } from '../data.ts'
 import { inRounds, type MeasureOptions, median, sampleOf } from '../measure.ts'
 import { type DatabaseKind, preparePostgres, prepareSqlite } from '../prepare.ts'
@@ -39,20 +39,21 @@ export async function reads(kind: DatabaseKind, options: ReadsOptions): Promise<
   await using withRules = await start('with')
   await using load = await Child.start(loadCpu, [], join(import.meta.dirname, '..', 'load.ts'), [])
   const servers = { without, with: withRules }
-  const cursors = {
-    without: (await deepCursors(without.port)).keelson,
-    with: (await deepCursors(withRules.port)).keelson,
-  }
+  const givenBy = async ({ port }: { readonly port: number }): Promise<Given> => ({
+    cursor: (await deepCursors(port)).keelson,
+    tag: await listTag(port),
+  })
+  const given = { without: await givenBy(without), with: await givenBy(withRules) }
 
   print(`\n${kind}: reads per second of the server’s CPU, medians of ${rounds} rounds`)
   printRow(['case', 'no rules', 'owner rule', '/no rules'])
-  for (const known of cases.filter(({ name }) => name !== 'update' && name !== 'create')) {
+  for (const known of cases.filter(({ writes }) => !writes)) {
     if (only && !only.includes(known.name)) continue
-    await verify(known, servers, cursors)
+    await verify(known, servers, given)
     const sample = (variant: Variant) =>
       sampleOf(servers[variant].process, load, {
         port: servers[variant].port,
-        requests: requestsOf(known.name, cursors[variant]),
+        requests: requestsOf(known.name, given[variant]),
         connections,
         seconds,
       })
@@ -83,12 +84,13 @@ async function ownPostgres(connectionString: string): Promise<void> {
 async function verify(
   { name }: BenchCase,
   servers: Readonly<Record<Variant, { readonly port: number }>>,
-  cursors: Readonly<Record<Variant, string>>,
+  given: Readonly<Record<Variant, Given>>,
 ): Promise<void> {
   const answers = await Promise.all(
     variants.map(async (variant) => {
-      const [request] = requestsOf(name, cursors[variant], 1)
-      return (await fetch(`http://127.0.0.1:${servers[variant].port}${request?.target}`)).text()
+      const [request] = requestsOf(name, given[variant], 1)
+      const headers = request?.tag === undefined ? {} : { 'If-None-Match': request.tag }
+      return (await fetch(`http://127.0.0.1:${servers[variant].port}${request?.target}`, { headers })).text()
     }),
   )
   if (answers[0] !== answers[1] || answers[0] === '[]') throw new Error(`The answers to ${name} differ, or are empty`)

@@ -106,7 +106,7 @@ async function start(name: Name): Promise<Started> {
 
 /** All answer with the same pets, or the comparison means nothing. */
 async function verify(name: string): Promise<void> {
-  const requests = requestsOf(name, '', 10)
+  const requests = requestsOf(name, undefined, 10)
   for (const request of requests) {
     const expected = essence(await ask('keelson', request))
     for (const peer of names) assert.deepEqual(essence(await ask(peer, request)), expected, `${peer}: ${name}`)
