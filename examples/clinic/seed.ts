@@ -29,7 +29,7 @@ const isOfDemoVet = (index: number) => index < visitsToday && index % 2 === 0
 /** Of the lost pets, two have owners in Bergen, for the requests of the README. */
 const lostInBergen = [4, 5]
 const isLost = (index: number) => lostInBergen.includes(index) || index % 225 === 99
-/** The number of concurrent writes: concurrent writes share their commits. */
+/** The number of records of a transaction. */
 const batchSize = 250
 
 /**
@@ -45,18 +45,22 @@ export const seed: Seed = async ({ system }, progress) => {
   )
   let done = 0
 
-  /** Creates the missing records of `rows` batch by batch. Returns the records in the order of the rows. */
+  /**
+   * Creates the missing records of `rows` batch by batch, in their order, so that their keys are the same on every run as well.
+   * Returns the records in the order of the rows.
+   */
   async function fill<Row, Found>(
     rows: readonly Row[],
     search: (row: Row) => Promise<{ readonly data: readonly Found[] }>,
-    create: (row: Row) => Promise<Found>,
+    createMany: (rows: Row[]) => Promise<readonly Found[]>,
   ): Promise<Found[]> {
     const found: Found[] = []
-    let batch: readonly Row[]
-    for (let start = 0; start < rows.length; start += batch.length) {
-      // The first record alone: its key is 1 on every database, and users.ts names it.
-      batch = rows.slice(start, start === 0 ? 1 : start + batchSize)
-      found.push(...(await Promise.all(batch.map(async (row) => (await search(row)).data[0] ?? create(row)))))
+    for (let start = 0; start < rows.length; start += batchSize) {
+      const batch = rows.slice(start, start + batchSize)
+      const stored = await Promise.all(batch.map(async (row) => (await search(row)).data[0]))
+      const missing = batch.filter((_, index) => stored[index] === undefined)
+      const created = missing.length > 0 ? (await createMany(missing)).values() : [].values()
+      found.push(...stored.map((record) => record ?? (created.next().value as Found)))
       done += batch.length
       progress(done, total)
     }
@@ -67,22 +71,22 @@ export const seed: Seed = async ({ system }, progress) => {
   await fill(
     speciesRows.map(([code, label, lifespanYears]) => ({ code, label, lifespanYears })),
     ({ code }) => records.species.find({ where: { code } }),
-    (row) => records.species.create(row),
+    (rows) => records.species.createMany(rows),
   )
   const tags = await fill(
     tagRows.map(([label, color]) => ({ label, color })),
     ({ label }) => records.tag.find({ where: { label } }),
-    (row) => records.tag.create(row),
+    (rows) => records.tag.createMany(rows),
   )
   const specialties = await fill(
     specialtyNames.map((name) => ({ name })),
     ({ name }) => records.specialty.find({ where: { name } }),
-    (row) => records.specialty.create(row),
+    (rows) => records.specialty.createMany(rows),
   )
   const treatments = await fill(
     treatmentRows.map(([name, kind, price]) => ({ name, kind, price })),
     ({ name }) => records.treatment.find({ where: { name } }),
-    (row) => records.treatment.create(row),
+    (rows) => records.treatment.createMany(rows),
   )
   const rooms = await fill(
     roomRows.map(([name, floor, kinds]) => ({
@@ -92,7 +96,7 @@ export const seed: Seed = async ({ system }, progress) => {
       equippedFor: treatments.filter(({ kind }) => kinds.some((suitable) => suitable === kind)).map(({ id }) => id),
     })),
     ({ name }) => records.room.find({ where: { name } }),
-    (row) => records.room.create(row),
+    (rows) => records.room.createMany(rows),
   )
 
   // Persons. The number makes an e-mail address unique.
@@ -106,7 +110,7 @@ export const seed: Seed = async ({ system }, progress) => {
       return { name: `Dr. ${name}`, email: email.replace('@', '@clinic.'), hiredAt: day(random.between(-3000, -200)) }
     }),
     ({ email }) => records.vet.find({ where: { email } }),
-    (row) => records.vet.create(row),
+    (rows) => records.vet.createMany(rows),
   )
   await fill(
     vets.flatMap((vet) => {
@@ -119,7 +123,7 @@ export const seed: Seed = async ({ system }, progress) => {
       }))
     }),
     ({ vet, specialty }) => records.certification.find({ where: { vet, specialty } }),
-    (row) => records.certification.create(row),
+    (rows) => records.certification.createMany(rows),
   )
   const ownerRow = (number: number) => ({
     ...person(number),
@@ -130,7 +134,7 @@ export const seed: Seed = async ({ system }, progress) => {
   const firstOwners = await fill(
     Array.from({ length: counts.owners }, (_, index) => ownerRow(1000 + index)),
     ({ email }) => records.owner.find({ where: { email } }),
-    (row) => records.owner.create(row),
+    (rows) => records.owner.createMany(rows),
   )
   const laterOwners = await fill(
     Array.from({ length: counts.referred }, (_, index) => ({
@@ -138,7 +142,7 @@ export const seed: Seed = async ({ system }, progress) => {
       referredBy: random.pick(firstOwners).id,
     })),
     ({ email }) => records.owner.find({ where: { email } }),
-    (row) => records.owner.create(row),
+    (rows) => records.owner.createMany(rows),
   )
   const owners = [...firstOwners, ...laterOwners]
 
@@ -171,7 +175,7 @@ export const seed: Seed = async ({ system }, progress) => {
       return { ...petRow(kind, random.between(400, Math.min(kind[2] * 300, 6000))), owner, lost }
     }),
     ({ chip }) => records.pet.find({ where: { chip } }),
-    (row) => records.pet.create(row),
+    (rows) => records.pet.createMany(rows),
   )
   const mothers = parents.filter(({ sex, species }) => sex === 'female' && (species === 'dog' || species === 'cat'))
   const young = await fill(
@@ -181,7 +185,7 @@ export const seed: Seed = async ({ system }, progress) => {
       return { ...petRow(kind, random.between(30, 390)), owner: random.pick(owners).id, mother: mother.id }
     }),
     ({ chip }) => records.pet.find({ where: { chip } }),
-    (row) => records.pet.create(row),
+    (rows) => records.pet.createMany(rows),
   )
   const pets = [...parents, ...young]
 
@@ -210,7 +214,7 @@ export const seed: Seed = async ({ system }, progress) => {
       } as const
     }),
     ({ id }) => records.visit.find({ where: { id } }),
-    (row) => records.visit.create(row),
+    (rows) => records.visit.createMany(rows),
   )
   const attended = visits.filter(({ status }) => status === 'done')
   const pairs = new Set<string>()
@@ -225,7 +229,7 @@ export const seed: Seed = async ({ system }, progress) => {
       }
     }),
     ({ visit, treatment }) => records.prescription.find({ where: { visit, treatment } }),
-    (row) => records.prescription.create(row),
+    (rows) => records.prescription.createMany(rows),
   )
 }
 
