@@ -80,7 +80,7 @@ export interface OpenService extends AsyncDisposable {
   /** Whether access rules are declared. */
   readonly hasRules: boolean
   readonly models: Models
-  /** What the configuration contains and the service does not use, as sentences for the log. */
+  /** What the configuration contains and the service does not use, and what a pooler costs, as sentences for the log. */
   readonly warnings: readonly string[]
   readonly routes: readonly RouteLine[]
   readonly changes: ChangeLog
@@ -102,7 +102,7 @@ export interface OpenService extends AsyncDisposable {
 
 /** Throws a ConfigError with all that is wrong; rejects when the database cannot be opened. */
 export async function openService(config: AnyConfig): Promise<OpenService> {
-  const { models, actions: serviceActions, notes: warnings } = definitionsOf(config)
+  const { models, actions: serviceActions, notes: definitionNotes } = definitionsOf(config)
   const limits: Limits = { ...defaultLimits, ...config.limits }
   const { onError, observe } = observersOf(config)
   const clock = config.clock ?? systemClock
@@ -114,6 +114,7 @@ export async function openService(config: AnyConfig): Promise<OpenService> {
     store,
     steps,
     unenforced,
+    warnings: storeWarnings = [],
     notes,
     jobs: jobStore,
   } = await openStore({
@@ -251,7 +252,7 @@ export async function openService(config: AnyConfig): Promise<OpenService> {
     transaction: (requester, work) => runTransaction(context, requester, work),
     hasRules: policy !== undefined,
     models,
-    warnings,
+    warnings: [...definitionNotes, ...storeWarnings],
     routes: [...routes.list, ...routes.actions.map(({ model: _, ...line }) => line)],
     changes: store.changes,
     limits,

@@ -10,6 +10,8 @@ export interface OpenedStore {
   readonly steps: readonly SchemaStep[]
   /** To-one attributes without a foreign key in the database. */
   readonly unenforced: readonly Attribute[]
+  /** What the way to the database costs, as sentences for the log. */
+  readonly warnings?: readonly string[]
   readonly notes: MetadataTable
   readonly jobs: JobStore
 }

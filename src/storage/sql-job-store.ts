@@ -36,14 +36,18 @@ export interface SqlJobStoreParts {
   /** A list for `in`, in one bound value, so that the statement does not depend on the number of ids. */
   readonly listOf: (ids: readonly number[]) => Sql
   /** Without locks, a holder has a lease of this length, which it must renew. */
-  readonly locks?: JobLocks
+  readonly locks?: JobLocks | undefined
   readonly leaseMs: number
+  /** The time of leases in milliseconds, where the processes may be on several machines. */
+  readonly leaseTime?: Sql
+  /** Whether another process holds the lock of a name until its session ends; asked in the transaction that takes a lease. */
+  readonly isLocked?: ((query: Query, name: string) => Promise<boolean>) | undefined
   readonly now: () => number
 }
 
 /**
  * Only one process is the holder of a name: by a lock of the database where it has locks that end with a connection,
- * otherwise by a lease. In both cases every save carries the number of its holder, and one of an earlier holder is refused.
+ * otherwise by a lease. On one database, some processes may have locks and others leases. In both cases every save carries the number of its holder, and one of an earlier holder is refused.
  */
 export class SqlJobStore implements JobStore {
   readonly #parts: SqlJobStoreParts
@@ -80,27 +84,50 @@ export class SqlJobStore implements JobStore {
   }
 
   async claim(name: string): Promise<JobClaim | undefined> {
-    const { locks, now, leaseMs } = this.#parts
-    const isFree = locks ? raw('') : sql` and (lease_until is null or lease_until < ${now()})`
-    // Reading first: a statement that changes nothing would still wait for the writer.
+    const { locks } = this.#parts
     const isTaken = async () =>
-      (await this.#query(sql`select 1 from ${this.#jobs} where name = ${name}${isFree}`)).length === 0
+      (await this.#query(sql`select 1 from ${this.#jobs} where name = ${name} and ${this.#isFree()}`)).length === 0
+    // Reading first: a statement that changes nothing would still wait for the writer.
     if (locks ? !(await locks.take(name)) : await isTaken()) return undefined
-    const [row] = await this.#write(
-      sql`update ${this.#jobs} set fence = fence + 1, owner = ${this.#owner}, lease_until = ${now() + leaseMs} where name = ${name}${isFree} returning fence, position, due_at, revision`,
-    )
-    if (!row) return undefined
+    const row = await this.#take(name)
+    if (!row) {
+      await locks?.release(name)
+      return undefined
+    }
     const [fence, position, dueAt, revision] = row
     return { fence: Number(fence), position: position as string, dueAt: Number(dueAt), revision: Number(revision) }
   }
 
+  #take(name: string): Promise<Row | undefined> {
+    const { driver, locks, isLocked } = this.#parts
+    const until = locks ? raw('null') : this.#leaseEnd()
+    return driver.transaction(async (query) => {
+      if (await isLocked?.(query, name)) return undefined
+      const [row] = await this.#run(
+        query,
+        sql`update ${this.#jobs} set fence = fence + 1, owner = ${this.#owner}, lease_until = ${until} where name = ${name} and ${this.#isFree()} returning fence, position, due_at, revision`,
+      )
+      return row
+    }, undefined)
+  }
+
+  /** A holder by lock has no lease; a process that takes locks respects the lease of one that does not. */
+  #isFree(): Sql {
+    return sql`(lease_until is null or lease_until < ${this.#parts.leaseTime ?? this.#parts.now()})`
+  }
+
+  #leaseEnd(): Sql {
+    const { leaseTime, leaseMs, now } = this.#parts
+    return leaseTime ? sql`${leaseTime} + ${leaseMs}` : sql`${now() + leaseMs}`
+  }
+
   async renew(): ReturnType<JobStore['renew']> {
-    const { locks, now, leaseMs } = this.#parts
+    const { locks } = this.#parts
     if (locks && !(await locks.areHeld())) return new Map()
     const rows = locks
       ? await this.#query(sql`select name, fence, revision from ${this.#jobs} where owner = ${this.#owner}`)
       : await this.#write(
-          sql`update ${this.#jobs} set lease_until = ${now() + leaseMs} where owner = ${this.#owner} returning name, fence, revision`,
+          sql`update ${this.#jobs} set lease_until = ${this.#leaseEnd()} where owner = ${this.#owner} returning name, fence, revision`,
         )
     return new Map(
       rows.map(([name, fence, revision]) => [name as string, { fence: Number(fence), revision: Number(revision) }]),

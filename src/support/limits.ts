@@ -90,7 +90,10 @@ export const limitTable = {
     'delay after the first failure of a run; each further one is three times as long, at most 1 hour, and up to half of it is left out at random',
   ],
   maxJobBacklog: [10_000, 'events of one job that wait for a retry; above it the job reads no further changes'],
-  jobLeaseMs: [5_000, 'time after which another process takes over the jobs of one that has ended, on SQLite'],
+  jobLeaseMs: [
+    5_000,
+    'time after which another process takes over the jobs of one that has ended, where it has no lock',
+  ],
 } as const satisfies Readonly<Record<string, readonly [number, string]>>
 
 export type Limits = { readonly [name in keyof typeof limitTable]: number }

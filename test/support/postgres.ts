@@ -73,7 +73,8 @@ export async function freshDatabase(server: string): Promise<FreshDatabase> {
   }
 }
 
-async function connected(url: string): Promise<OtherProgram> {
+/** A connection outside of the service, to any URL. */
+export async function connected(url: string): Promise<OtherProgram> {
   const types = { getTypeParser: () => (text: string) => text }
   const client = new pg.Client({ connectionString: url, types: types as unknown as pg.CustomTypesConfig })
   client.on('error', () => {}) // expected when a test ends the connection

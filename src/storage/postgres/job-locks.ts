@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Query } from '../driver.ts'
 import type { JobLocks } from '../sql-job-store.ts'
 import type { Connection } from './client/connection.ts'
 
@@ -25,7 +26,7 @@ export class AdvisoryLocks implements JobLocks {
     if (this.#taken.has(name)) return true
     const [row] = await connection.run({
       text: 'select pg_try_advisory_lock($1::bigint)',
-      values: [this.#keyOf(name)],
+      values: [lockKey(this.#schema, name)],
       how: 'kept',
     })
     if (row?.[0] !== 't') return false
@@ -48,7 +49,11 @@ export class AdvisoryLocks implements JobLocks {
     if (!this.#taken.delete(name) || !this.#connection) return
     const connection = await this.#connection
     if (connection.failure) return
-    await connection.run({ text: 'select pg_advisory_unlock($1::bigint)', values: [this.#keyOf(name)], how: 'kept' })
+    await connection.run({
+      text: 'select pg_advisory_unlock($1::bigint)',
+      values: [lockKey(this.#schema, name)],
+      how: 'kept',
+    })
   }
 
   async close(): Promise<void> {
@@ -70,9 +75,18 @@ export class AdvisoryLocks implements JobLocks {
     this.#taken.clear()
     if (connection?.failure === undefined) await connection?.close()
   }
+}
 
-  #keyOf(name: string): string {
-    const hash = createHash('sha256').update(`keelson job ${this.#schema} ${name}`).digest()
-    return String(hash.readBigInt64BE())
-  }
+/**
+ * Whether another process has the lock of a name. For processes whose connections do not keep locks; theirs ends with the
+ * transaction.
+ */
+export async function isLocked(query: Query, schema: string, name: string): Promise<boolean> {
+  const [row] = await query('select pg_try_advisory_xact_lock($1::bigint)', [lockKey(schema, name)])
+  return row?.[0] !== 't'
+}
+
+function lockKey(schema: string, name: string): string {
+  const hash = createHash('sha256').update(`keelson job ${schema} ${name}`).digest()
+  return String(hash.readBigInt64BE())
 }

@@ -1,11 +1,11 @@
-import { sql } from '../../sql/sql.ts'
+import { raw, sql } from '../../sql/sql.ts'
 import type { Driver } from '../driver.ts'
 import { type JobStore, jobEventTable, jobTable } from '../job-store.ts'
 import { SqlJobStore } from '../sql-job-store.ts'
 import type { Connection } from './client/connection.ts'
 import { arrayOf, quoteName } from './client/text-form.ts'
 import { postgresDialect } from './dialect.ts'
-import { AdvisoryLocks } from './job-locks.ts'
+import { AdvisoryLocks, isLocked } from './job-locks.ts'
 
 const definitions = (schema: string): readonly string[] => [
   // Two processes that create a table at once would both see that it is missing.
@@ -35,14 +35,17 @@ const definitions = (schema: string): readonly string[] => [
   )`,
 ]
 
+/** Of the server: the processes are on several machines. */
+const leaseTime = raw('(extract(epoch from clock_timestamp()) * 1000)::bigint')
+
 interface Parts {
   readonly driver: Driver
   /** The schema of the change log. */
   readonly schema: string
   /** Whether tables may be created. */
   readonly mayCreate: boolean
-  /** Opens a connection that is not shared: the locks end with it. */
-  readonly open: () => Promise<Connection>
+  /** Opens a connection that is not shared: the locks end with it. Undefined: none keeps locks, so there are leases. */
+  readonly open: (() => Promise<Connection>) | undefined
   readonly leaseMs: number
   readonly now: () => number
 }
@@ -59,8 +62,11 @@ export function postgresJobStore({ driver, schema, mayCreate, open, leaseMs, now
       const [row] = await driver.query('select to_regclass($1)', [`${prefix}${jobEventTable}`])
       return row?.[0] !== null
     },
-    locks: new AdvisoryLocks(open, schema),
+    ...(open
+      ? { locks: new AdvisoryLocks(open, schema) }
+      : { isLocked: (query, name) => isLocked(query, schema, name) }),
     leaseMs,
+    leaseTime,
     now,
   })
 }

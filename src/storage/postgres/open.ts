@@ -15,10 +15,10 @@ import { SqlStore } from '../sql-store.ts'
 import { answerTable, SqlStoredAnswers } from '../sql-stored-answers.ts'
 import type { BrokerParts } from './change-log/broker/broker.ts'
 import { PostgresChangeLog } from './change-log/change-log.ts'
-import { Listener } from './change-log/listener.ts'
+import { defaultPollMs, Listener } from './change-log/listener.ts'
 import { LogCaptures, tableKey } from './change-log/log-captures.ts'
-import { assertSessionPooling } from './client/assert-session-pooling.ts'
 import { type Connect, connector } from './client/connect.ts'
+import { poolsTransactions } from './client/detect-pooling.ts'
 import { PostgresDriver } from './client/driver.ts'
 import { sequenceResync } from './client/resync-sequence.ts'
 import { quoteName } from './client/text-form.ts'
@@ -58,7 +58,10 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenedStor
   const { url, limits, onError = () => {}, observe } = options
   const models = [...options.models.values()]
   let uniques: UniqueColumns = new Map()
-  const connect = await connector(url, (error) => postgresError(error, uniques))
+  const explain = (error: unknown) => postgresError(error, uniques)
+  const isPooled = await poolsTransactions(url, await connector(url, explain))
+  const connect = await connector(url, explain, isPooled)
+  const openOwn = isPooled ? undefined : () => connect({ statementTimeoutMs: limits.statementTimeoutMs })
   const makeBroker = options.broker === undefined ? undefined : await brokerMaker(options.broker)
   const { installed, version, database } = await prepare(connect, models, options.migrate)
   const { tables } = installed
@@ -70,6 +73,7 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenedStor
   const driver = new PostgresDriver({
     ...(options.observe && { onScan: reportScans(options.observe) }),
     connect,
+    isPooled,
     limits,
     committed: () => listener.committed(),
     resyncSequence: async ({ table, columns: [column, ...rest] }) => {
@@ -82,7 +86,7 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenedStor
   const broker = makeBroker?.({ secret: installed.secret, self, wake: () => notifier.call(), onError })
   const listener = new Listener({
     notifier,
-    open: () => connect({ statementTimeoutMs: limits.statementTimeoutMs }),
+    open: openOwn,
     notify: (channel, self) => {
       broker?.publish()
       return driver.query('select pg_notify($1, $2)', [channel, self])
@@ -120,11 +124,12 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenedStor
     driver,
     schema: installed.log?.schema ?? 'public',
     mayCreate: installed.log !== undefined && options.migrate !== 'safe',
-    open: () => connect({ statementTimeoutMs: limits.statementTimeoutMs }),
+    open: openOwn,
     leaseMs: limits.jobLeaseMs,
     now: options.now ?? Date.now,
   })
-  return { store, steps: installed.steps, unenforced: unenforced(models, tables), notes, jobs }
+  const warnings = isPooled ? [pooledWarning(options)] : []
+  return { store, steps: installed.steps, unenforced: unenforced(models, tables), warnings, notes, jobs }
 }
 
 /** Before the database is altered: the library of the broker may be missing. */
@@ -135,6 +140,13 @@ async function brokerMaker(url: string) {
     secret === undefined ? undefined : new Broker({ ...parts, secret, url }, connect)
 }
 
+const pooledWarning = ({ broker, pollMs = defaultPollMs }: PostgresOptions): string =>
+  `PostgreSQL is behind a pooler of transactions: every statement is planned each time, and notifications do not arrive. Changes of other processes are ${
+    broker === undefined
+      ? `found by a poll every ${pollMs / 1000} s; with a "broker" they are found at once`
+      : 'found at once by the broker'
+  }`
+
 interface Prepared {
   readonly installed: Installed
   readonly version: string
@@ -142,10 +154,8 @@ interface Prepared {
 }
 
 async function prepare(connect: Connect, models: readonly Model[], migrate: MigrateMode): Promise<Prepared> {
-  const open = () => connect({ statementTimeoutMs: 0, lockTimeoutMs: setUpLockMs })
-  const connection = await open()
+  const connection = await connect({ statementTimeoutMs: 0, lockTimeoutMs: setUpLockMs })
   try {
-    await assertSessionPooling(connection, open)
     const text = `select current_setting('server_version_num'), split_part(current_setting('server_version'), ' ', 1), current_database()`
     const [[number, version, database] = []] = await connection.run({ text, values: [], how: 'anew' })
     if (Number(number) < oldestVersion)

@@ -1,15 +1,16 @@
 import { defineConfig } from 'keelson'
 
 /*
- * A service whose poll for writes of other programs waits for an hour, so that only a message tells of them.
+ * A service whose poll for writes of other programs waits for an hour, so that only a message tells of them; with POLL=1 it
+ * polls as usual.
  */
 
 const pollMs = 1_000
+const { BROKER: broker, POLL } = process.env
 const { setInterval } = globalThis
-globalThis.setInterval = ((work: () => void, ms: number) =>
-  setInterval(work, ms === pollMs ? 3_600_000 : ms)) as typeof globalThis.setInterval
-
-const { BROKER: broker } = process.env
+if (POLL !== '1')
+  globalThis.setInterval = ((work: () => void, ms: number) =>
+    setInterval(work, ms === pollMs ? 3_600_000 : ms)) as typeof globalThis.setInterval
 
 export default defineConfig({
   ...(broker !== undefined && { broker }),

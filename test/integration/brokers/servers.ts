@@ -27,9 +27,10 @@ export function missingProgram(program: string): string | undefined {
 async function started(
   program: string,
   argsOf: (port: number, folder: string) => readonly string[] | Promise<readonly string[]>,
+  givenPort?: number,
 ): Promise<StartedServer> {
   const folder = await mkdtemp(join(tmpdir(), 'keelson-broker-'))
-  const port = await freePort()
+  const port = givenPort ?? (await freePort())
   const child = spawn(program, await argsOf(port, folder), { stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text))
@@ -70,15 +71,30 @@ export const natsWithTls = (...options: readonly string[]): Promise<StartedServe
     return ['--port', `${port}`, '--addr', '127.0.0.1', '--tls', '--tlscert', cert, '--tlskey', key, ...options]
   })
 
-/** PgBouncer in front of the server of a database. */
-export const pgBouncer = (databaseUrl: string, mode: 'session' | 'transaction'): Promise<StartedServer> => {
+export interface BouncerOptions {
+  /** Processes of the server for one database. */
+  readonly poolSize?: number
+  /** Processes are used by turns. */
+  readonly roundRobin?: boolean
+  /** Of one that has ended. */
+  readonly port?: number
+}
+
+/** PgBouncer in front of the server of a database, whose URL through it is returned as well. */
+export async function pgBouncer(
+  databaseUrl: string,
+  mode: 'session' | 'transaction' | 'statement',
+  { poolSize = 80, roundRobin = false, port: givenPort }: BouncerOptions = {},
+): Promise<StartedServer & { readonly url: string }> {
   const { hostname, port: serverPort, username, password } = new URL(databaseUrl)
-  return started('pgbouncer', async (port, folder) => {
-    const file = join(folder, 'pgbouncer.ini')
-    const target = `host=${hostname} port=${serverPort || 5432} user=${username}${password && ` password=${password}`}`
-    await writeFile(
-      file,
-      `[databases]
+  const server = await started(
+    'pgbouncer',
+    async (port, folder) => {
+      const file = join(folder, 'pgbouncer.ini')
+      const target = `host=${hostname} port=${serverPort || 5432} user=${username}${password && ` password=${password}`}`
+      await writeFile(
+        file,
+        `[databases]
 * = ${target}
 [pgbouncer]
 listen_addr = 127.0.0.1
@@ -86,15 +102,21 @@ listen_port = ${port}
 unix_socket_dir =
 auth_type = any
 pool_mode = ${mode}
-default_pool_size = 80
+default_pool_size = ${poolSize}
+server_round_robin = ${roundRobin ? 1 : 0}
 max_client_conn = 400
 `,
-    )
-    // It refuses to run as root.
-    if (process.getuid?.() !== 0) return [file]
-    await run('chown', ['-R', 'nobody', folder])
-    return ['-u', 'nobody', file]
-  })
+      )
+      // It refuses to run as root.
+      if (process.getuid?.() !== 0) return [file]
+      await run('chown', ['-R', 'nobody', folder])
+      return ['-u', 'nobody', file]
+    },
+    givenPort,
+  )
+  const url = new URL(databaseUrl)
+  url.host = `127.0.0.1:${server.port}`
+  return { ...server, url: String(url) }
 }
 
 export const caOf = ({ folder }: StartedServer): Promise<string> =>

@@ -3,7 +3,7 @@ import type { Connection } from '../client/connection.ts'
 
 const channel = 'keelson'
 /** Interval of the poll for writes of other programs, while there are listeners. */
-const defaultPollMs = 1_000
+export const defaultPollMs = 1_000
 /** The shortest interval between two notifications to other processes. */
 const notifyIntervalMs = 20
 
@@ -13,7 +13,7 @@ const notifyIntervalMs = 20
  */
 export class Listener {
   readonly #notifier: ChangeNotifier
-  readonly #open: () => Promise<Connection>
+  readonly #open: (() => Promise<Connection>) | undefined
   readonly #notify: (channel: string, self: string) => Promise<unknown>
   readonly #self: string
   readonly #onError: (error: unknown) => void
@@ -28,8 +28,8 @@ export class Listener {
 
   constructor(parts: {
     notifier: ChangeNotifier
-    /** Opens a connection that is not shared. */
-    open: () => Promise<Connection>
+    /** Opens a connection that is not shared; undefined: none keeps its LISTEN. */
+    open: (() => Promise<Connection>) | undefined
     /** Sends a notification. */
     notify: (channel: string, self: string) => Promise<unknown>
     /** Identifies this process in notifications. */
@@ -79,8 +79,10 @@ export class Listener {
   }
 
   #listen(): void {
-    if (this.#isClosed || this.#connecting || (this.#connection && this.#connection.failure === undefined)) return
-    this.#connecting = this.#connect()
+    const open = this.#open
+    if (!open || this.#isClosed || this.#connecting) return
+    if (this.#connection && this.#connection.failure === undefined) return
+    this.#connecting = this.#connect(open)
       .catch((error) => {
         // The next poll tries again; the error is reported once.
         if (!this.#hasReported) this.#onError(error)
@@ -91,8 +93,8 @@ export class Listener {
       })
   }
 
-  async #connect(): Promise<void> {
-    const connection = await this.#open()
+  async #connect(open: () => Promise<Connection>): Promise<void> {
+    const connection = await open()
     connection.onNotification((payload) => {
       if (payload !== this.#self) this.#notifier.call()
     })

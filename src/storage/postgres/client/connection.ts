@@ -1,19 +1,25 @@
 import type * as pg from 'pg'
 import { DatabaseError, type Row } from '../../driver.ts'
 import { isStale } from '../errors.ts'
+import type { StatementWriter } from './statement-writer.ts'
 import type { MakeTextQuery, QueryRequest } from './text-query.ts'
 
 export interface ConnectionParts {
   readonly client: pg.Client
   readonly makeQuery: MakeTextQuery
   readonly explain: (error: unknown) => DatabaseError
+  readonly statements: StatementWriter
+  /** A pooler may serve each transaction by another process of the server. */
+  readonly isPooled: boolean
+  /** Asks the server to stop the request that it executes. */
+  readonly cancel: (client: pg.Client) => void
 }
 
-/** Prepared statements of one connection; each takes about ten kilobytes on the server. */
-const keptStatements = 500
-
-/** Sets the origin for the rest of the transaction, where the triggers read it. */
-export const setOriginStatement = `select set_config('keelson.origin', $1, true)`
+interface WaitingRequest {
+  readonly request: QueryRequest
+  readonly resolve: (rows: readonly Row[]) => void
+  readonly reject: (error: DatabaseError) => void
+}
 
 /**
  * One pipelined connection: queries are written once in a turn of the event loop, without waiting for earlier answers, and
@@ -23,10 +29,15 @@ export class Connection {
   readonly #client: pg.Client
   readonly #makeQuery: MakeTextQuery
   readonly #explain: (error: unknown) => DatabaseError
-  readonly #names = new Map<string, string>()
-  /** Names of prepared statements that are closed with the next query. */
-  #statementsToClose: string[] = []
-  #named = 0
+  readonly #statements: StatementWriter
+  readonly #cancel: (client: pg.Client) => void
+  /**
+   * Behind a pooler of transactions, one request at a time: when a transaction has ended, some poolers let go of the process
+   * although a part of the next one was read already, or drop the answers to it.
+   */
+  readonly #waiting: WaitingRequest[] | undefined
+  #isBusy = false
+  #drained: (() => void) | undefined
   #isCorked = false
   #failure: DatabaseError | undefined
   /** The process of the server that serves this connection. */
@@ -36,10 +47,17 @@ export class Connection {
   /** Queries that were answered; the watchdog reads it to detect progress. */
   answered = 0
 
-  constructor({ client, makeQuery, explain }: ConnectionParts) {
+  constructor({ client, makeQuery, explain, statements, isPooled, cancel }: ConnectionParts) {
     this.#client = client
     this.#makeQuery = makeQuery
     this.#explain = explain
+    this.#statements = statements
+    this.#cancel = cancel
+    if (isPooled) {
+      this.#waiting = []
+      // After an error as well; the client itself handles the message first.
+      client.connection.on('readyForQuery', () => process.nextTick(() => this.#sendNext()))
+    }
     client.on('error', (error) => this.#fail(error))
     client.on('end', () => this.#fail(new Error('The connection has ended')))
   }
@@ -47,6 +65,11 @@ export class Connection {
   /** Undefined while the connection is usable. */
   get failure(): DatabaseError | undefined {
     return this.#failure
+  }
+
+  /** Whether a pooler may serve each transaction by another process of the server. */
+  get isPooled(): boolean {
+    return this.#waiting !== undefined
   }
 
   /** The process that the server has named; behind a pooler it is another one. */
@@ -64,10 +87,21 @@ export class Connection {
       reject(this.#failure)
       return
     }
-    this.#cork()
     this.pending++
-    const namedBefore = this.#named
-    let hasParsed = false
+    if (this.#waiting !== undefined && this.#isBusy) this.#waiting.push({ request, resolve, reject })
+    else this.#submit(request, resolve, reject)
+  }
+
+  #submit(
+    request: QueryRequest,
+    resolve: (rows: readonly Row[]) => void,
+    reject: (error: DatabaseError) => void,
+  ): void {
+    this.#cork()
+    this.#isBusy = true
+    const statements = this.#statements
+    const preparedBefore = statements.prepared
+    let hasPrepared = false
     const answer = (rows: readonly Row[]): void => {
       this.pending--
       this.answered++
@@ -77,14 +111,26 @@ export class Connection {
       this.pending--
       this.answered++
       // It is unknown whether the server has the prepared statement, so it is prepared again under another name.
-      if (hasParsed || isStale(error)) this.#forget(request)
+      if (hasPrepared || isStale(error)) statements.forget(request)
       const failure = this.#explain(error)
       // The server announces the end of the session before it closes the connection.
       if (failure.reason.kind === 'lost') this.destroy(failure)
       reject(failure)
     }
     this.#client.query(this.#makeQuery(request, this.#write, answer, fail))
-    hasParsed = this.#named !== namedBefore
+    hasPrepared = statements.prepared !== preparedBefore
+  }
+
+  #sendNext(): void {
+    this.#isBusy = false
+    const next = this.#waiting?.shift()
+    if (next) this.#submit(next.request, next.resolve, next.reject)
+    else this.#drained?.()
+  }
+
+  /** Stops the request that is executed; it fails as a timeout does. */
+  cancel(): void {
+    this.#cancel(this.#client)
   }
 
   onNotification(listener: (payload: string) => void): void {
@@ -93,6 +139,7 @@ export class Connection {
 
   /** Waits for pending answers. */
   async close(): Promise<void> {
+    if (this.#waiting?.length) await new Promise<void>((resolve) => (this.#drained = resolve))
     await this.#client.end()
   }
 
@@ -104,7 +151,13 @@ export class Connection {
   }
 
   #fail(error: unknown): void {
-    this.#failure ??= error instanceof DatabaseError ? error : new DatabaseError({ kind: 'lost' }, error)
+    const failure = error instanceof DatabaseError ? error : new DatabaseError({ kind: 'lost' }, error)
+    this.#failure ??= failure
+    for (const { reject } of this.#waiting?.splice(0) ?? []) {
+      this.pending--
+      reject(failure)
+    }
+    this.#drained?.()
   }
 
   /** One write for all queries of this turn: system calls are a third of the cost of a short read. */
@@ -119,58 +172,5 @@ export class Connection {
     })
   }
 
-  /** Called as `submit` of the query, in wire order. */
-  readonly #write = (request: QueryRequest, wire: pg.Connection): number => {
-    if (request.how === 'several') {
-      wire.query(request.text)
-      return 0
-    }
-    for (const name of this.#statementsToClose) wire.close({ type: 'S', name }, true)
-    this.#statementsToClose = []
-    // Everything up to `sync` is one transaction, so the setting applies to this statement only.
-    if (request.origin !== undefined) this.#execute(wire, this.#prepare(wire, setOriginStatement), [request.origin])
-    this.#execute(
-      wire,
-      request.how === 'kept' ? this.#prepare(wire, request.text) : this.#parse(wire, '', request.text),
-      request.values,
-    )
-    wire.sync()
-    return request.origin === undefined ? 0 : 1
-  }
-
-  #execute(wire: pg.Connection, statement: string, values: readonly unknown[]): void {
-    wire.bind({ statement, values: values as string[], valueMapper: textOf }, true)
-    wire.execute(null, true)
-  }
-
-  #prepare(wire: pg.Connection, text: string): string {
-    const known = this.#names.get(text)
-    if (known !== undefined) return known
-    if (this.#names.size >= keptStatements) this.#discard(this.#names.keys().next().value as string)
-    const name = `k${++this.#named}`
-    this.#names.set(text, name)
-    return this.#parse(wire, name, text)
-  }
-
-  #parse(wire: pg.Connection, name: string, text: string): string {
-    wire.parse({ name, text, types: [] }, true)
-    return name
-  }
-
-  #forget({ text, origin }: QueryRequest): void {
-    this.#discard(text)
-    if (origin !== undefined) this.#discard(setOriginStatement)
-  }
-
-  /** Names are not reused, so it does not matter whether the server has this one. */
-  #discard(text: string): void {
-    const name = this.#names.get(text)
-    if (name === undefined) return
-    this.#names.delete(text)
-    this.#statementsToClose.push(name)
-  }
+  readonly #write = (request: QueryRequest, wire: pg.Connection): number => this.#statements.write(request, wire)
 }
-
-/** All values but null are sent as text. */
-const textOf = (value: unknown): string | null =>
-  typeof value === 'string' ? value : value === null || value === undefined ? null : String(value)

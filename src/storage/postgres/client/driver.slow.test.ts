@@ -34,10 +34,14 @@ const kindOf = (kind: DatabaseErrorKind['kind']) => (error: unknown) => {
 
 const statement = (text: string, values: readonly unknown[]): Statement => ({ text, values, access: 'filter' })
 
-describe('PostgresDriver', { skip: missingPostgres ?? false }, async () => {
-  const server = missingPostgres ? undefined : await postgresForTests()
-  after(() => server?.stop())
+const server = missingPostgres ? undefined : await postgresForTests()
+after(() => server?.stop())
 
+describe('PostgresDriver', { skip: missingPostgres ?? false }, () => suite(false))
+// Without a pooler: what such connections do is right with every process of the server, so with one as well.
+describe('PostgresDriver for a pooler of transactions', { skip: missingPostgres ?? false }, () => suite(true))
+
+function suite(isPooled: boolean): void {
   const open = async (
     limits: Partial<Limits> = {},
     parts: Partial<Pick<DriverParts, 'watchdogTiming' | 'onScan'>> = {},
@@ -45,10 +49,11 @@ describe('PostgresDriver', { skip: missingPostgres ?? false }, async () => {
     const database = await freshDatabase(server?.url as string)
     await database.query(table)
     const network = await unreliableNetwork(database.url)
-    const connect = await connector(network.url, (error) => postgresError(error))
+    const connect = await connector(network.url, (error) => postgresError(error), isPooled)
     let commits = 0
     const driver = new PostgresDriver({
       connect,
+      isPooled,
       limits: { ...defaultLimits, ...limits },
       committed: () => commits++,
       ...parts,
@@ -84,7 +89,7 @@ describe('PostgresDriver', { skip: missingPostgres ?? false }, async () => {
         Array.from({ length: 2000 }, (_, index) => driver.query(byKey, [String((index % 100) + 1)])),
       )
       for (const [index, found] of rows.entries()) assert.deepEqual(found, [[String((index % 100) + 1), '0']])
-      assert.equal((await sessions(given.database)).length, 2)
+      assert.equal((await sessions(given.database)).length, isPooled ? 8 : 2)
     })
 
     test('that fail do not affect others on the connection', async () => {
@@ -129,7 +134,7 @@ describe('PostgresDriver', { skip: missingPostgres ?? false }, async () => {
       assert.equal(commits(), 50)
     })
 
-    test('the number of prepared statements on the server is bounded', async () => {
+    test('the number of prepared statements on the server is bounded', { skip: isPooled }, async () => {
       await using given = await open()
       const { driver } = given
       for (let index = 0; index < 1200; index++) {
@@ -553,4 +558,4 @@ describe('PostgresDriver', { skip: missingPostgres ?? false }, async () => {
       await eventually(() => network.connections === 0 || undefined, 'all have ended')
     })
   })
-})
+}

@@ -32,6 +32,8 @@ const readConnections = 2
 /** For pages whose rows a condition selects on the way: one that finds few of them delays others of its kind only. */
 const walkConnections = 2
 const writeConnections = 8
+/** Behind a pooler of transactions: a connection has one statement at a time, and a process of the server only during it. */
+const pooledReadConnections = 8
 const scanConnections = 4
 const snapshotConnections = 4
 const transactionConnections = 8
@@ -46,6 +48,8 @@ const maxAttempts = 6
 export interface DriverParts {
   readonly connect: Connect
   readonly limits: Limits
+  /** `connect` makes connections for a pooler of transactions. */
+  readonly isPooled?: boolean
   /** Called after each commit. */
   readonly committed: () => void
   /** Called for a duplicate generated key; true: the sequence was advanced, and a retry may succeed. */
@@ -83,7 +87,7 @@ export class PostgresDriver implements Driver {
       return Array.from({ length: count }, () => new PipelinedConnection(open))
     }
     const open = withReconnectBackoff(() => connect({ statementTimeoutMs }))
-    this.#reads = pipelined(readConnections, pipelinedReadMs)
+    this.#reads = pipelined(parts.isPooled ? pooledReadConnections : readConnections, pipelinedReadMs)
     this.#walks = pipelined(walkConnections, pipelinedReadMs)
     this.#writes = pipelined(writeConnections, pipelinedWriteMs)
     this.#scans = new Pool({ open, size: scanConnections, waitMs })
@@ -172,7 +176,8 @@ export class PostgresDriver implements Driver {
   /** The server does not notice that a client has disconnected, so its statement is cancelled. */
   #cancelOnAbort(connection: Connection, { signal }: ReadOptions): Disposable {
     const cancel = () => {
-      this.query('select pg_cancel_backend($1::int)', [String(connection.processId)]).catch(() => {})
+      if (connection.isPooled) connection.cancel()
+      else this.query('select pg_cancel_backend($1::int)', [String(connection.processId)]).catch(() => {})
     }
     signal?.addEventListener('abort', cancel)
     return { [Symbol.dispose]: () => signal?.removeEventListener('abort', cancel) }

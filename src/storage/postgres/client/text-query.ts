@@ -7,6 +7,8 @@ export interface QueryRequest {
   readonly values: readonly unknown[]
   /** `kept`: a prepared statement. `anew`: planned for these values. `several`: a script without values. */
   readonly how: 'kept' | 'anew' | 'several'
+  /** For a script that begins or ends a transaction. */
+  readonly transaction?: 'begin' | 'end'
   /** The peer that caused it, for the change log. */
   readonly origin?: string | undefined
 }

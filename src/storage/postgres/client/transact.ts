@@ -1,8 +1,9 @@
 import type { MaybePromise } from '../../../support/maybe-promise.ts'
 import type { DatabaseError, DatabaseErrorKind, Query, Read, Row, TransactionOptions } from '../../driver.ts'
 import { isConflict, isLost, isStale } from '../errors.ts'
-import { type Connection, setOriginStatement } from './connection.ts'
+import type { Connection } from './connection.ts'
 import type { Pool } from './pool.ts'
+import { setOriginStatement } from './statement-writer.ts'
 import type { QueryRequest } from './text-query.ts'
 
 /** The progress of one attempt. */
@@ -51,16 +52,18 @@ const isUnique = (fault: DatabaseErrorKind): fault is UniqueFault => fault.kind 
 export const pause = (attempt: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, Math.random() * longestPauseMs * Math.min(1, attempt / 3)))
 
-/** Rows that must not change until the end are locked when they are read. */
-const begin: QueryRequest = { text: 'begin isolation level read committed', values: [], how: 'several' }
-const beginSerializable: QueryRequest = { text: 'begin isolation level serializable', values: [], how: 'several' }
-const beginReadOnly: QueryRequest = {
-  text: 'begin isolation level repeatable read read only',
+const control = (text: string, transaction: 'begin' | 'end'): QueryRequest => ({
+  text,
   values: [],
   how: 'several',
-}
-const commit: QueryRequest = { text: 'commit', values: [], how: 'several' }
-const rollback: QueryRequest = { text: 'rollback', values: [], how: 'several' }
+  transaction,
+})
+/** Rows that must not change until the end are locked when they are read. */
+export const begin = control('begin isolation level read committed', 'begin')
+const beginSerializable = control('begin isolation level serializable', 'begin')
+const beginReadOnly = control('begin isolation level repeatable read read only', 'begin')
+export const commit = control('commit', 'end')
+export const rollback = control('rollback', 'end')
 
 export async function transact<T>(
   connection: Connection,
@@ -70,10 +73,10 @@ export async function transact<T>(
   { isSerializable = false }: TransactionOptions = {},
 ): Promise<T> {
   const run = recordingFailures(connection, progress)
-  // Awaited: if it failed, the following statements would each be a transaction of their own.
-  await connection.run(isSerializable ? beginSerializable : begin)
-  progress.hasBegun = true
   try {
+    // Awaited: if it failed, the following statements would each be a transaction of their own.
+    await connection.run(isSerializable ? beginSerializable : begin)
+    progress.hasBegun = true
     if (origin !== undefined) run({ text: setOriginStatement, values: [origin], how: 'kept' }).catch(() => {}) // the next statement fails too
     const result = await work((text, values) => run({ text, values, how: 'kept' }))
     // A commit after an error would be a silent rollback.

@@ -27,6 +27,7 @@ import {
 } from '../change-log/log-tables.ts'
 import type { Connection } from '../client/connection.ts'
 import { arrayOf } from '../client/text-form.ts'
+import { begin, commit, rollback } from '../client/transact.ts'
 import { postgresDialect } from '../dialect.ts'
 import { postgresColumns } from './column-check.ts'
 import { inspect, type PostgresTable } from './inspect.ts'
@@ -60,8 +61,8 @@ export async function setUp(
   const run = runOn(connection)
   const names = [...models.map(({ table }) => table), ...ownTables]
   const identity = await identityOf(run)
-  await run('begin')
   try {
+    await connection.run(begin)
     await run(`select pg_advisory_xact_lock(hashtext('keelson'))`)
     const existing = await inspect(run, names)
     const plan = planSchema(models, existing, postgresDialect(), migrate)
@@ -75,10 +76,10 @@ export async function setUp(
     checkSchema(models, tables, postgresColumns)
     steps.push(...(await installCaptures(run, models, tables, log)))
     const secret = (await readMeta(run, log)).get('secret')
-    await run('commit')
+    await connection.run(commit)
     return { tables, log, secret, steps, uncaptured: uncapturedOf(models, tables) }
   } catch (error) {
-    await run('rollback').catch(() => {}) // the first error is more specific
+    await connection.run(rollback).catch(() => {}) // the first error is more specific
     throw error
   }
 }
