@@ -8,11 +8,11 @@ import {
   type Populate,
   type Selection,
 } from '../criteria/criteria.ts'
-import type { Model } from '../model/model.ts'
+import { type Model, originalOf } from '../model/model.ts'
 import { ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
 import { JoinedRecords } from '../storage/joined-records.ts'
-import type { ScopedReads, ScopedTransaction } from '../storage/scoped-store.ts'
+import { integrity, type ScopedReads, type ScopedTransaction } from '../storage/scoped-store.ts'
 import type { Records } from '../storage/store.ts'
 import { chunksOf } from '../support/chunks-of.ts'
 import { eventLoopTurn } from '../support/event-loop-turn.ts'
@@ -94,6 +94,8 @@ export async function confirmKeys(
     confirmed.push(...found.values(model.primaryKey))
     if (eventLoopTurn.isUsed) await eventLoopTurn.next()
   }
+  const original = originalOf(model)
+  await integrity(transaction).requireAffectable?.(original, idIn(original, confirmed))
   if (precondition !== undefined && precondition !== '*')
     for (const key of confirmed) await requireVersion(model, key, precondition, transaction)
   return confirmed
@@ -115,7 +117,7 @@ export async function readRecords(
 }
 
 /** Keys of one statement: on a database within the process it runs in one turn of the event loop. */
-const readAtOnce = 1_000
+const readAtOnce = 100
 
 const listOf = (model: Model, condition: Condition, limit: number, select: Selection) => ({
   where: condition,

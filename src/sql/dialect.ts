@@ -77,6 +77,8 @@ export interface Dialect {
    * table: for each of them if `isCostly`, else for a sample. Absent where the database runs in another process.
    */
   rowGuard?(model: Model, isCostly: boolean): string
+  /** The number of bytes of a column with texts, JSON or bytes. The values are not read where the database knows it. */
+  octets(attribute: Attribute, column: string): string
   /** `limit` and `skip`. */
   page(limit: number, skip: number): Sql
   /** The operation of the change log that a writing statement is part of, as an expression; absent where the driver knows it. */

@@ -104,3 +104,62 @@ for (const database of databases.filter(({ name }) => name !== 'memory')) {
       }))
   })
 }
+
+for (const database of databases.filter(({ name }) => name !== 'memory')) {
+  describe(`maxAffectedBytes on ${database.name}`, { skip: database.missing ?? false }, () => {
+    /** An owner with 20 pets of 100 kB each, and one with 10. */
+    const open = async () => {
+      const opened = await database.open()
+      const service = await createService({
+        database: opened.url,
+        models,
+        limits: { maxAffectedBytes: 1_500_000 },
+      })
+      const { owner, pet } = service.system.records
+      for (const [name, count] of [
+        ['many', 20],
+        ['few', 10],
+      ] as const) {
+        const { id } = await owner.create({ name })
+        for (let index = 0; index < count; index++) await pet.create({ name: 'é'.repeat(50_000), owner: id })
+      }
+      const ask = async (method: string, path: string, body?: Json) => {
+        const init = { method, headers: { 'content-type': 'application/json' } }
+        const request = new Request(`http://localhost${path}`, {
+          ...init,
+          ...(body !== undefined && { body: JSON.stringify(body) }),
+        })
+        const response = await service.fetch(request)
+        const { limit } = JSON.parse(await response.text()) as { limit?: string }
+        return [response.status, ...(limit === undefined ? [] : [limit])]
+      }
+      return {
+        service,
+        ask,
+        async [Symbol.asyncDispose]() {
+          await service.close()
+          await opened[Symbol.asyncDispose]()
+        },
+      }
+    }
+
+    for (const [what, method, path, body] of [
+      ['changing records by a condition', 'PATCH', '/pet?where={"owner":ID}', { owner: null }],
+      ['the same, counted', 'PATCH', '/pet?count=true&where={"owner":ID}', { owner: null }],
+      ['destroying records by a condition', 'DELETE', '/pet?where={"owner":ID}', undefined],
+      ['the same, counted', 'DELETE', '/pet?count=true&where={"owner":ID}', undefined],
+      ['destroying the record that they refer to', 'DELETE', '/owner/ID', undefined],
+      ['replacing members by none', 'PUT', '/owner/ID/pets', []],
+    ] as const) {
+      test(`${what}: refused where they are too large together, and changes nothing; else done`, async () => {
+        await using opened = await open()
+        const { service, ask } = opened
+        const { pet } = service.system.records
+        assert.deepEqual(await ask(method, path.replace('ID', '1'), body), [409, 'maxAffectedBytes'])
+        assert.equal(await pet.count({ where: { owner: 1 } }), 20)
+        assert.deepEqual(await ask(method, path.replace('ID', '2'), body), [200])
+        assert.equal(await pet.count({ where: { owner: 2 } }), 0)
+      })
+    }
+  })
+}

@@ -1,4 +1,12 @@
-import { type Condition, type Criteria, isMatchAll, matchAll, type Selection, type Sort } from '../criteria/criteria.ts'
+import {
+  allAttributes,
+  type Condition,
+  type Criteria,
+  isMatchAll,
+  matchAll,
+  type Selection,
+  type Sort,
+} from '../criteria/criteria.ts'
 import { equals } from '../criteria/operators/equals.ts'
 import { storedSelection } from '../criteria/stored-selection.ts'
 import { guarded, orderable, orderBy, sortedBy, toSql } from '../criteria/to-sql.ts'
@@ -176,9 +184,12 @@ export class SqlSelects {
   }
 
   /** The number of records that match, at most `limit`. */
-  countUpTo(model: Model, where: Condition, limit: number): Sql {
-    const rows = sql`${raw(`select 1 from ${this.#quote(model.table)}`)}${this.#where(model, where)}`
-    return sql`select count(*) from (${rows}${this.#dialect.page(limit, 0)}) keelson_c`
+  sizeUpTo(model: Model, where: Condition, limit: number): Sql {
+    const sizes = storedSelection(allAttributes(model))
+      .filter(({ type: { storedAs } }) => storedAs === 'text' || storedAs === 'json' || storedAs === 'binary')
+      .map((attribute) => `coalesce(${this.#dialect.octets(attribute, this.#quote(attribute.column))}, 0)`)
+    const rows = sql`${raw(`select ${sizes.join(' + ') || '0'} as bytes from ${this.#quote(model.table)}`)}${this.#where(model, where)}`
+    return sql`select count(*), coalesce(sum(bytes), 0) from (${rows}${this.#dialect.page(limit, 0)}) keelson_c`
   }
 
   /** The keys of at most `limit` records that match. */

@@ -6,13 +6,14 @@ import type { Json } from '../protocol/json.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import { chunksOf } from '../support/chunks-of.ts'
 import type { MaybePromise } from '../support/maybe-promise.ts'
+import type { AffectedLimits } from './affected.ts'
 import type { SqlChangeLog } from './change-log.ts'
 import type { Driver, Query, Row } from './driver.ts'
 import { FullDiskReport } from './full-disk-report.ts'
 import { SqlReads } from './sql-reads.ts'
 import { Encoders, SqlRecords } from './sql-records.ts'
 import type { SqlStoredAnswers } from './sql-stored-answers.ts'
-import { SqlTransaction } from './sql-transaction.ts'
+import { fewRows, SqlTransaction } from './sql-transaction.ts'
 import type { WriteStatement } from './sql-writes.ts'
 import { maxMatches, StatementCompiler } from './statement-compiler.ts'
 import type {
@@ -36,8 +37,8 @@ export interface SqlStoreParts {
   readonly changes: SqlChangeLog
   readonly description: string
   readonly secret: string
-  /** Rows that one transaction may change. */
-  readonly maxAffected: number
+  /** What one transaction may change. */
+  readonly limits: AffectedLimits
   /** Whether the database itself rejects values of the attribute's column that are not JSON. */
   readonly hasJsonCheck: (attribute: Attribute) => boolean
   readonly answers?: SqlStoredAnswers
@@ -51,15 +52,12 @@ export interface SqlStoreParts {
 /** Compiling a statement takes longer than in proportion to its parts. */
 const conditionsPerStatement = 100
 
-/** Writes of at most this number of records need no transaction that counts them. */
-const maxDirectWrites = 100
-
 const none: readonly never[] = []
 
 /** The part of a store that is common to all SQL databases. */
 export class SqlStore extends SqlReads implements Store {
   readonly #driver: Driver
-  readonly #maxAffected: number
+  readonly #limits: AffectedLimits
   readonly #fullDisk: FullDiskReport
   readonly #resyncSequence: SqlStoreParts['resyncSequence']
   readonly changes: SqlChangeLog
@@ -76,7 +74,7 @@ export class SqlStore extends SqlReads implements Store {
     }
     super(source, new StatementCompiler(dialect, hasJsonCheck), new Encoders(dialect))
     this.#driver = driver
-    this.#maxAffected = parts.maxAffected
+    this.#limits = parts.limits
     this.#fullDisk = new FullDiskReport(parts.onError)
     this.#resyncSequence = parts.resyncSequence
     this.changes = parts.changes
@@ -128,14 +126,13 @@ export class SqlStore extends SqlReads implements Store {
     assignments: readonly Assignment[],
     context?: WriteContext,
   ): Promise<Records> {
-    if (maxMatches(where) > maxDirectWrites)
+    if (maxMatches(where) > fewRows)
       return this.transaction((transaction) => transaction.update(model, where, assignments), context)
     return this.#write(this.compiler.writes.update(model, where, assignments), model, assignments, context)
   }
 
   async delete(model: Model, where: Condition, context?: WriteContext): Promise<Records> {
-    if (maxMatches(where) > maxDirectWrites)
-      return this.transaction((transaction) => transaction.delete(model, where), context)
+    if (maxMatches(where) > fewRows) return this.transaction((transaction) => transaction.delete(model, where), context)
     return this.#write(this.compiler.writes.delete(model, where), model, none, context)
   }
 
@@ -163,7 +160,7 @@ export class SqlStore extends SqlReads implements Store {
     const { compiler, encoders, answers } = this
     const run = (query: Query): MaybePromise<T> => {
       setOperation(origin, undefined) // it may be run again
-      return work(new SqlTransaction({ query, compiler, encoders, answers, maxAffected: this.#maxAffected, origin }))
+      return work(new SqlTransaction({ query, compiler, encoders, answers, limits: this.#limits, origin }))
     }
     try {
       if (timeoutMs === undefined) return await this.#driver.transaction(run, origin, { isSerializable })

@@ -5,6 +5,7 @@ import type { Attribute, Model } from '../model/model.ts'
 import type { Json } from '../protocol/json.ts'
 import { assertDefined } from '../support/assert.ts'
 import { yieldToEventLoop } from '../support/yield-to-event-loop.ts'
+import { Affected, type AffectedLimits } from './affected.ts'
 import type { Query, Row, Statement } from './driver.ts'
 import { SqlReads } from './sql-reads.ts'
 import type { Encoders } from './sql-records.ts'
@@ -13,7 +14,6 @@ import { maxMatches, type StatementCompiler } from './statement-compiler.ts'
 import type { Records, Transaction } from './store.ts'
 import type { StoredAnswer } from './stored-answers.ts'
 import { annotateError, type ErrorSubject } from './to-service-error.ts'
-import { tooManyAffected } from './too-many-affected.ts'
 import type { WriteOrigin } from './write-origin.ts'
 
 export interface SqlTransactionParts {
@@ -21,23 +21,27 @@ export interface SqlTransactionParts {
   readonly compiler: StatementCompiler
   readonly encoders: Encoders
   readonly answers: SqlStoredAnswers | undefined
-  /** Rows that the transaction may change. */
-  readonly maxAffected: number
+  /** What the transaction may change. */
+  readonly limits: AffectedLimits
   readonly origin?: WriteOrigin | undefined
 }
+
+/** A write of at most this number of records is one statement, however large they are. */
+export const fewRows = 8
+/** As many bytes of rows are changed in one turn of the event loop, where the database runs in it. */
+const sliceBytes = 1_000_000
 
 /** The reads and writes of one transaction. */
 export class SqlTransaction extends SqlReads implements Transaction {
   readonly #query: Query
-  readonly #maxAffected: number
   readonly #answers: SqlStoredAnswers | undefined
   readonly #origin: WriteOrigin | undefined
-  #affected = 0
+  readonly #affected: Affected
 
-  constructor({ query, compiler, encoders, answers, maxAffected, origin }: SqlTransactionParts) {
+  constructor({ query, compiler, encoders, answers, limits, origin }: SqlTransactionParts) {
     super({ read: ({ text, values }) => query(text, values), fail: rethrow }, compiler, encoders)
     this.#query = query
-    this.#maxAffected = maxAffected
+    this.#affected = new Affected(limits)
     this.#answers = answers
     this.#origin = origin
   }
@@ -63,18 +67,32 @@ export class SqlTransaction extends SqlReads implements Transaction {
   }
 
   async #insert(statement: Statement, subject: ErrorSubject): Promise<Records> {
-    if (this.#affected >= this.#maxAffected) throw tooManyAffected(subject.model, this.#maxAffected)
-    // Counted before it is executed: others may be sent without waiting for it.
-    this.#affected++
+    this.#affected.require(subject.model, 1)
+    this.#affected.add(1)
     const rows = await this.#run(statement, subject)
-    this.#affected += rows.length - 1
+    this.#affected.add(rows.length - 1)
     return this.#written(rows, subject.model)
   }
 
   async #writeFew(statement: Statement, subject: ErrorSubject): Promise<Records> {
     const rows = await this.#run(statement, subject)
-    this.#affected += rows.length
+    this.#affected.add(rows.length)
     return this.#written(rows, subject.model)
+  }
+
+  /** Throws E_CONFLICT where the rows are more, or have more bytes, than the transaction may change. */
+  async requireAffectable(model: Model, where: Condition): Promise<void> {
+    if (maxMatches(where) > fewRows) await this.#measure(model, where)
+  }
+
+  async #measure(model: Model, where: Condition): Promise<{ readonly count: number; readonly bytes: number }> {
+    const [measured] = await this.#run(this.compiler.sizeUpTo(model, where, this.#affected.rowsLeft + 1), {
+      model,
+      assignments: [],
+    })
+    const [count, bytes] = (measured as Row).map(Number) as [number, number]
+    this.#affected.require(model, count, bytes)
+    return { count, bytes }
   }
 
   /**
@@ -83,13 +101,11 @@ export class SqlTransaction extends SqlReads implements Transaction {
    */
   async #write(where: Condition, subject: ErrorSubject, write: (where: Condition) => Statement): Promise<Records> {
     const { model } = subject
-    const left = this.#maxAffected - this.#affected
-    const { sliceRows = left } = this.encoders.dialect.capabilities
-    if (maxMatches(where) <= Math.min(sliceRows, left)) return this.#writeFew(write(where), subject)
-    const [counted] = await this.#run(this.compiler.countUpTo(model, where, left + 1), subject)
-    const count = Number(counted?.[0])
-    if (count > left) throw tooManyAffected(model, this.#maxAffected)
-    this.#affected += count
+    if (maxMatches(where) <= Math.min(fewRows, this.#affected.rowsLeft)) return this.#writeFew(write(where), subject)
+    const { count, bytes } = await this.#measure(model, where)
+    this.#affected.add(count)
+    const { sliceRows: mostRows = count } = this.encoders.dialect.capabilities
+    const sliceRows = Math.min(mostRows, Math.max(1, Math.floor((sliceBytes * count) / bytes)))
     if (count <= sliceRows) return this.#written(await this.#run(write(where), subject), model)
     const keys = await this.#run(this.compiler.keys(model, where, count), subject)
     const rows: Row[] = []
@@ -101,6 +117,7 @@ export class SqlTransaction extends SqlReads implements Transaction {
   }
 
   #written(rows: readonly Row[], model: Model): Records {
+    this.#affected.addRows(model, rows)
     if (this.#origin !== undefined) this.encoders.noteOperation(rows, this.#origin)
     return this.records(rows, allAttributes(model))
   }

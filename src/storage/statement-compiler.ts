@@ -131,8 +131,9 @@ export class StatementCompiler {
     return this.#rendered(this.#selects.matching(model, ids, conditions), 'filter')
   }
 
-  countUpTo(model: Model, where: Condition, limit: number): Statement {
-    return this.#rendered(this.#selects.countUpTo(model, where, limit), 'filter')
+  /** The number of records that match, at most `limit`, and their bytes. */
+  sizeUpTo(model: Model, where: Condition, limit: number): Statement {
+    return this.#rendered(this.#selects.sizeUpTo(model, where, limit), 'filter')
   }
 
   /** At most `limit` keys of the records that match. */

@@ -123,6 +123,8 @@ export interface Writes {
 export interface Transaction extends Reads, Writes {
   /** As `insert`, but returns no record and changes nothing when a row with this key exists. */
   insertMissing(model: Model, assignments: readonly Assignment[]): MaybePromise<Records>
+  /** Throws E_CONFLICT where so many records, or such large ones, may not be changed; absent where a change alone shows it. */
+  requireAffectable?(model: Model, where: Condition): MaybePromise<void>
   /** Stores an answer with what the transaction writes. Returns false and stores nothing when there is one under its id. */
   keepAnswer?(answer: StoredAnswer): MaybePromise<boolean>
 }

@@ -62,6 +62,10 @@ export const limitTable = {
   headersTimeoutMs: [10_000, 'time to receive the headers of a request'],
   keepAliveTimeoutMs: [65_000, 'idle time of a connection: longer than the 60 s of proxies, which must close first'],
   maxAffected: [10_000, 'rows that one operation may change, including the associated records that it changes'],
+  maxAffectedBytes: [
+    16_777_216,
+    'bytes of the rows that one operation may change: the change log keeps them as they were and as they are, in one commit',
+  ],
   hookTimeoutMs: [10_000, 'duration of one hook before a transaction; then the request gets 503'],
   maxHookDepth: [8, 'hooks whose writes run further hooks; a chain of more ends with an error'],
   maxScans: [2, 'scans that run at once on SQLite, each in a reader process of about 50 MB; further ones wait'],

@@ -100,6 +100,7 @@ function hookedTransaction(all: Transaction, caller: WithinCaller, written: Writ
     count: (model, where, options) => all.count(model, where, options),
     related: (association, keys, criteria, options) => all.related(association, keys, criteria, options),
     insert: (model, assignments) => inserted(model, all.insert(model, assignments)),
+    requireAffectable: (model, where) => all.requireAffectable?.(model, where),
     keepAnswer: (answer) => assertDefined(all.keepAnswer, 'a database that keeps no answers').call(all, answer),
     insertMissing: (model, assignments) => inserted(model, all.insertMissing(model, assignments)),
     async update(model, where, assignments) {

@@ -117,6 +117,7 @@ export function postgresDialect(types: ColumnTypes = () => undefined): SchemaDia
       return skip === 0 ? most : sql`${most} offset ${String(skip)}::bigint`
     },
 
+    octets: ({ type }, column) => `octet_length(${type.storedAs === 'json' ? `${column}::text` : column})`,
     lock: ' for update',
     ifMissing: ' on conflict do nothing',
     insertDefaults: () => 'default values',

@@ -115,7 +115,7 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenedStor
     }),
     description: `PostgreSQL ${version} (${database} at ${hostOf(url) || 'localhost'})`,
     secret: installed.secret ?? randomBytes(32).toString('hex'),
-    maxAffected: limits.maxAffected,
+    limits,
     hasJsonCheck: (attribute) => columns.get(attribute)?.holdsJson ?? false,
     resyncSequence: resync,
   })

@@ -192,6 +192,7 @@ export const sqliteDialect: SchemaDialect = {
     const most = limit <= writtenLimit ? raw(` limit ${Math.trunc(limit)}`) : sql` limit ${limit}`
     return skip === 0 ? most : sql`${most} offset ${skip}`
   },
+  octets: (_, column) => `octet_length(${column})`,
   lock: '', // all writes run on one connection
   ifMissing: ' on conflict do nothing',
   insertDefaults: () => 'default values',

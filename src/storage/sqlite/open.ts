@@ -87,7 +87,7 @@ export async function openSqlite({
       description,
       secret: log.secret,
       versions: versionsOf(driver, served, path, log),
-      maxAffected: limits.maxAffected,
+      limits,
       hasJsonCheck: jsonCheckedIn(served, tables),
     })
     return {

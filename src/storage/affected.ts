@@ -1,0 +1,42 @@
+import type { Model } from '../model/model.ts'
+import type { Row } from './driver.ts'
+import { tooLargeAffected, tooManyAffected } from './too-many-affected.ts'
+
+export interface AffectedLimits {
+  readonly maxAffected: number
+  readonly maxAffectedBytes: number
+}
+
+/** What one transaction has changed so far. */
+export class Affected {
+  readonly #limits: AffectedLimits
+  #rows = 0
+  #bytes = 0
+
+  constructor(limits: AffectedLimits) {
+    this.#limits = limits
+  }
+
+  get rowsLeft(): number {
+    return this.#limits.maxAffected - this.#rows
+  }
+
+  /** Throws E_CONFLICT unless as many rows, of as many bytes, may be changed as well. */
+  require(model: Model, rows: number, bytes = 0): void {
+    const { maxAffected, maxAffectedBytes } = this.#limits
+    if (this.#rows + rows > maxAffected) throw tooManyAffected(model, maxAffected)
+    if (this.#bytes + bytes > maxAffectedBytes) throw tooLargeAffected(model, maxAffectedBytes)
+  }
+
+  /** Rows that are about to be changed, counted before: others may be sent without waiting for these. */
+  add(rows: number): void {
+    this.#rows += rows
+  }
+
+  /** Counts the bytes of rows that were changed. */
+  addRows(model: Model, rows: readonly Row[]): void {
+    for (const row of rows)
+      for (const value of row) if (typeof value === 'string' || value instanceof Uint8Array) this.#bytes += value.length
+    this.require(model, 0)
+  }
+}
