@@ -106,5 +106,5 @@ export function isPossible(condition: Condition, image: JsonObject): boolean {
   }
 }
 
-/** Whether the images of changes hold the attribute. */
+/** Whether records and the images of changes hold the attribute. */
 export const isInImages = ({ hidden }: Attribute): boolean => !hidden

@@ -17,7 +17,7 @@ import type { Store } from '../storage/store.ts'
 import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
 import { Lru } from '../support/lru.ts'
 import { mayFulfil, modelsIn } from './condition-parts.ts'
-import { ImageJudge } from './image-judge.ts'
+import { ImageJudge, isAsking } from './image-judge.ts'
 import {
   isMembershipEvent,
   type Membership,
@@ -36,6 +36,8 @@ interface RuleView extends View {
   readonly masks: ReadonlyMap<Attribute, Condition>
   /** All that decides what is seen, and the models that it is about. */
   readonly conditions: readonly (readonly [Condition, Model])[]
+  /** Whether images alone do not decide it. */
+  readonly isAsking: boolean
   /** The models whose records decide what is readable, besides the model itself. */
   readonly through: ReadonlySet<string>
   /** What is readable of the models whose records are members of this one's. */
@@ -103,7 +105,7 @@ export class EventVisibility implements Visibility {
     const judge = new ImageJudge(this.#store, shapes)
     const hasMembers = events.some(({ event }) => this.#memberOf(event))
     const all = hasMembers ? allOf() : events
-    for (const view of restricted) if (hasMembers || view.through.size > 0) this.#collect(view, events, all, judge)
+    for (const view of restricted) if (hasMembers || view.isAsking) this.#collect(view, events, all, judge)
     await judge.ask()
     // From here on nothing is awaited: another batch may forget these conditions.
     shapes.trim(restricted.reduce((sum, { conditions }) => sum + conditions.length, 0))
@@ -135,8 +137,10 @@ export class EventVisibility implements Visibility {
     all: readonly JudgedEvent[],
     judge: ImageJudge,
   ): Images | undefined {
-    const { before, after } = judge.judge(view.readable, view.model, images)
-    if ((images.before && before === undefined) || (images.after && after === undefined)) return undefined
+    const judged = judge.judge(view.readable, view.model, images)
+    const before = images.before ? judged.before : false
+    const after = images.after ? judged.after : false
+    if (before === undefined || after === undefined) return undefined
     const member = this.#memberOf(event)
     if (member) {
       const { membership, reference } = this.#membershipIn(view, member, all)
@@ -144,23 +148,27 @@ export class EventVisibility implements Visibility {
         !membership ||
         (reference && judge.judge(membership.condition, membership.model, reference.images)[reference.side])
       if (isKnown === undefined) return undefined
-      if (!isKnown || !this.#isMemberVisible(view, member, all, judge)) return unseen
+      const isVisible = isKnown && this.#isMemberVisible(view, member, all, judge)
+      if (isVisible === undefined) return undefined
+      if (!isVisible) return unseen
     }
-    if (!(before && images.before) && !(after && images.after)) return unseen
+    if (!before && !after) return unseen
+    if (after && !areMasksKnown(view, images, judge)) return undefined
     return {
-      before: before && images.before ? masked(images, 'before', view, judge) : undefined,
-      after: after && images.after ? masked(images, 'after', view, judge) : undefined,
+      before: before ? masked(images, 'before', view, judge) : undefined,
+      after: after ? masked(images, 'after', view, judge) : undefined,
     }
   }
 
   /** A member that was visible before the operation, or is now, is known to the requester. */
-  #isMemberVisible(view: RuleView, { model, id }: Member, all: readonly JudgedEvent[], judge: ImageJudge): boolean {
+  #isMemberVisible(view: RuleView, { model, id }: Member, all: readonly JudgedEvent[], judge: ImageJudge) {
     const condition = view.members.get(model.name) as Condition
     if (judge.decideRecord(condition, model, id)) return true
-    return imagesOf(model, id, all).some((images) => {
+    const verdicts = imagesOf(model, id, all).flatMap((images) => {
       const { before, after } = judge.judge(condition, model, images)
-      return (images.before && before !== false) || (images.after && after !== false)
+      return [...(images.before ? [before] : []), ...(images.after ? [after] : [])]
     })
+    return verdicts.includes(true) || (verdicts.includes(undefined) ? undefined : false)
   }
 
   #memberOf(event: Event): Member | undefined {
@@ -226,7 +234,15 @@ function ruleViewOf(access: Access, model: Model): RuleView {
     membershipsKey(memberships),
   ])
   const through = new Set(conditions.flatMap(([condition]) => [...modelsIn(condition)]))
-  return { key, model, readable, masks, through, members, memberships, conditions }
+  const asking = conditions.some(([condition]) => isAsking(condition))
+  return { key, model, isAsking: asking, readable, masks, through, members, memberships, conditions }
+}
+
+/** Otherwise a value that the requester has may stay as it was. */
+function areMasksKnown({ masks, model }: RuleView, images: Images, judge: ImageJudge): boolean {
+  const isKnown = (name: string, mask: Condition, side: 'before' | 'after') =>
+    (images[side]?.[name] ?? null) === null || judge.judge(mask, model, images)[side] !== undefined
+  return [...masks].every(([{ name }, mask]) => isKnown(name, mask, 'before') && isKnown(name, mask, 'after'))
 }
 
 /** A value that may never be read is left out; one that may not be read of this record is null. */

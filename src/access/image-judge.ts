@@ -1,13 +1,14 @@
 import { conditionKey } from '../criteria/condition-key.ts'
-import { type Condition, isMatchAll, matchAll, matchNone, type Related } from '../criteria/criteria.ts'
+import { type Condition, isMatchAll, matchAll, matchNone } from '../criteria/criteria.ts'
 import type { Model } from '../model/model.ts'
 import type { RecordId } from '../protocol/change.ts'
 import type { Json, JsonObject } from '../protocol/json.ts'
 import type { Images } from '../realtime/visibility.ts'
 import type { Store } from '../storage/store.ts'
 import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
+import { isInImages } from './condition-parts.ts'
 import type { RuleShapes } from './rule-shapes.ts'
-import { type ShapeEvaluation, verdictAt } from './shape-evaluation.ts'
+import { type Asked, type ShapeEvaluation, verdictAt } from './shape-evaluation.ts'
 
 /** What must be asked of one model: which of these records fulfil each of these conditions. */
 interface Question {
@@ -27,7 +28,7 @@ const never: Judgement = { before: false, after: false }
 
 /**
  * Decides conditions for images of records, which may no longer be what is stored. Comparisons are decided by the image,
- * once for each shape of conditions. Conditions through an association are asked of the database, all of one model in one statement: through a to-one by the
+ * once for each shape of conditions. Values of hidden attributes, which images do not hold, are asked of the database. Conditions through an association are asked of the database, all of one model in one statement: through a to-one by the
  * image's own foreign key, through a to-many by the record's key, which a destroyed record no longer has.
  */
 export class ImageJudge {
@@ -43,13 +44,13 @@ export class ImageJudge {
   }
 
   note(condition: Condition, model: Model, images: Images): void {
-    for (const related of relatedIn(condition)) {
+    for (const part of askedIn(condition)) {
       for (const image of [images.before, images.after]) {
         if (!image) continue
-        const { about, key, asked } = questionOf(related, model, image)
+        const { about, key, asked } = questionOf(part, model, image)
         if (key === null) continue
         this.#question(about, key, asked)
-        if (related.association.kind !== 'belongsTo') this.#question(about, key, matchAll)
+        if (about === model) this.#question(about, key, matchAll)
       }
     }
   }
@@ -86,16 +87,19 @@ export class ImageJudge {
     const { evaluation, position } = this.#shapes.placeOf(condition, model)
     const outcomes = getOrInsertComputed(this.#outcomes, images, () => new Map())
     const { before, after } = getOrInsertComputed(outcomes, evaluation, () =>
-      evaluation.decide(images, (related, image) => this.#decideRelated(related, model, image)),
+      evaluation.decide(images, (asked, images, side) => this.#decideAsked(asked, model, images, side)),
     )
     return { before: verdictAt(before, position), after: verdictAt(after, position) }
   }
 
-  #decideRelated(related: Related, model: Model, image: JsonObject): boolean | undefined {
-    const { about, key, asked } = questionOf(related, model, image)
+  #decideAsked(part: Asked, model: Model, images: Images, side: 'before' | 'after'): boolean | undefined {
+    // The values of hidden attributes are known as they are now, and not what they were before the change.
+    if (part.kind === 'compare' && images.before) return undefined
+    const { about, key, asked } = questionOf(part, model, images[side] as JsonObject)
     if (key === null) return false
     if (this.#fulfils(about, key, asked)) return true
-    return about === model && related.association.kind !== 'belongsTo' && !this.#exists(model, key) ? undefined : false
+    const isOwn = part.kind === 'compare' || part.association.kind !== 'belongsTo'
+    return isOwn && !this.#exists(model, key) ? undefined : false
   }
 
   decideRecord(condition: Condition, model: Model, id: RecordId): boolean {
@@ -112,33 +116,36 @@ export class ImageJudge {
 }
 
 function questionOf(
-  related: Related,
+  part: Asked,
   model: Model,
   image: JsonObject,
 ): { readonly about: Model; readonly key: Json; readonly asked: Condition } {
-  const { association, condition } = related
-  return association.kind === 'belongsTo'
-    ? { about: association.target, key: image[association.foreignKey.name] ?? null, asked: condition }
-    : { about: model, key: image[model.primaryKey.name] ?? null, asked: related }
+  if (part.kind === 'related' && part.association.kind === 'belongsTo') {
+    const { target, foreignKey } = part.association
+    return { about: target, key: image[foreignKey.name] ?? null, asked: part.condition }
+  }
+  return { about: model, key: image[model.primaryKey.name] ?? null, asked: part }
 }
 
 const isConstant = (condition: Condition): boolean => condition === matchNone || isMatchAll(condition)
 
-const foundIn = new WeakMap<Condition, readonly Related[]>()
+const foundIn = new WeakMap<Condition, readonly Asked[]>()
 
-const relatedIn = (condition: Condition): readonly Related[] =>
-  getOrInsertComputed(foundIn, condition, () => findRelated(condition))
+const askedIn = (condition: Condition): readonly Asked[] =>
+  getOrInsertComputed(foundIn, condition, () => findAsked(condition))
 
-function findRelated(condition: Condition): readonly Related[] {
+function findAsked(condition: Condition): readonly Asked[] {
   switch (condition.kind) {
     case 'and':
     case 'or':
-      return condition.conditions.flatMap(findRelated)
+      return condition.conditions.flatMap(findAsked)
     case 'not':
-      return findRelated(condition.condition)
+      return findAsked(condition.condition)
     case 'related':
       return [condition]
     case 'compare':
-      return []
+      return isInImages(condition.attribute) ? [] : [condition]
   }
 }
+
+export const isAsking = (condition: Condition): boolean => askedIn(condition).length > 0

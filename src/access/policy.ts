@@ -1,5 +1,5 @@
 import { type Condition, matchAll, matchNone } from '../criteria/criteria.ts'
-import { parseWhere } from '../criteria/parse-where.ts'
+import { parseOwnWhere } from '../criteria/parse-where.ts'
 import { type AccessDefinition, type Action, type ModelRules, publicRules, type Rule } from '../model/access-rules.ts'
 import type { DeclaredAction, DeclaredActions } from '../model/actions/declare-actions.ts'
 import {
@@ -95,7 +95,7 @@ export class AccessPolicy {
   conditionOf(outcome: Exclude<ReturnType<typeof applyRule>, boolean>, model: Model): Condition {
     return this.#conditions.get(outcome, model, () => {
       try {
-        return parseWhere(outcome as JsonObject, model, this.#limits)
+        return parseOwnWhere(outcome as JsonObject, model, this.#limits)
       } catch (error) {
         // An error of the rule, not of the request: its message may name what the requester may not read.
         throw new TypeError(

@@ -15,7 +15,7 @@ import type { Json } from '../protocol/json.ts'
 import type { ScopedReads } from '../storage/scoped-store.ts'
 import type { Grouped, ReadOptions, Reads, Records } from '../storage/store.ts'
 import type { MaybePromise } from '../support/maybe-promise.ts'
-import { isLocal } from './condition-parts.ts'
+import { isInImages, isLocal } from './condition-parts.ts'
 import { guardCondition, guardCriteria, guardMembers, originalAssociation } from './guard.ts'
 import { guardOnce } from './guard-cache.ts'
 import type { Access } from './policy.ts'
@@ -95,7 +95,8 @@ function reveal(model: Model, records: Records, all: Reads, access: Access): May
   const hidesValues = view !== model || select.some((attribute) => access.mask(attribute) !== undefined)
   const readable = access.readable(model)
   if (!hidesValues && isMatchAll(readable)) return records
-  if (!hidesValues && isLocal(readable) && records.decode().every((record) => matches(readable, record))) return records
+  if (!hidesValues && isLocal(readable, isInImages) && records.decode().every((record) => matches(readable, record)))
+    return records
   const criteria = {
     where: idIn(model, records.values(model.primaryKey)),
     sort: orderByPrimaryKey(model),

@@ -1,13 +1,17 @@
 import { conditionKey } from '../criteria/condition-key.ts'
-import type { Condition, Related } from '../criteria/criteria.ts'
+import type { Comparison, Condition, Related } from '../criteria/criteria.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import type { Images } from '../realtime/visibility.ts'
 import { addBit, type Bits, complement, emptyBits, hasBit, intersection, union } from '../support/bits.ts'
 import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
+import { isInImages } from './condition-parts.ts'
 import { OperandIndex } from './operand-index.ts'
 
-/** Decides a condition through an association for an image. Undefined: it cannot be told any more. */
-export type RelatedDecision = (condition: Related, image: JsonObject) => boolean | undefined
+/** What an image does not say: other records, and the values of hidden attributes. */
+export type Asked = Related | Comparison
+
+/** Decides for one of the images what the database was asked. Undefined: it cannot be told any more. */
+export type AskedDecision = (condition: Asked, images: Images, side: 'before' | 'after') => boolean | undefined
 
 /** The positions of the conditions that hold and of those that do not; of the others it cannot be told any more. */
 interface Verdicts {
@@ -24,7 +28,7 @@ interface Outcome {
 /** What a part of the shape says of both images, for the conditions of the shape all together. */
 interface Part {
   add(condition: Condition, position: number): void
-  decide(images: Images, size: number, related: RelatedDecision): Outcome
+  decide(images: Images, size: number, asked: AskedDecision): Outcome
 }
 
 /**
@@ -48,8 +52,8 @@ export class ShapeEvaluation {
     })
   }
 
-  decide(images: Images, related: RelatedDecision): Outcome {
-    return this.#root.decide(images, this.#positions.size, related)
+  decide(images: Images, asked: AskedDecision): Outcome {
+    return this.#root.decide(images, this.#positions.size, asked)
   }
 }
 
@@ -67,8 +71,9 @@ function partOf(condition: Condition): Part {
     case 'not':
       return new NegationPart(partOf(condition.condition))
     case 'related':
-      return new RelatedPart()
+      return new AskedPart()
     case 'compare':
+      if (!isInImages(condition.attribute)) return new AskedPart()
       return new ComparisonPart(new OperandIndex(condition))
   }
 }
@@ -87,8 +92,8 @@ class CombinationPart implements Part {
     for (const [at, part] of this.#parts.entries()) part.add(conditions[at] as Condition, position)
   }
 
-  decide(images: Images, size: number, related: RelatedDecision): Outcome {
-    const outcomes = this.#parts.map((part) => part.decide(images, size, related))
+  decide(images: Images, size: number, asked: AskedDecision): Outcome {
+    const outcomes = this.#parts.map((part) => part.decide(images, size, asked))
     const combined = (side: 'before' | 'after'): Verdicts | undefined => {
       if (!images[side]) return undefined
       const verdicts = outcomes.map((outcome) => outcome[side] as Verdicts)
@@ -114,8 +119,8 @@ class NegationPart implements Part {
     this.#part.add((condition as Extract<Condition, { kind: 'not' }>).condition, position)
   }
 
-  decide(images: Images, size: number, related: RelatedDecision): Outcome {
-    const { before, after } = this.#part.decide(images, size, related)
+  decide(images: Images, size: number, asked: AskedDecision): Outcome {
+    const { before, after } = this.#part.decide(images, size, asked)
     const negated = before && { yes: before.no, no: before.yes }
     return { before: negated, after: after === before ? negated : after && { yes: after.no, no: after.yes } }
   }
@@ -145,28 +150,29 @@ class ComparisonPart implements Part {
   }
 }
 
-/** Through associations each distinct condition was asked of the database. */
-class RelatedPart implements Part {
-  readonly #distinct = new Map<string, { readonly condition: Related; readonly positions: number[] }>()
+/** Each distinct condition was asked of the database. */
+class AskedPart implements Part {
+  readonly #distinct = new Map<string, { readonly condition: Asked; readonly positions: number[] }>()
 
   add(condition: Condition, position: number): void {
-    const related = condition as Related
-    const { positions } = getOrInsertComputed(this.#distinct, conditionKey(related), () => ({
-      condition: related,
+    const asked = condition as Asked
+    const { positions } = getOrInsertComputed(this.#distinct, conditionKey(asked), () => ({
+      condition: asked,
       positions: [],
     }))
     positions.push(position)
   }
 
-  decide({ before, after }: Images, size: number, related: RelatedDecision): Outcome {
-    const verdicts = (image: JsonObject): Verdicts => {
+  decide(images: Images, size: number, asked: AskedDecision): Outcome {
+    const verdicts = (side: 'before' | 'after'): Verdicts | undefined => {
+      if (!images[side]) return undefined
       const [yes, no] = [emptyBits(size), emptyBits(size)]
       for (const { condition, positions } of this.#distinct.values()) {
-        const decided = related(condition, image)
+        const decided = asked(condition, images, side)
         if (decided !== undefined) for (const position of positions) addBit(decided ? yes : no, position)
       }
       return { yes, no }
     }
-    return { before: before && verdicts(before), after: after && verdicts(after) }
+    return { before: verdicts('before'), after: verdicts('after') }
   }
 }

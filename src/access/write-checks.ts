@@ -5,7 +5,7 @@ import type { Assignment } from '../model/assignment.ts'
 import type { Model } from '../model/model.ts'
 import { ServiceError } from '../protocol/errors.ts'
 import type { Reads, Records } from '../storage/store.ts'
-import { isLocal } from './condition-parts.ts'
+import { isInImages, isLocal } from './condition-parts.ts'
 import type { Access } from './policy.ts'
 
 /* What a requester may write: checks inside the transaction of a write, before and after its statements. */
@@ -45,7 +45,7 @@ export async function assertStillAllowed(
 ): Promise<void> {
   const verdict = access.verdict(action, model)
   if (typeof verdict === 'boolean' || written.length === 0) return
-  const holds = isLocal(verdict)
+  const holds = isLocal(verdict, isInImages)
     ? written.decode().every((record) => matches(verdict, record))
     : (await all.count(model, and(idIn(model, written.values(model.primaryKey)), verdict))) === written.length
   if (!holds) throw forbidden(action, model)

@@ -30,17 +30,25 @@ export function parseWhere(
     return compare(model.primaryKey, isList ? isIn : equals, raw, limits)
   }
   if (!isJsonObject(raw)) throw bad('"where" must be an object')
-  return new WhereParser(limits, budget, operands).object(raw, model, 1)
+  return new WhereParser(limits, budget, attributeNamed, operands).object(raw, model, 1)
+}
+
+/** As `parseWhere`, for a condition of the application: it may compare hidden attributes. */
+export function parseOwnWhere(raw: JsonObject, model: Model, limits: Limits): Condition {
+  const named = (model: Model, name: string) => attributeOf(model, name) ?? attributeNamed(model, name)
+  return new WhereParser(limits, new CostBudget(limits), named).object(raw, model, 1)
 }
 
 class WhereParser {
   readonly #limits: Limits
   readonly #budget: CostBudget
+  readonly #named: typeof attributeNamed
   readonly #operands: Json[] | undefined
 
-  constructor(limits: Limits, budget: CostBudget, operands: Json[] | undefined) {
+  constructor(limits: Limits, budget: CostBudget, named: typeof attributeNamed, operands?: Json[]) {
     this.#limits = limits
     this.#budget = budget
+    this.#named = named
     this.#operands = operands
   }
 
@@ -76,7 +84,7 @@ class WhereParser {
     if (association && isJsonObject(raw) && !(association.kind === 'belongsTo' && isComparison(raw))) {
       return this.#related(association, raw, depth)
     }
-    return this.#comparison(storedOrExpression(attributeNamed(model, name)), raw)
+    return this.#comparison(storedOrExpression(this.#named(model, name)), raw)
   }
 
   #related(association: Association, raw: JsonObject, depth: number): Condition {
