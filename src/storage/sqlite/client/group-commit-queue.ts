@@ -208,10 +208,11 @@ export class GroupCommitQueue {
     this.#fairness.ended(now)
     if (done.length === 0) return
     if (this.#notifier.hasListeners) this.#notifier.call()
-    if (++this.#commits < commitsPerCheck && now - this.#checkedAt < checkMs) return
-    this.#commits = 0
+    const isEarly = ++this.#commits < commitsPerCheck
+    if (isEarly && now - this.#checkedAt < checkMs) return
+    if (!isEarly) this.#commits = 0
     this.#checkedAt = now
-    this.#checkpointing = this.#checkpointer?.check()
+    this.#checkpointing = this.#checkpointer?.check(isEarly)
   }
 
   /** Rolls back the batch and runs it again, each statement in a savepoint. */

@@ -24,16 +24,22 @@ export class WalCheckpointer {
   readonly #path: string
   readonly #thread: CheckpointThread
   #truncateAtBytes = truncateBytes
+  #lastBytes = 0
 
   constructor(path: string, thread: CheckpointThread) {
     this.#path = `${path}-wal`
     this.#thread = thread
   }
 
-  /** Called when a check is due; the result is awaited before the next transaction. */
-  check(): Promise<void> | undefined {
+  /**
+   * The result is awaited before the next transaction. A WAL that was checkpointed is written from its beginning again and
+   * keeps its size: `isEarly`, before `commitsPerCheck` commits, only one that has grown is checkpointed.
+   */
+  check(isEarly = false): Promise<void> | undefined {
     const bytes = sizeOf(this.#path)
-    if (bytes < checkpointBytes) return undefined
+    const hasGrown = bytes > this.#lastBytes
+    this.#lastBytes = bytes
+    if (bytes < checkpointBytes || (isEarly && !hasGrown)) return undefined
     this.#thread.run()
     if (bytes < this.#truncateAtBytes) return undefined
     this.#truncateAtBytes = bytes + truncateBytes
