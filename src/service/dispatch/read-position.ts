@@ -33,7 +33,7 @@ export class ReadPosition {
   renew(): Position | undefined {
     if (!this.#isReading) {
       this.#isReading = true
-      setImmediate(() => this.#refresh().catch(this.#onError))
+      setImmediate(() => this.#refresh().catch((error) => this.#failed(error)))
     }
     return this.#position !== undefined && this.#position.length <= longestPosition ? this.#position : undefined
   }
@@ -42,6 +42,11 @@ export class ReadPosition {
   stop(): void {
     this.#isReading = true
     this.#isStopped = true
+  }
+
+  /** A service that closes meanwhile ends the read. */
+  #failed(error: unknown): void {
+    if (!this.#isStopped) this.#onError(error)
   }
 
   /** Resolves when this process has seen a position that a client names; undefined when it has already. */

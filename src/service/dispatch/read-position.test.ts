@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import type { ChangeLog } from '../../storage/change-log.ts'
+import { ReadPosition } from './read-position.ts'
+
+/** A log whose head is read until the test says how that ends. */
+function logThatWaits() {
+  const reads: PromiseWithResolvers<string>[] = []
+  const log = {
+    head() {
+      const read = Promise.withResolvers<string>()
+      reads.push(read)
+      return read.promise
+    },
+    reaches: () => true,
+  }
+  const errors: unknown[] = []
+  const position = new ReadPosition(log as unknown as ChangeLog, (error) => errors.push(error))
+  return { reads, errors, position }
+}
+
+describe('the position that answers name', () => {
+  test('is read beside the requests, once for those of a turn', async () => {
+    const { reads, errors, position } = logThatWaits()
+    assert.equal(position.renew(), undefined)
+    position.renew()
+    await setImmediate()
+    assert.equal(reads.length, 1)
+    reads[0]?.resolve('1')
+    await setImmediate()
+    assert.equal(position.renew(), '1')
+    assert.deepEqual(errors, [])
+  })
+
+  test('that cannot be read is reported, and read again', async () => {
+    const { reads, errors, position } = logThatWaits()
+    position.renew()
+    await setImmediate()
+    reads[0]?.reject(new Error('the server is away'))
+    await setImmediate()
+    assert.deepEqual(errors.map(String), ['Error: the server is away'])
+    position.renew()
+    await setImmediate()
+    assert.equal(reads.length, 2)
+  })
+
+  test('is not read after a service has closed', async () => {
+    const { reads, errors, position } = logThatWaits()
+    position.renew()
+    position.stop()
+    await setImmediate()
+    assert.equal(reads.length, 0)
+    assert.deepEqual(errors, [])
+  })
+
+  test('is not reported when the service closes while it is read', async () => {
+    const { reads, errors, position } = logThatWaits()
+    position.renew()
+    await setImmediate()
+    position.stop()
+    reads[0]?.reject(new Error('database is not open'))
+    await setImmediate()
+    assert.deepEqual(errors, [])
+  })
+})
