@@ -24,13 +24,37 @@ export type Registry<M extends ModelDefinitions, Shared extends AttributeDefinit
  * `primaryKey: true`, however it was declared. `never` is the name of a model that is only known at run time: it may have
  * any attributes.
  */
-export type AttributesOf<M extends ModelDefinitions, N extends keyof M> = Marked<
-  WithShared<[N] extends [never] ? ModelDefinition : M[N], typeof sharedAttributes>,
-  PrimaryKeyName<M[N]>
->
+export type AttributesOf<M extends ModelDefinitions, N extends keyof M> = [N] extends [never]
+  ? Marked<WithShared<ModelDefinition, typeof sharedAttributes>, never>
+  : M[N] extends UsualModel
+    ? M[N]['attributes'] & BuiltIn
+    : Marked<WithShared<M[N], typeof sharedAttributes>, PrimaryKeyName<M[N]>>
 
 /** The name of the primary key. */
-export type PrimaryKeyName<Definition> = [DeclaredKey<Definition>] extends [never] ? 'id' : DeclaredKey<Definition>
+export type PrimaryKeyName<Definition> = Definition extends UsualModel
+  ? 'id'
+  : [DeclaredKey<Definition>] extends [never]
+    ? 'id'
+    : DeclaredKey<Definition>
+
+/**
+ * A model that neither declares its key nor replaces or removes built-in attributes, as most: its attributes need not be
+ * evaluated one by one.
+ */
+export interface UsualModel {
+  readonly primaryKey?: undefined
+  readonly attributes: { readonly [Name in keyof typeof sharedAttributes]?: never } & {
+    readonly [name: string]: UsualAttribute
+  }
+}
+/** The compiler compares an object only with types that name one of its properties. */
+interface UsualAttribute {
+  readonly primaryKey?: false
+  readonly type?: unknown
+  readonly model?: unknown
+  readonly collection?: unknown
+}
+type BuiltIn = Marked<typeof sharedAttributes, 'id'>
 
 /** The definition of the primary key. */
 export type KeyAttribute<M extends ModelDefinitions, N extends keyof M> = AttributesOf<M, N>[PrimaryKeyName<M[N]> &

@@ -1,8 +1,8 @@
 import type { ModelDefinitions } from '../definition.ts'
 import type { AssociationsOf, TargetOf } from './associations-of.ts'
-import type { AttributesOf, ModelName, PrimaryKeyName } from './attributes-of.ts'
+import type { ModelName, PrimaryKeyName } from './attributes-of.ts'
 import type { RecordOf, Simplify } from './record-of.ts'
-import type { Sortable, SortBy } from './sort-of.ts'
+import type { SortBy, SortName } from './sort-of.ts'
 import type { ToOne } from './value-of.ts'
 import type { Where } from './where-of.ts'
 
@@ -37,7 +37,7 @@ export interface Projection<Select, Omitted, Populated> {
 /** The filter, order and page of a list. */
 export interface Criteria<M extends ModelDefinitions, N extends ModelName<M>> {
   readonly where?: Where<M, N>
-  readonly sort?: SortBy<keyof Sortable<M, AttributesOf<M, N>> & string>
+  readonly sort?: SortBy<SortName<M, N>>
   readonly limit?: number
   readonly skip?: number
 }

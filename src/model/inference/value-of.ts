@@ -52,9 +52,9 @@ interface ValueOfType {
 export type Flag<Name extends string> = { readonly [K in Name]: true }
 export type ToOne<Target = string> = { readonly model: Target }
 export type ToMany<Target = string> = { readonly collection: Target }
-/** A computed attribute; with `sql` it can be filtered and sorted. */
 export type Computed = { readonly computed: readonly string[] }
-export type Unsearchable<A> = A extends Computed ? (A extends { readonly sql: unknown } ? never : Computed) : never
+/** Neither filtered nor sorted: hidden attributes, and computed ones without SQL. */
+export type Unsearchable = Flag<'hidden'> | (Computed & { readonly sql?: never })
 export type Timestamp = Flag<'autoCreatedAt'> | Flag<'autoUpdatedAt'>
 export type WithSchema<Input, Output> = {
   readonly schema: {

@@ -3,7 +3,7 @@ import type { ModelDefinitions } from '../definition.ts'
 import type { TargetOf } from './associations-of.ts'
 import type { AttributesOf, ModelName } from './attributes-of.ts'
 import type { Simplify } from './record-of.ts'
-import type { Flag, ToMany, ToOne, TypeOf, Unsearchable, ValueOf } from './value-of.ts'
+import type { ToMany, ToOne, TypeOf, Unsearchable, ValueOf } from './value-of.ts'
 
 /**
  * A condition on the records of a model: comparisons of attributes, all of which must match, and `and`, `or` and `not` of
@@ -21,7 +21,7 @@ interface Combinations<M extends ModelDefinitions, N extends ModelName<M>> {
 }
 
 type Comparisons<M extends ModelDefinitions, A> = {
-  readonly [K in keyof A as A[K] extends Flag<'hidden'> | Unsearchable<A[K]> ? never : K]?: A[K] extends ToMany
+  readonly [K in keyof A as A[K] extends Unsearchable ? never : K]?: A[K] extends ToMany
     ? Where<M, TargetOf<M, A[K]>>
     : Comparison<ValueOf<M, A[K]>, TypeOf<M, A[K]>> | (A[K] extends ToOne ? Where<M, TargetOf<M, A[K]>> : never)
 }
