@@ -32,6 +32,7 @@ before(async () => {
   service = await createService({
     models,
     database: 'sqlite::memory:',
+    shapes: '/v1/shape',
     onError: (error) => reported.push(error),
   })
   server = await service.listen(0)
@@ -76,6 +77,7 @@ const places: Readonly<Record<string, (where: Json) => Promise<Answer>>> = {
   'a live query': (where) => send('POST', '/live', { queries: { q: { model: 'pet', where } } }),
   'a live query that embeds': (where) =>
     send('POST', '/live', { queries: { q: { model: 'owner', populate: { pets: { where } } } } }),
+  'a shape': (where) => send('GET', `/v1/shape?table=pet&offset=-1&where=${encoded(where)}`),
   async 'a request of a batch'(where) {
     const { text, ...answer } = await send('POST', '/batch', [{ method: 'GET', url: `/pet?where=${encoded(where)}` }])
     const [only] = JSON.parse(text) as [{ body?: { limit?: string } }]
