@@ -33,8 +33,12 @@ for (const database of databases) {
     before(async () => {
       opened = await database.open()
       service = (await createService({ models, database: opened.url, populate: false })) as never
-      await ask('POST', '/owner', { name: 'Ann', text: megabyte })
-      for (let index = 0; index < 40; index++) await ask('POST', '/pet', { name: `Rex ${index}`, owner: 1 })
+      const owner = await ask('POST', '/owner', { name: 'Ann', text: megabyte })
+      assert.equal(owner.status, 201, JSON.stringify(owner.body))
+      for (let index = 0; index < 40; index++) {
+        const pet = await ask('POST', '/pet', { name: `Rex ${index}`, owner: 1 })
+        assert.equal(pet.status, 201, JSON.stringify(pet.body))
+      }
     })
     after(async () => {
       await service.close()
