@@ -15,6 +15,7 @@ export const findOne: ReadOperation<RecordInput, RecordResult> = {
     { method: 'GET', path: '/:model/findOne/:record', style: 'shortcut' },
   ],
   parameters: projectionParameters,
+  keepsByKey: true,
   streams: 'record',
   parse: parseRecordInput,
   conditionOf: ({ input, target }) => primaryKeyEquals(target.model, input.id),

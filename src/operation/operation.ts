@@ -170,6 +170,8 @@ interface Description<Input, Result> {
   readonly takesWholeBody?: boolean
   /** The parsed input of a GET depends on its address alone, and is worth keeping: lists are asked for again and again. */
   readonly cachesPlan?: boolean
+  /** Without parameters, the answer depends on the key and on what is embedded alone. */
+  readonly keepsByKey?: boolean
   /** The rule that may refuse it for every record. Those of associations are applied where members change. */
   readonly action?: Action
   /** What `Accept: text/event-stream` at the same address listens to. */

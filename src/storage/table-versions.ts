@@ -1,8 +1,18 @@
+import type { Json } from '../protocol/json.ts'
+
+/** One record of a table. */
+export interface RecordKey {
+  readonly table: string
+  /** Of the key. */
+  readonly column: string
+  readonly id: Json
+}
+
 /** Tells whether tables have changed since they were read, without reading them again. */
 export interface TableVersions {
   /**
-   * A text that differs from an earlier one if any program has committed a change of one of the tables in between. To be asked
+   * A text that differs from an earlier one if any program has committed a change of one of the tables, or of the record, in between. To be asked
    * before the tables are read. It means nothing outside of this process. Undefined: that cannot be told now.
    */
-  of(tables: readonly string[]): string | undefined
+  of(tables: readonly string[], record?: RecordKey): string | undefined
 }

@@ -53,7 +53,7 @@ describe('is found out', () => {
         const found = await search(t, { open, servers: 1, steps: 150, isRuled, fault })
         assert.ok(found.failed)
         if (fault === 'kept answers that miss commits')
-          assert.match(String(found.errorInstance), /the service of this process, list of /)
+          assert.match(String(found.errorInstance), /the service of this process, /)
         if (isRuled) assert.match(String(found.errorInstance), / is undefined, and held was /)
         t.diagnostic(String(found.errorInstance))
       })

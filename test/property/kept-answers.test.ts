@@ -4,16 +4,24 @@ import { describe, mock, test } from 'node:test'
 import { AnswerCache } from '../../src/service/dispatch/answer-cache.ts'
 import { openService } from '../../src/service/open-service.ts'
 import { seed } from '../support/seed.ts'
-import { newFile } from '../support/sqlite.ts'
+import { asOtherProgram, newFile } from '../support/sqlite.ts'
 import { runBesideWriters } from './kept-answers/beside-writers.ts'
 import { run } from './kept-answers/compare.ts'
 import { faults } from './kept-answers/faults.ts'
 import { type Any, config, fill, requestOf } from './kept-answers/models.ts'
+import { countRepeated } from './kept-answers/repeated.ts'
 
 /*
  * Questions that are asked again and again between random writes of several services and programs, in this process and in others:
  * a service that keeps answers says and tells the same as one that keeps nothing, to every requester.
  */
+
+/** With a model whose table another program has made, where letter case makes no difference to a key. */
+const withBoxes = (path: string) => {
+  const box = { attributes: { createdAt: false, updatedAt: false, id: { type: 'string' }, name: { type: 'string' } } }
+  const { models, ...rest } = config(path)
+  return { ...rest, models: { ...models, box: { ...box, access: 'public' } } }
+}
 
 describe('answers that are kept', () => {
   test('are those of a service that keeps nothing, between writes of several processes', async (t) => {
@@ -75,6 +83,57 @@ describe('answers that are kept', () => {
       sql.exec(`update city set name = 'later ${number}' where id = 1`)
       assert.equal(await firstName(), `later ${number}`, name)
     }
+  })
+
+  test('are not given again after any change of the record, by its key or by another one', async () => {
+    const path = newFile()
+    asOtherProgram(
+      path,
+      "create table box (id text primary key collate nocase, name text); insert into box values ('a', 'first')",
+    )
+    await using service = await openService(withBoxes(path))
+    using sql = new DatabaseSync(path)
+    await fill(service)
+    sql.exec("pragma foreign_keys = off; insert into chip values (1, 'one'), (2, 'two')")
+    const answered = async (question: string) => {
+      const { status, body } = await service.handle(requestOf(question, { city: 'all' }))
+      return status === 200 ? Object.values(JSON.parse((body as Any).encoded)).join(' ') : status
+    }
+    /** What other programs execute, and what the question is answered with after it. */
+    const changes: readonly (readonly [name: string, sql: string, question: string, answer: unknown])[] = [
+      ['an update', "update chip set code = 'uno' where id = 1", '/chip/1', '1 uno'],
+      ['an update of its key', 'update city set id = 50 where id = 1', '/city/1', 404],
+      ['another record gets its key', 'update city set id = 1 where id = 3', '/city/1', '1 c'],
+      ['it is replaced', "insert or replace into city (id, name) values (1, 'new')", '/city/1', '1 new'],
+      ['another key is moved to it', "update or replace city set id = 1, name = 'x' where id = 2", '/city/1', '1 x'],
+      ['it is replaced by another', "insert or replace into chip (id, code) values (9, 'uno')", '/chip/1', 404],
+      ['it is replaced by an update', "update or replace chip set code = 'uno' where id = 2", '/chip/9', 404],
+      ['letter case', "update box set name = 'second' where id = 'a'", '/box/A', 'a second'],
+      ['it is destroyed', 'delete from chip where id = 2', '/chip/2', 404],
+      ['its log is deleted', "update city set name = 'y'; delete from keelson_log", '/city/1', '1 y'],
+      ['many rows', "update city set name = 'z';".repeat(300), '/city/1', '1 z'],
+    ]
+    for (const [name, text, question, answer] of changes) {
+      const before = await answered(question)
+      for (let count = 0; count < 3; count++) assert.equal(await answered(question), before)
+      sql.exec(`begin; ${text}; commit`)
+      assert.equal(await answered(question), answer, name)
+    }
+  })
+
+  test('of a record are given again after changes of others', async () => {
+    const path = newFile()
+    await using service = await openService(config(path))
+    using repeated = countRepeated()
+    using sql = new DatabaseSync(path)
+    await fill(service)
+    const ask = () => service.handle(requestOf('/city/1', { city: 'all' }))
+    await ask()
+    for (let count = 0; count < 5; count++) {
+      sql.exec(`update city set name = 'other ${count}' where id = 2`)
+      await ask()
+    }
+    assert.equal(repeated.count, 5)
   })
 
   test('take no more memory than maxKeptBytes', async () => {

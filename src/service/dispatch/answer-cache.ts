@@ -1,30 +1,39 @@
 import { modelsIn } from '../../access/condition-parts.ts'
 import type { Access } from '../../access/policy.ts'
 import { readRulesOf } from '../../access/read-rules.ts'
-import type { Condition, Populate } from '../../criteria/criteria.ts'
 import { type Model, type Models, originalOf } from '../../model/model.ts'
+import type { RecordInput } from '../../operation/fetch-one.ts'
 import type { FindInput } from '../../operation/find-input.ts'
-import { EncodedJson } from '../../protocol/json.ts'
+import type { Json } from '../../protocol/json.ts'
 import type { ServiceRequest, ServiceResponse } from '../../protocol/request.ts'
 import type { Store } from '../../storage/store.ts'
-import type { TableVersions } from '../../storage/table-versions.ts'
+import type { RecordKey, TableVersions } from '../../storage/table-versions.ts'
+import { getOrInsertComputed } from '../../support/get-or-insert-computed.ts'
 import type { Limits } from '../../support/limits.ts'
-import { involvedModels } from '../live/query-dependencies.ts'
 import { isKnown } from './entity-tag.ts'
+import { type Kept, KeptBytes } from './kept-bytes.ts'
+import { modelsEmbedded, modelsNamed, modelsOfList } from './read-models.ts'
 import type { Plan } from './resolve.ts'
 
-/** The answer to one plan for all requesters with the same rules. */
+/** The answers to one plan, or of the records of one model, to all requesters with the same rules. */
 interface Variant {
-  readonly tables: readonly string[]
-  answer: ServiceResponse | undefined
-  /** Of the tables, before they were read. */
-  versions: string | undefined
-  bytes: number
+  /** Undefined: the answers are not kept. */
+  readonly tables: readonly string[] | undefined
+  /** By the key of the record; the answer to a list has none. */
+  readonly places: Map<Json | undefined, Place>
+}
+
+interface Variants {
+  /** Whose rules decide what is answered. */
+  readonly models: readonly Model[]
+  /** Any record of these may, whatever the rules. */
+  readonly read: readonly Model[]
+  readonly byRules: Map<string, Variant>
 }
 
 /** A request whose answer may be kept. */
 export interface Asked {
-  readonly variant: Variant
+  readonly place: Place
   readonly versions: string
   /** What was answered the last time, if nothing that it depends on has changed. */
   readonly answer: ServiceResponse | undefined
@@ -32,93 +41,117 @@ export interface Asked {
 
 /** For one plan: requesters past this number replace the first. */
 const maxVariants = 16
-/** One answer takes at most this part of the cache. */
-const largestPart = 8
-/** Of an answer without its text, and of what it is found by. */
-const overheadBytes = 1000
 
 /**
- * Answers to lists that are asked for again, while nothing has changed that they were made of: the plan, the outcome of the
- * rules, and the versions of all tables that the plan reads or that a condition or a rule passes through.
+ * Answers to lists and of records that are asked for again, while nothing has changed that they were made of: the plan or the key, the outcome
+ * of the rules, and the versions of the record and of all tables that the plan reads or that a condition or a rule passes through.
  */
 export class AnswerCache {
   readonly #versions: TableVersions
   readonly #models: Models
-  readonly #maxBytes: number
-  readonly #plans = new WeakMap<Plan, { readonly models: readonly Model[]; readonly variants: Map<string, Variant> }>()
-  /** In the order of use. */
-  readonly #kept = new Set<Variant>()
-  #bytes = 0
+  readonly #kept: KeptBytes
+  readonly #lists = new WeakMap<Plan, Variants>()
+  /** By the model as the requester sees it. */
+  readonly #records = new WeakMap<Model, Variants>()
 
   constructor(versions: TableVersions, models: Models, maxBytes: number) {
     this.#versions = versions
     this.#models = models
-    this.#maxBytes = maxBytes
+    this.#kept = new KeptBytes(maxBytes)
   }
 
   /** To be asked before anything is read. Undefined: the answer is not kept. */
   ask(plan: Plan, access: Access | undefined): Asked | undefined {
-    const variant = this.#variantOf(plan, access)
-    if (!variant) return undefined
-    const versions = this.#versions.of(variant.tables)
+    const { isKept: isList, input, match } = plan
+    const variants = isList ? this.#listsOf(plan) : this.#recordsOf(plan)
+    const { tables, places } = this.#variantOf(variants, access)
+    if (!tables) return undefined
+    const id = isList ? undefined : (input as RecordInput).id
+    const place = places.get(id) ?? new Place(places, id, isList ? undefined : match.model)
+    const versions = this.#versions.of(tables, place.record)
     if (versions === undefined) return undefined
-    const answer = variant.versions === versions ? variant.answer : undefined
-    if (answer) this.#use(variant)
-    return { variant, versions, answer }
+    const answer = place.versions === versions ? place.answer : undefined
+    if (answer) this.#kept.use(place)
+    return { place, versions, answer }
   }
 
-  keep({ variant, versions }: Asked, answer: ServiceResponse): void {
-    this.#drop(variant)
-    const bytes = bytesOf(answer)
-    if (bytes > this.#maxBytes / largestPart) return
-    Object.assign(variant, { answer, versions, bytes })
-    this.#kept.add(variant)
-    this.#bytes += bytes
-    for (const oldest of this.#kept) {
-      if (this.#bytes <= this.#maxBytes) return
-      this.#drop(oldest)
-    }
+  keep({ place, versions }: Asked, answer: ServiceResponse): void {
+    // Another request for the same may have been faster.
+    if (place.found && place.found !== place) this.#kept.drop(place.found)
+    place.enter()
+    this.#kept.keep(place, versions, answer)
   }
 
   /** Of the answers that are kept now. */
   get bytes(): number {
-    return this.#bytes
+    return this.#kept.bytes
   }
 
-  #use(variant: Variant): void {
-    this.#kept.delete(variant)
-    this.#kept.add(variant)
+  #listsOf(plan: Plan): Variants {
+    return getOrInsertComputed(this.#lists, plan, () => {
+      const { criteria, populate } = plan.input as FindInput
+      const models = modelsOfList(plan.match.model, criteria, populate, this.#models)
+      return { models, read: models, byRules: new Map() }
+    })
   }
 
-  #drop(variant: Variant): void {
-    if (!this.#kept.delete(variant)) return
-    this.#bytes -= variant.bytes
-    variant.answer = undefined
+  #recordsOf({ match: { model }, input }: Plan): Variants {
+    return getOrInsertComputed(this.#records, model, () => {
+      const read = modelsEmbedded((input as RecordInput).populate, this.#models)
+      return { models: [originalOf(model), ...read], read, byRules: new Map() }
+    })
   }
 
-  #variantOf(plan: Plan, access: Access | undefined): Variant | undefined {
-    let known = this.#plans.get(plan)
-    if (!known) {
-      known = { models: [...readBy(plan, this.#models)], variants: new Map() }
-      this.#plans.set(plan, known)
-    }
-    const { models, variants } = known
+  #variantOf({ models, read, byRules }: Variants, access: Access | undefined): Variant {
     const rules = readRulesOf(models, access)
     const key = access ? rules.key : 'everything'
-    const found = variants.get(key)
+    const found = byRules.get(key)
     if (found) return found
-    const through = rules.conditions.flatMap((condition) => [...modelsIn(condition)])
-    const all = [...new Set([...models, ...named(through, this.#models)])]
+    const through = modelsNamed(
+      rules.conditions.flatMap((condition) => [...modelsIn(condition)]),
+      this.#models,
+    )
     // The function of a computed attribute may depend on anything.
-    if (all.some(({ computed }) => computed.size > 0)) return undefined
-    const variant = { tables: all.map(({ table }) => table), answer: undefined, versions: undefined, bytes: 0 }
-    if (variants.size >= maxVariants) {
-      const [oldest, replaced] = variants.entries().next().value as [string, Variant]
-      this.#drop(replaced)
-      variants.delete(oldest)
+    const isComputed = [...models, ...through].some(({ computed }) => computed.size > 0)
+    const tables = [...new Set([...read, ...through].map(({ table }) => table))]
+    const variant = { tables: isComputed ? undefined : tables, places: new Map() }
+    if (byRules.size >= maxVariants) {
+      const [oldest, { places }] = byRules.entries().next().value as [string, Variant]
+      for (const place of places.values()) this.#kept.drop(place)
+      byRules.delete(oldest)
     }
-    variants.set(key, variant)
+    byRules.set(key, variant)
     return variant
+  }
+}
+
+/** Where the answer to a list or of a record is found. */
+class Place implements Kept {
+  readonly #places: Map<Json | undefined, Place>
+  readonly #id: Json | undefined
+  readonly record: RecordKey | undefined
+  answer: ServiceResponse | undefined = undefined
+  versions: string | undefined = undefined
+  bytes = 0
+
+  /** `model`: of a record. */
+  constructor(places: Map<Json | undefined, Place>, id: Json | undefined, model: Model | undefined) {
+    this.#places = places
+    this.#id = id
+    this.record = model && { table: model.table, column: model.primaryKey.column, id: id as Json }
+  }
+
+  /** The one that is found. */
+  get found(): Place | undefined {
+    return this.#places.get(this.#id)
+  }
+
+  enter(): void {
+    this.#places.set(this.#id, this)
+  }
+
+  onDrop(): void {
+    this.#places.delete(this.#id)
   }
 }
 
@@ -129,36 +162,6 @@ export const answerCacheOf = (
   { maxKeptBytes }: Limits,
 ): AnswerCache | undefined =>
   versions && maxKeptBytes > 0 ? new AnswerCache(versions, models, maxKeptBytes) : undefined
-
-/** At most: parts may be joined to a text, and characters may have two bytes in memory. */
-function bytesOf({ body }: ServiceResponse): number {
-  if (!(body instanceof EncodedJson)) return Number.POSITIVE_INFINITY
-  const { parts } = body
-  const bytes = parts ? 3 * parts.reduce((sum, { length }) => sum + length, 0) : 2 * body.encoded.length
-  return bytes + overheadBytes
-}
-
-const named = (names: Iterable<string>, models: Models): readonly Model[] =>
-  [...names].flatMap((name) => models.get(name) ?? [])
-
-/** Every model whose records a list depends on, whatever the rules. */
-function readBy({ match, input }: Plan, models: Models): ReadonlySet<Model> {
-  const find = input as FindInput
-  const found = new Set<Model>()
-  for (const model of involvedModels(originalOf(match.model), find)) found.add(model)
-  const through = (condition: Condition): void => {
-    for (const model of named(modelsIn(condition), models)) found.add(model)
-  }
-  const throughPopulates = (populates: readonly Populate[]): void => {
-    for (const { criteria, populate } of populates) {
-      through(criteria.where)
-      throughPopulates(populate)
-    }
-  }
-  through(find.criteria.where)
-  throughPopulates(find.populate)
-  return found
-}
 
 /** An answer that was made without regard to `If-None-Match`, for one request. */
 export function answerAgain(

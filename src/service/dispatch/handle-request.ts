@@ -93,7 +93,7 @@ function answerFor(
   const plan = planOf(authorization.access, context, request)
   if (plan.match.operation.effect === 'writes') return answerWrite(plan, authorization, context, request)
   const position = context.position.latest ?? context.position.renew()
-  const asked = plan.isKept ? askAgain(plan, authorization, context, request) : undefined
+  const asked = plan.isKept || plan.isOfRecord ? askAgain(plan, authorization, context, request) : undefined
   if (asked?.answer) return answerAgain(asked.answer, request, position)
   const invocation = invocationOf(plan, authorization.requester, request, undefined)
   const result = request.peer

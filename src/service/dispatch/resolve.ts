@@ -19,6 +19,8 @@ export interface Plan {
   readonly input: unknown
   /** Requests for the same address get this object. */
   readonly isKept: boolean
+  /** A record by its key, without parameters: the answer may be kept by the key. */
+  readonly isOfRecord: boolean
 }
 
 /** A longer query string is rarely sent twice. */
@@ -42,6 +44,7 @@ export function planOf(
   const match = seen.variants ? variantOf(seen, request) : seen
   const plan: Plan = {
     isKept: kept !== undefined && match.operation.cachesPlan === true,
+    isOfRecord: match.operation.keepsByKey === true && query === '' && method === 'GET' && body === undefined,
     match,
     input: match.operation.parse(readParameters(request, match, access, context, laterValue), match, services),
   }

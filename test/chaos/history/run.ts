@@ -6,7 +6,7 @@ import { type InProcess, openInProcess } from './in-process.ts'
 import { Fences, fenceMark, Listener } from './listener.ts'
 import { Marks } from './marks.ts'
 import { modelNames, type Truth } from './models.ts'
-import { RepeatedLists } from './repeated-lists.ts'
+import { RepeatedReads } from './repeated-reads.ts'
 import { Server } from './server.ts'
 import type { Step, Treatment, Write } from './steps.ts'
 import { Violation } from './view.ts'
@@ -20,8 +20,8 @@ export interface History {
   readonly events: number
   /** How often what a listener held was compared with what was true. */
   readonly compared: number
-  /** How often the answer to a list that was asked for before was compared with the tables. */
-  readonly lists: number
+  /** How often answers to what was asked for before were compared with the tables. */
+  readonly reads: number
 }
 
 /** An event that has not arrived within this time is missing. */
@@ -63,7 +63,7 @@ class World implements AsyncDisposable {
   readonly #writer: Writer
   readonly #fences = new Fences()
   readonly #marks = new Marks()
-  readonly #lists: RepeatedLists
+  readonly #reads: RepeatedReads
   #listeners: ConnectedListener[] = []
   readonly #all: Listener[] = []
   readonly #underWay = new Set<Promise<void>>()
@@ -80,7 +80,7 @@ class World implements AsyncDisposable {
     this.#inProcess = inProcess
     this.foreignWriter = foreignWriter
     this.#writer = new Writer(servers, foreignWriter, this.#marks)
-    this.#lists = new RepeatedLists(servers, inProcess, settings.isRuled)
+    this.#reads = new RepeatedReads(servers, inProcess, settings.isRuled)
   }
 
   static async open(database: string, settings: Settings): Promise<World> {
@@ -152,7 +152,7 @@ class World implements AsyncDisposable {
 
   /** While nothing is written, every service must answer with what the tables hold. */
   async askAgain(): Promise<void> {
-    if (this.#underWay.size === 0) await this.#lists.check()
+    if (this.#underWay.size === 0) await this.#reads.check()
   }
 
   /** All listeners resume and receive the rest, and every acknowledged write is among it. */
@@ -180,7 +180,7 @@ class World implements AsyncDisposable {
       listeners: this.#all.length,
       events: this.#all.reduce((sum, { events }) => sum + events, 0),
       compared: this.#all.reduce((sum, { compared }) => sum + compared, 0),
-      lists: this.#lists.compared,
+      reads: this.#reads.compared,
     }
   }
 

@@ -6,6 +6,7 @@ import { SqliteTableVersions } from '../../../src/storage/sqlite/change-log/tabl
 /** What is broken on purpose, in this process. */
 export const faults = [
   'the versions of embedded models are forgotten',
+  'the version of a record is that of another',
   'the values of the rule are left out of the key',
   'writes of other programs are not seen',
 ] as const
@@ -32,8 +33,12 @@ function plantIn(fault: Fault, known: Map<string, string | undefined>) {
   const { ask } = AnswerCache.prototype
   switch (fault) {
     case 'the versions of embedded models are forgotten':
-      return mock.method(SqliteTableVersions.prototype, 'of', function (this: SqliteTableVersions, tables) {
-        return of.call(this, tables.slice(0, 1))
+      return mock.method(SqliteTableVersions.prototype, 'of', function (this: SqliteTableVersions, tables, record) {
+        return of.call(this, tables.slice(0, record ? 0 : 1), record)
+      } satisfies typeof of)
+    case 'the version of a record is that of another':
+      return mock.method(SqliteTableVersions.prototype, 'of', function (this: SqliteTableVersions, tables, record) {
+        return of.call(this, tables, record && { ...record, id: 1 + (record.id as number) })
       } satisfies typeof of)
     case 'the values of the rule are left out of the key': {
       const firsts = new Map<string, Parameters<typeof ask>[1]>()
@@ -45,9 +50,9 @@ function plantIn(fault: Fault, known: Map<string, string | undefined>) {
       } satisfies typeof ask)
     }
     case 'writes of other programs are not seen':
-      return mock.method(SqliteTableVersions.prototype, 'of', function (this: SqliteTableVersions, tables) {
-        const key = tables.join()
-        if (!known.has(key)) known.set(key, of.call(this, tables))
+      return mock.method(SqliteTableVersions.prototype, 'of', function (this: SqliteTableVersions, tables, record) {
+        const key = JSON.stringify([tables, record])
+        if (!known.has(key)) known.set(key, of.call(this, tables, record))
         return known.get(key)
       } satisfies typeof of)
   }

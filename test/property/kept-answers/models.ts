@@ -43,6 +43,8 @@ const models = {
     },
     access: 'public',
   },
+  /** Here a record may be replaced by one with another key. */
+  chip: { attributes: { ...timeless, code: { type: 'string', unique: true } }, access: 'public' },
   /** Marks moments in the log. No question is about it. */
   mark: { attributes: { ...timeless, name: { type: 'string' } }, access: 'public' },
 } as const
@@ -67,6 +69,9 @@ export const questions = [
   '/owner?where={"pets":{"visits":{"note":"a"}}}&populate=false',
   '/visit?limit=9',
   '/city/1',
+  '/chip/1',
+  '/chip/2',
+  '/chip/3',
   '/owner/2',
   '/pet/3',
   '/pet/3?populate=owner',

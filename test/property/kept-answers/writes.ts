@@ -39,6 +39,10 @@ const bySql = {
   'SQL that is rolled back': ({ name }: Write) => `begin; update pet set name = 'not ${name}'; rollback`,
   'a key that is used again': ({ other, name }: Write) =>
     `begin; delete from visit where id = ${other}; insert into visit (id, note, pet) values (${other}, '${name}', 1); commit`,
+  'a key that changes': ({ id, other }: Write) =>
+    `begin; update visit set id = 99 where id = ${id}; update visit set id = ${id} where id = ${other}; update visit set id = ${other} where id = 99; commit`,
+  'a record that replaces another': ({ id, name }: Write) =>
+    `insert or replace into visit (id, note, pet) values (${id}, '${name}', 2); insert or replace into chip (id, code) values (${id}, '${name}')`,
   'a trimmed log': ({ id }: Write) =>
     `delete from keelson_log where seq < (select max(seq) from keelson_log) - ${id * 10}`,
 } as const

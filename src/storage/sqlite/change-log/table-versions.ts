@@ -1,12 +1,13 @@
 import { logTable } from '../../capture.ts'
-import type { TableVersions } from '../../table-versions.ts'
+import type { RecordKey, TableVersions } from '../../table-versions.ts'
 import type { Connection } from '../client/connection.ts'
+import { RecordVersions } from './record-versions.ts'
 
 /** More new rows than this are not looked through: all tables count as changed. */
 const maxRows = 256
 
 /**
- * A counter for each table, moved by the rows of the log. SQLite tells a connection by its `data_version` whether any other
+ * A counter for each table and each record, moved by the rows of the log. SQLite tells a connection by its `data_version` whether any other
  * has committed, in this process or in another, so the log is read only then. A commit that the rows of the log
  * do not explain, such as a change of the schema, moves all counters.
  */
@@ -14,6 +15,7 @@ export class SqliteTableVersions implements TableVersions {
   readonly #reading: Connection
   readonly #isCaptured: () => boolean
   readonly #counters = new Map<string, number>()
+  readonly #records = new RecordVersions()
   /** Of all tables. */
   #common = 0
   #seen: unknown
@@ -27,7 +29,7 @@ export class SqliteTableVersions implements TableVersions {
     this.#isCaptured = isCaptured
   }
 
-  of(tables: readonly string[]): string | undefined {
+  of(tables: readonly string[], record?: RecordKey): string | undefined {
     // An open snapshot would see neither later commits nor later rows.
     if (this.#reading.inTransaction) return undefined
     try {
@@ -40,6 +42,7 @@ export class SqliteTableVersions implements TableVersions {
     if (!this.#isTold) return undefined
     let text = String(this.#common)
     for (const table of tables) text += `.${this.#counters.get(table) ?? 0}`
+    if (record) text += `.${this.#records.of(record) ?? `all ${this.#counters.get(record.table) ?? 0}`}`
     return text
   }
 
@@ -48,10 +51,14 @@ export class SqliteTableVersions implements TableVersions {
     const schema = this.#one('pragma schema_version')
     if (schema !== this.#schema) {
       this.#isTold = this.#isCaptured()
+      this.#records.readSchema(this.#reading)
       this.#schema = schema
       this.#last = undefined
     }
-    if (!this.#countNewRows()) this.#common++
+    if (!this.#countNewRows()) {
+      this.#common++
+      this.#records.countAll()
+    }
     this.#seen = version
   }
 
@@ -59,13 +66,15 @@ export class SqliteTableVersions implements TableVersions {
   #countNewRows(): boolean {
     const last = this.#last
     if (last !== undefined && this.#one(`select at from ${logTable} where seq = ?`, last.seq) === last.at) {
-      const text = `select seq, at, model from ${logTable} where seq > ? order by seq limit ${maxRows + 1}`
+      const text = `select seq, at, model, ${this.#records.columns} from ${logTable} where seq > ? order by seq limit ${maxRows + 1}`
       const rows = this.#reading.read(text, [last.seq])
       const [end] = rows.slice(-1)
       // The numbers of the log have no gaps: what is missing was deleted.
       if (end && rows.length <= maxRows && Number(end[0]) - Number(last.seq) === rows.length) {
-        for (const [, , table] of rows)
+        for (const [, , table, ...change] of rows) {
           this.#counters.set(table as string, (this.#counters.get(table as string) ?? 0) + 1)
+          this.#records.count(table as string, ...(change as [unknown, unknown, unknown]))
+        }
         this.#last = { seq: end[0], at: end[1] }
         return true
       }

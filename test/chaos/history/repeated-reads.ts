@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { JsonObject } from '../../../src/protocol/json.ts'
 import type { InProcess } from './in-process.ts'
 import { headersOf, queryOf, whereOf } from './listener.ts'
-import { memberships, modelNames } from './models.ts'
+import { fenceId, memberships, modelNames } from './models.ts'
 import { userNames } from './rules.ts'
 import type { Server } from './server.ts'
 import { followsMembers, Violation, type Watching } from './view.ts'
@@ -11,10 +11,10 @@ import { followsMembers, Violation, type Watching } from './view.ts'
 const listsPerCheck = 3
 
 /**
- * The same lists, asked for again and again at every service: each keeps answers of its own. They must be what the tables hold, which
+ * The same lists and records, asked for again and again at every service: each keeps answers of its own. They must be what the tables hold, which
  * is read in this process, where no answer is kept.
  */
-export class RepeatedLists {
+export class RepeatedReads {
   readonly #servers: readonly Server[]
   readonly #inProcess: InProcess
   readonly #lists: readonly Watching[]
@@ -54,6 +54,9 @@ export class RepeatedLists {
         const difference = differenceOf(records, expected)
         if (difference) return fail(`${service}, list of ${model} as ${watching.user}: ${difference}`)
         tags.add(response.headers.get('etag'))
+        const mark = await markOf(await send(`/${model}/${fenceId}`, { headers: headersOf(watching) }))
+        if (mark !== expected.find(({ id }) => id === fenceId)?.mark)
+          return fail(`${service}, ${model} ${fenceId}: ${mark}`)
         this.compared++
       }
     if (tags.size > 1) return fail(`one list of ${watching.model} has the tags ${[...tags].join(' ')}`)
@@ -79,6 +82,8 @@ export class RepeatedLists {
     return JSON.parse(JSON.stringify(data)) as JsonObject[]
   }
 }
+
+const markOf = async (response: Response) => ((await response.json()) as JsonObject).mark
 
 function differenceOf(records: readonly JsonObject[], expected: readonly JsonObject[]): string | undefined {
   if (records.length !== expected.length) return `${records.length} records, and ${expected.length} are stored`

@@ -1,0 +1,71 @@
+import { EncodedJson } from '../../protocol/json.ts'
+import type { ServiceResponse } from '../../protocol/request.ts'
+
+/** A place for one answer. */
+export interface Kept {
+  answer: ServiceResponse | undefined
+  /** Of what it was read from, before it was read. */
+  versions: string | undefined
+  bytes: number
+  /** To be called when the answer is dropped. */
+  onDrop(): void
+}
+
+/** One answer takes at most this part of all. */
+const largestPart = 8
+/** Of an answer without its text, and of what it is found by. */
+const overheadBytes = 1000
+
+/** The answers that are kept, in the order of use: the last ones, as many as there are bytes for. */
+export class KeptBytes {
+  readonly #maxBytes: number
+  readonly #kept = new Set<Kept>()
+  /** Of the answers that are kept now. */
+  bytes = 0
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
+
+  keep(place: Kept, versions: string, answer: ServiceResponse): void {
+    if (this.#kept.delete(place)) this.bytes -= place.bytes
+    const bytes = bytesOf(answer)
+    if (bytes > this.#maxBytes / largestPart) {
+      clear(place)
+      return
+    }
+    place.answer = answer
+    place.versions = versions
+    place.bytes = bytes
+    this.#kept.add(place)
+    this.bytes += bytes
+    for (const oldest of this.#kept) {
+      if (this.bytes <= this.#maxBytes) return
+      this.drop(oldest)
+    }
+  }
+
+  use(place: Kept): void {
+    this.#kept.delete(place)
+    this.#kept.add(place)
+  }
+
+  drop(place: Kept): void {
+    if (!this.#kept.delete(place)) return
+    this.bytes -= place.bytes
+    clear(place)
+  }
+}
+
+function clear(place: Kept): void {
+  place.answer = undefined
+  place.onDrop()
+}
+
+/** At most: parts may be joined to a text, and characters may have two bytes in memory. */
+function bytesOf({ body }: ServiceResponse): number {
+  if (!(body instanceof EncodedJson)) return Number.POSITIVE_INFINITY
+  const { parts } = body
+  const bytes = parts ? 3 * parts.reduce((sum, { length }) => sum + length, 0) : 2 * body.encoded.length
+  return bytes + overheadBytes
+}

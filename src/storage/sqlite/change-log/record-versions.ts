@@ -1,0 +1,70 @@
+import type { RecordKey } from '../../table-versions.ts'
+import type { Connection } from '../client/connection.ts'
+
+/** Once more records have changed than this, all count as changed. */
+const maxRecords = 20_000
+
+/**
+ * When single records were changed, as rows of the log tell. The log does not tell what `insert or replace` deletes, so this is known
+ * of tables only where nothing but the key is unique, and where the key is the number of the row: what is replaced has the key
+ * of what replaces it.
+ */
+export class RecordVersions {
+  readonly #changes = new Map<string, number>()
+  #count = 0
+  /** Of all records. */
+  #common = 0
+  /** The column of the key, by table. */
+  #keys: ReadonlyMap<string, string> = new Map()
+  #keyBefore = 'null'
+
+  /** To be called whenever the schema may have changed. */
+  readSchema(reading: Connection): void {
+    const rows = reading.read(tablesWithRowKeys, []) as readonly (readonly [table: string, column: string])[]
+    this.#keys = new Map(rows.filter(([table, column]) => isPlain(table) && isPlain(column)))
+    const cases = [...this.#keys].map(([table, column]) => `when '${table}' then json_extract(before, '$."${column}"')`)
+    this.#keyBefore = cases.length === 0 ? 'null' : `case model ${cases.join(' ')} end`
+    this.countAll()
+  }
+
+  /** Selects what `count` needs of a row of the log. */
+  get columns(): string {
+    return `id, verb, case verb when 'updated' then ${this.#keyBefore} end`
+  }
+
+  count(table: string, id: unknown, verb: unknown, keyBefore: unknown): void {
+    if (!this.#keys.has(table)) return
+    const key = /^\[(-?\d+)\]$/.exec(id as string)?.[1]
+    if (key === undefined || (verb === 'updated' && keyBefore === null)) {
+      this.countAll()
+      return
+    }
+    this.#change(table, key)
+    if (verb === 'updated' && String(keyBefore) !== key) this.#change(table, String(keyBefore))
+    if (this.#changes.size > maxRecords) this.countAll()
+  }
+
+  /** All records may have changed. */
+  countAll(): void {
+    this.#changes.clear()
+    this.#common++
+  }
+
+  /** Differs after a change of the record; undefined: only the version of its table can tell. */
+  of({ table, column, id }: RecordKey): string | undefined {
+    if (!Number.isSafeInteger(id) || this.#keys.get(table) !== column) return undefined
+    return `${this.#common}:${this.#changes.get(`${table} ${id}`) ?? 0}`
+  }
+
+  #change(table: string, key: string): void {
+    this.#changes.set(`${table} ${key}`, ++this.#count)
+  }
+}
+
+/** Without any unique index, a key is the number of the row. */
+const tablesWithRowKeys = `select t.name, c.name from pragma_table_list t join pragma_table_info(t.name) c on c.pk > 0
+  where t.schema = 'main' and t.type = 'table'
+    and not exists (select 1 from pragma_index_list(t.name) i where i."unique")
+  group by t.name having count(*) = 1`
+
+const isPlain = (name: string): boolean => /^\w+$/.test(name)
