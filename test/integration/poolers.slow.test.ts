@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { createService, job } from '../../src/index.ts'
 import { connector } from '../../src/storage/postgres/client/connect.ts'
@@ -6,6 +7,7 @@ import { poolsTransactions } from '../../src/storage/postgres/client/detect-pool
 import { PostgresDriver } from '../../src/storage/postgres/client/driver.ts'
 import { postgresError } from '../../src/storage/postgres/errors.ts'
 import { defaultLimits, type Limits } from '../../src/support/limits.ts'
+import { Command, folder, root } from '../support/command.ts'
 import { eventually } from '../support/eventually.ts'
 import { connected, type FreshDatabase, freshDatabase, missingPostgres, postgresForTests } from '../support/postgres.ts'
 import { openTestStore, summarize } from '../support/postgres-store.ts'
@@ -224,26 +226,25 @@ describe('PgBouncer in transaction mode', { skip: missing ?? false }, () => {
       assert.deepEqual(await database.query(sleeping), [])
     })
 
-    test('is cancelled when its reader has gone, and statements of other clients are not', {
-      timeout: 120_000,
-    }, async () => {
-      await using database = await fresh()
-      await using bouncer = await pgBouncer(database.url, 'transaction', { poolSize: 6 })
-      await using driver = await driverOf(bouncer.url, { statementTimeoutMs: 100_000 })
-      await using other = await driverOf(bouncer.url)
-      // Its connections have been served by processes that others use by now.
-      await Promise.all(Array.from({ length: 8 }, (_, n) => driver.read(statement(`select ${n}`))))
-      const others = Promise.all(
-        Array.from({ length: 3 }, () => other.read(statement('select pg_sleep(2) is not null'))),
-      )
-      const gone = new AbortController()
-      const reads = [1, 2].map((n) => driver.read(statement(`select pg_sleep(6${n})`), { signal: gone.signal }))
-      await eventually(async () => (await database.query(sleeping)).length === 2)
-      gone.abort()
-      for (const { status } of await Promise.allSettled(reads)) assert.equal(status, 'rejected')
-      await eventually(async () => (await database.query(sleeping)).length === 0)
-      assert.deepEqual(await others, Array(3).fill([['t']]))
-    })
+    for (const isTls of [false, true])
+      test(`is cancelled when its reader has gone${isTls ? ', with TLS' : ''}`, { timeout: 120_000 }, async () => {
+        await using database = await fresh()
+        await using bouncer = await pgBouncer(database.url, 'transaction', { poolSize: 6, isTls })
+        await using driver = await driverOf(bouncer.url, { statementTimeoutMs: 100_000 })
+        await using other = await driverOf(bouncer.url)
+        // Statements of other clients are not cancelled: its connections have been served by processes that others use by now.
+        await Promise.all(Array.from({ length: 8 }, (_, n) => driver.read(statement(`select ${n}`))))
+        const others = Promise.all(
+          Array.from({ length: 3 }, () => other.read(statement('select pg_sleep(2) is not null'))),
+        )
+        const gone = new AbortController()
+        const reads = [1, 2].map((n) => driver.read(statement(`select pg_sleep(6${n})`), { signal: gone.signal }))
+        await eventually(async () => (await database.query(sleeping)).length === 2)
+        gone.abort()
+        for (const { status } of await Promise.allSettled(reads)) assert.equal(status, 'rejected')
+        await eventually(async () => (await database.query(sleeping)).length === 0)
+        assert.deepEqual(await others, Array(3).fill([['t']]))
+      })
   })
 
   describe('what ends', () => {
@@ -342,6 +343,29 @@ describe('PgBouncer in transaction mode', { skip: missing ?? false }, () => {
         assert.deepEqual(runs, ['first Rex', 'second Tom'])
       })
     }
+
+    test('when the process is killed, another runs what had not ended', { timeout: 120_000 }, async () => {
+      await using database = await fresh()
+      await using bouncer = await pgBouncer(database.url, 'transaction', { poolSize: 6 })
+      const cwd = folder({
+        'holder.mjs': `import { createService, job } from ${JSON.stringify(join(root, 'src/index.ts'))}
+          const mail = job('mail', () => { console.log('running'); return new Promise(() => {}) })
+          const service = await createService({
+            database: ${JSON.stringify(bouncer.url)}, runJobs: true,
+            models: { pet: { attributes: { name: { type: 'string' } }, on: { created: mail } } },
+            limits: { jobLeaseMs: 2_000 },
+          })
+          await service.system.records.pet.create({ name: 'Rex' })`,
+      })
+      const holder = new Command([], { file: join(cwd, 'holder.mjs') })
+      await holder.until(/running/)
+      holder.kill('SIGKILL')
+      await holder.ended
+      const runs: string[] = []
+      await using _service = await open(bouncer.url, runs, 'second')
+      await eventually(() => runs.length === 1)
+      assert.deepEqual(runs, ['second Rex'])
+    })
   })
 })
 

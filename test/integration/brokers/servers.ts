@@ -78,13 +78,15 @@ export interface BouncerOptions {
   readonly roundRobin?: boolean
   /** Of one that has ended. */
   readonly port?: number
+  /** Accepts TLS only. */
+  readonly isTls?: boolean
 }
 
 /** PgBouncer in front of the server of a database, whose URL through it is returned as well. */
 export async function pgBouncer(
   databaseUrl: string,
   mode: 'session' | 'transaction' | 'statement',
-  { poolSize = 80, roundRobin = false, port: givenPort }: BouncerOptions = {},
+  { poolSize = 80, roundRobin = false, port: givenPort, isTls = false }: BouncerOptions = {},
 ): Promise<StartedServer & { readonly url: string }> {
   const { hostname, port: serverPort, username, password } = new URL(databaseUrl)
   const server = await started(
@@ -92,6 +94,10 @@ export async function pgBouncer(
     async (port, folder) => {
       const file = join(folder, 'pgbouncer.ini')
       const target = `host=${hostname} port=${serverPort || 5432} user=${username}${password && ` password=${password}`}`
+      const { cert, key } = isTls ? await certificate(folder) : {}
+      const tls = isTls
+        ? `client_tls_sslmode = require\nclient_tls_cert_file = ${cert}\nclient_tls_key_file = ${key}\n`
+        : ''
       await writeFile(
         file,
         `[databases]
@@ -105,7 +111,7 @@ pool_mode = ${mode}
 default_pool_size = ${poolSize}
 server_round_robin = ${roundRobin ? 1 : 0}
 max_client_conn = 400
-`,
+${tls}`,
       )
       // It refuses to run as root.
       if (process.getuid?.() !== 0) return [file]
@@ -116,6 +122,7 @@ max_client_conn = 400
   )
   const url = new URL(databaseUrl)
   url.host = `127.0.0.1:${server.port}`
+  if (isTls) url.searchParams.set('sslmode', 'no-verify')
   return { ...server, url: String(url) }
 }
 
