@@ -42,13 +42,30 @@ export function condition(random: Random, model: ModelName, depth = 2): Conditio
   return { [name]: value }
 }
 
-export function randomRules(random: Random): Rules {
-  const rule = (model: ModelName) => (random.below(3) === 0 ? true : condition(random, model))
+/** `isOwn`: rules of a record's own attributes only. */
+export function randomRules(random: Random, isOwn = false): Rules {
+  const drawn = (model: ModelName): Condition => {
+    for (;;) {
+      const found = condition(random, model)
+      if (!isOwn || !isThrough(found, model)) return found
+    }
+  }
+  const rule = (model: ModelName) => (random.below(3) === 0 ? true : drawn(model))
   const read = Object.fromEntries(modelNames.map((model) => [model, rule(model)])) as Rules['read']
   const masked = ruledAttributes
     .filter(() => random.below(3) === 0)
-    .map((name) => [name, random.below(3) === 0 ? false : condition(random, name.split('.')[0] as ModelName)])
+    .map((name) => [name, random.below(3) === 0 ? false : drawn(name.split('.')[0] as ModelName)])
   return { ...openRules, read, attributes: Object.fromEntries(masked) as Rules['attributes'] }
+}
+
+/** Whether a condition asks about other records, or of the computed values of this one. */
+function isThrough(condition: Condition, model: ModelName): boolean {
+  return Object.entries(condition).some(([name, value]) => {
+    if (name === 'and' || name === 'or') return (value as readonly Condition[]).some((part) => isThrough(part, model))
+    if (name === 'not') return isThrough(value as Condition, model)
+    const isObject = typeof value === 'object' && value !== null
+    return name in associations[model] && isObject && !('!=' in value) && !('>' in value)
+  })
 }
 
 /** An address that a client may ask: reads only. */

@@ -161,11 +161,12 @@ export const data: Readonly<Record<ModelName, readonly Row[]>> = {
   ],
 }
 
+/** A row of a model with its computed attributes. */
+export const completed = (model: ModelName, row: Row): Row =>
+  model === 'person' ? { ...row, label: label(row), rank: rank(row) } : row
+
 /** The same rows with the computed attributes. */
-export const complete: typeof data = {
-  ...data,
-  person: data.person.map((row) => ({ ...row, label: label(row), rank: rank(row) })),
-}
+export const complete: typeof data = { ...data, person: data.person.map((row) => completed('person', row)) }
 
 /** Pairs of a pet and a tag. */
 export const tagged: readonly (readonly [pet: number, tag: number])[] = [
@@ -177,3 +178,8 @@ export const tagged: readonly (readonly [pet: number, tag: number])[] = [
   [6, 2],
   [6, 3],
 ]
+
+/** All rows, and the pairs of the junction. */
+export type World = Readonly<Record<ModelName, readonly Row[]>> & { readonly tagged: typeof tagged }
+
+export const stored: World = { ...complete, tagged }
