@@ -1,9 +1,13 @@
 import { DatabaseSync } from 'node:sqlite'
 import { Client } from 'pg'
-import { petsOf, rows, wideNumbers } from './models.ts'
+import { owners, petsOf, rows, wideNumbers } from './models.ts'
 
 const note = `'The quick brown fox jumps over the lazy dog, and number ' || i || ' is the one that it has missed aaaaaaaaaaaaab'`
-const ownerOf = `case when i <= ${petsOf.huge} then 1 when i <= ${petsOf.huge + petsOf.large} then 2 else 3 + i % (${rows.owner} - 2) end`
+const ends = [
+  petsOf.huge,
+  ...[owners.large, ...owners.doomed].map((_, index) => petsOf.huge + petsOf.large * (index + 1)),
+]
+const ownerOf = `case ${ends.map((end, index) => `when i <= ${end} then ${index + 1}`).join(' ')} else 7 + i % (${rows.owner} - 6) end`
 
 const columns = (letter: string): string => wideNumbers.map((i) => `, "${letter}${i}"`).join('')
 const values = (value: (i: number) => string): string => wideNumbers.map((i) => `, ${value(i)}`).join('')

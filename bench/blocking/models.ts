@@ -67,6 +67,6 @@ export const { models } = defineConfig({
 })
 
 export const rows = { owner: 20_000, pet: 200_000, visit: 300_000, document: 1000, wide: 2000 } as const
-/** Owners with many pets: one above `maxAffected`, one below. */
-export const owners = { huge: 1, large: 2 } as const
+/** Owners with many pets: one above `maxAffected`, one below, and some like it that are destroyed. */
+export const owners = { huge: 1, large: 2, doomed: [3, 4, 5, 6] } as const
 export const petsOf = { huge: 100_000, large: 9_000 } as const

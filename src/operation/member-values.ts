@@ -1,4 +1,5 @@
 import type { HasMany, ManyToMany } from '../model/model.ts'
+import type { Violation } from '../protocol/errors.ts'
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts'
 
 /** Existing records that become the members of an association. */
@@ -9,19 +10,20 @@ export interface Members {
   readonly wereRecords: boolean
 }
 
-/** Reads keys of records, or the records themselves; one alone is a list of one. Returns the problem as a text. */
-export function readMembers(raw: Json, association: HasMany | ManyToMany, most: number): Members | string {
+/** Reads keys of records, or the records themselves; one alone is a list of one. Returns what is wrong with them. */
+export function readMembers(raw: Json, association: HasMany | ManyToMany, most: number): Members | Violation {
   const { primaryKey } = association.target
   const items = listOf(raw)
-  if (!items) return `takes a list of ids of ${association.target.name}`
-  if (items.length > most) return `takes at most ${most} ids`
+  if (!items) return { rule: 'type', message: `takes a list of ids of ${association.target.name}` }
+  if (items.length > most) return { rule: 'maxAssociated', message: `takes at most ${most} ids` }
   const ids = new Set<Json>()
   let wereRecords = false
   for (const item of items) {
     wereRecords ||= isJsonObject(item)
     const key = isJsonObject(item) ? item[primaryKey.name] : item
     const id = key === undefined || key === null || typeof key === 'object' ? undefined : primaryKey.type.parse(key)
-    if (id === undefined) return `takes ids of ${association.target.name}, and each is ${primaryKey.type.noun}`
+    if (id === undefined)
+      return { rule: 'type', message: `takes ids of ${association.target.name}, and each is ${primaryKey.type.noun}` }
     ids.add(id)
   }
   return { association, ids: [...ids], wereRecords }

@@ -182,8 +182,8 @@ class ValueReader {
     const { existing, added } = splitMembers(raw, (item): item is JsonObject => isNewRecord(item, target))
     const created = added.map((item, index) => this.#new(item, target, isText, `${path}.${index}.`))
     const read = readMembers(existing, association, this.#services.limits.maxAssociated)
-    if (typeof read !== 'string') return { ...read, created: created.filter((record) => record !== undefined) }
-    this.#invalid[path] = [{ rule: 'type', message: read }]
+    if ('ids' in read) return { ...read, created: created.filter((record) => record !== undefined) }
+    this.#invalid[path] = [read]
     return undefined
   }
 

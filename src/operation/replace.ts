@@ -36,9 +36,10 @@ export const replace: WriteOperation<ReplaceInput, RecordResult, PreparedChange>
     const { association } = input
     const given = parameters.list ?? parameterValue(parameters, association) ?? parameterValue(parameters, fks)
     const members = given === undefined ? undefined : readMembers(given, association, services.limits.maxAssociated)
-    if (members === undefined || typeof members === 'string') {
-      const message = `"${association.name}" ${members ?? `takes a list of ids of ${association.target.name}`}`
-      throw new ServiceError('E_BAD_REQUEST', message, { attribute: association.name })
+    if (members === undefined || 'rule' in members) {
+      const message = `"${association.name}" ${members?.message ?? `takes a list of ids of ${association.target.name}`}`
+      const limit = members?.rule === 'maxAssociated' ? { limit: members.rule } : {}
+      throw new ServiceError('E_BAD_REQUEST', message, { attribute: association.name, ...limit })
     }
     return { ...input, members: { ...members, wereRecords: false } }
   },

@@ -112,9 +112,18 @@ export function refuse(status: number, code: string, message: string, details?: 
   return new ServiceError(code, message, { status, ...(details && { details }) })
 }
 
+/** The rules of values that are limits of the service. */
+const limitRules = ['maxAssociated', 'maxValueBytes']
+
+const limitIn = (invalid: InvalidAttributes = {}): string | undefined =>
+  Object.values(invalid)
+    .flat()
+    .find(({ rule }) => limitRules.includes(rule))?.rule
+
 /** A problem document (RFC 9457). `code`, `invalidAttributes` and `attrNames` are the names that Sails clients read. */
 export function problem(error: ServiceError): { readonly [member: string]: Json } {
-  const { invalidAttributes, attribute, limit, model, query, details } = error.details
+  const { invalidAttributes, attribute, model, query, details } = error.details
+  const limit = error.details.limit ?? limitIn(invalidAttributes)
   return {
     type: 'about:blank',
     title: error.details.status === undefined ? errorTitle[error.code as ErrorCode] : 'Refused',

@@ -83,10 +83,10 @@ const several = (count: number, member: (index: number) => Json): Json =>
 const nested = (levels: number): Json =>
   levels === 0 ? 1 : { name: 'x', owner: { name: 'y', pets: [nested(levels - 1)] } }
 
-const shapes: readonly (readonly [what: string, members: Json])[] = [
-  ['1,001 keys', several(1_001, (index) => index + 1)],
-  ['1,001 times the same key', several(1_001, () => 1)],
-  ['1,001 new records', several(1_001, () => ({}))],
+const shapes: readonly (readonly [what: string, members: Json, limit?: string])[] = [
+  ['1,001 keys', several(1_001, (index) => index + 1), 'maxAssociated'],
+  ['1,001 times the same key', several(1_001, () => 1), 'maxAssociated'],
+  ['1,001 new records', several(1_001, () => ({})), 'maxAssociated'],
   ['keys that no record has', several(500, (index) => 1_000 + index)],
   ['a new record within a new record, and so on', [nested(20)]],
   ['an operator in place of a key', [{ id: { '>': 0 } }]],
@@ -102,10 +102,12 @@ const shapes: readonly (readonly [what: string, members: Json])[] = [
 
 for (const [place, ask] of Object.entries(places)) {
   describe(`${place} refuses`, () => {
-    for (const [what, members] of shapes) {
+    for (const [what, members, limit] of shapes) {
       test(what, async () => {
-        const { status } = await ask(members)
+        const answer = await ask(members)
+        const { status } = answer
         assert.ok(status >= 400 && status < 500, String(status))
+        if (limit !== undefined) assert.equal(answer.limit, limit)
         const { owner, pet, tag } = service.system.records
         const owners = (await owner.find({ sort: 'id', populate: ['pets'] })).data
         assert.deepEqual(

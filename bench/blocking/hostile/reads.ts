@@ -62,7 +62,10 @@ export const hostileReads: readonly Hostile[] = [
   { name: 'shapes that are always new, by socket', over: 'socket', request: (n) => find('pet', shape(n, 4)) },
   { name: 'destroy an owner of 100,000', request: () => ({ method: 'DELETE', path: `/owner/${owners.huge}` }) },
   { name: 'replace 100,000 by none', request: () => ({ method: 'PUT', path: `/owner/${owners.huge}/pets`, body: [] }) },
-  { name: 'destroy an owner of 9,000', request: () => ({ method: 'DELETE', path: `/owner/${owners.large}` }) },
+  {
+    name: 'destroy an owner of 9,000',
+    request: (n) => ({ method: 'DELETE', path: `/owner/${owners.doomed[n % owners.doomed.length]}` }),
+  },
 ]
 
 /** A condition tree whose structure depends on the number. */

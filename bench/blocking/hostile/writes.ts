@@ -39,6 +39,13 @@ export const hostileWrites: readonly Hostile[] = [
   },
   { name: '1,000 documents changed', request: (n) => patch('document', { id: { '>': 0 } }, { title: `t${n}` }) },
   {
+    name: 'records of 1 MB, changed together',
+    request: (n) =>
+      n < 14
+        ? post('/owner?populate=false', { city: 'large', note: 'x'.repeat(1_000_000) })
+        : patch('owner', { city: 'large' }, { name: `n${n}` }, '&count=true'),
+  },
+  {
     name: 'a condition that nothing matches',
     request: (n) => patch('pet', { note: { contains: `x${n}` } }, { age: n }),
   },
@@ -109,6 +116,6 @@ export const hostileWrites: readonly Hostile[] = [
   },
   {
     name: '1 MB of text written',
-    request: (n) => post('/owner?populate=false', { note: `${n}${'aé"'.repeat(250_000)}` }),
+    request: (n) => post('/owner?populate=false', { note: `${n}${'aé"'.repeat(200_000)}` }),
   },
 ]
