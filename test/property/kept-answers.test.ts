@@ -136,6 +136,16 @@ describe('answers that are kept', () => {
     assert.equal(repeated.count, 5)
   })
 
+  test('of a record are kept for many requesters with rules of their own', async () => {
+    const path = newFile()
+    await using service = await openService(config(path))
+    using repeated = countRepeated()
+    await fill(service)
+    for (let round = 0; round < 2; round++)
+      for (let age = 1; age <= 40; age++) await service.handle(requestOf('/owner/1', { city: 'all', age } as Any))
+    assert.equal(repeated.count, 40)
+  })
+
   test('take no more memory than maxKeptBytes', async () => {
     const path = newFile()
     await using service = await openService({ ...config(path), limits: { maxKeptBytes: 20_000 } })

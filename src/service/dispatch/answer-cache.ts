@@ -29,6 +29,7 @@ interface Variants {
   /** Any record of these may, whatever the rules. */
   readonly read: readonly Model[]
   readonly byRules: Map<string, Variant>
+  readonly max: number
 }
 
 /** A request whose answer may be kept. */
@@ -41,6 +42,8 @@ export interface Asked {
 
 /** For one plan: requesters past this number replace the first. */
 const maxVariants = 16
+/** For the records of one model. */
+const maxRecordVariants = 1000
 
 /**
  * Answers to lists and of records that are asked for again, while nothing has changed that they were made of: the plan or the key, the outcome
@@ -91,18 +94,18 @@ export class AnswerCache {
     return getOrInsertComputed(this.#lists, plan, () => {
       const { criteria, populate } = plan.input as FindInput
       const models = modelsOfList(plan.match.model, criteria, populate, this.#models)
-      return { models, read: models, byRules: new Map() }
+      return { models, read: models, byRules: new Map(), max: maxVariants }
     })
   }
 
   #recordsOf({ match: { model }, input }: Plan): Variants {
     return getOrInsertComputed(this.#records, model, () => {
       const read = modelsEmbedded((input as RecordInput).populate, this.#models)
-      return { models: [originalOf(model), ...read], read, byRules: new Map() }
+      return { models: [originalOf(model), ...read], read, byRules: new Map(), max: maxRecordVariants }
     })
   }
 
-  #variantOf({ models, read, byRules }: Variants, access: Access | undefined): Variant {
+  #variantOf({ models, read, byRules, max }: Variants, access: Access | undefined): Variant {
     const rules = readRulesOf(models, access)
     const key = access ? rules.key : 'everything'
     const found = byRules.get(key)
@@ -115,7 +118,7 @@ export class AnswerCache {
     const isComputed = [...models, ...through].some(({ computed }) => computed.size > 0)
     const tables = [...new Set([...read, ...through].map(({ table }) => table))]
     const variant = { tables: isComputed ? undefined : tables, places: new Map() }
-    if (byRules.size >= maxVariants) {
+    if (byRules.size >= max) {
       const [oldest, { places }] = byRules.entries().next().value as [string, Variant]
       for (const place of places.values()) this.#kept.drop(place)
       byRules.delete(oldest)
