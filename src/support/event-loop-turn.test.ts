@@ -90,3 +90,26 @@ test('what waits for a used turn is not continued at its end, but after sockets 
   client.destroy()
   assert.deepEqual(log, ['read', 'continued'])
 })
+
+test('what waits and takes long is continued once in a turn, however much comes meanwhile', async (t) => {
+  const turn = new EventLoopTurn()
+  let count = 0
+  const everyTurn = (): void => {
+    count++
+    immediate = setImmediate(everyTurn)
+  }
+  let immediate = setImmediate(everyTurn)
+  const asking = setInterval(() => void turn.next(), 0)
+  t.after(() => {
+    clearImmediate(immediate)
+    clearInterval(asking)
+  })
+  const turns: number[] = []
+  const item = async () => {
+    await turn.next()
+    compute(10)
+    turns.push(count)
+  }
+  await Promise.all(Array.from({ length: 20 }, item))
+  assert.equal(new Set(turns).size, turns.length, `continued in the turns ${turns}`)
+})

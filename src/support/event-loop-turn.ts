@@ -8,6 +8,7 @@ export class EventLoopTurn {
   #begunAt: number | undefined
   /** Whether this turn, up to its end, is left to what does not wait: the one before it was used. */
   #isLeft = false
+  #isEndScheduled = false
   readonly #waiting: (() => void)[] = []
 
   /** Since this was first asked in the turn. */
@@ -31,15 +32,23 @@ export class EventLoopTurn {
   }
 
   #begin(now: number): number {
-    setImmediate(this.#end)
+    this.#scheduleEnd()
     return now
+  }
+
+  /** Once for each turn: each end continues what waits. */
+  #scheduleEnd(): void {
+    if (this.#isEndScheduled) return
+    this.#isEndScheduled = true
+    setImmediate(this.#end)
   }
 
   /** Sockets are read before this: what waited for a used turn would lengthen it if it were resumed at once. */
   readonly #end = (): void => {
+    this.#isEndScheduled = false
     this.#isLeft = !this.#isLeft && this.#waiting.length > 0 && this.usedMs > sharedMs
     this.#begunAt = undefined
-    if (this.#isLeft) setImmediate(this.#end)
+    if (this.#isLeft) this.#scheduleEnd()
     else this.#resume()
   }
 
