@@ -68,6 +68,24 @@ describe('writes that are made offline', () => {
     )
   })
 
+  test('writes of many records, upserts and batches are not kept', async () => {
+    await using fake = await FakeService.start()
+    using api = clientOf(fake)
+    fake.isDown = true
+    const writes = [
+      api.card.createMany([{ title: 'a' }]),
+      api.card.updateMany({ where: { lane: 'todo' } }, { lane: 'done' }),
+      api.card.destroyMany({ where: { lane: 'todo' } }),
+      api.card.upsert('title', { title: 'a' }),
+      api.batch((tx) => [tx.card.create({ title: 'a' })]),
+    ]
+    assert.equal(api.outbox.size, 0)
+    for (const { status, ...outcome } of await Promise.allSettled<unknown>(writes)) {
+      assert.equal(status, 'rejected')
+      assert.ok('reason' in outcome && outcome.reason instanceof NetworkError)
+    }
+  })
+
   test('a write without an answer is repeated with its key, and performed once', async () => {
     await using fake = await FakeService.start()
     using api = clientOf(fake)

@@ -21,7 +21,7 @@ export type CheckedModels<M extends ModelDefinitions, Shared extends AttributeDe
   readonly [N in keyof M]: keyof M[N] extends keyof ModelDefinition
     ? {
         readonly attributes?: CheckedAttributes<OwnAttributes<M[N]>, M, keyof Shared>
-        readonly indexes?: CheckedIndexes<M[N], ColumnName<WithShared<M[N], Shared & typeof sharedAttributes>>>
+        readonly indexes?: CheckedIndexes<M[N], Shared>
       }
     : UnknownOption<keyof M[N], keyof ModelDefinition>
 }
@@ -32,13 +32,15 @@ type ColumnName<A> = {
 }[keyof A] &
   string
 
-type CheckedIndexes<Definition, Name extends string> = Definition extends { readonly indexes: infer Indexes }
-  ? {
-      readonly [I in keyof Indexes]: Indexes[I] extends readonly unknown[]
-        ? readonly SortTerm<Name>[]
-        : Omit<IndexOptions, 'attributes'> & { readonly attributes: readonly SortTerm<Name>[] }
-    }
+/** The names are evaluated only where there are indexes. */
+type CheckedIndexes<Definition, Shared> = Definition extends { readonly indexes: infer Indexes }
+  ? IndexesOf<Indexes, ColumnName<WithShared<Definition, Shared & typeof sharedAttributes>>>
   : unknown
+type IndexesOf<Indexes, Name extends string> = {
+  readonly [I in keyof Indexes]: Indexes[I] extends readonly unknown[]
+    ? readonly SortTerm<Name>[]
+    : Omit<IndexOptions, 'attributes'> & { readonly attributes: readonly SortTerm<Name>[] }
+}
 
 type CheckedAttributes<A, M extends ModelDefinitions, SharedNames> = {
   readonly [K in keyof A]: A[K] extends false
