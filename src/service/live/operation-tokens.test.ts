@@ -13,6 +13,12 @@ describe('the token of an operation', () => {
     assert.match(one as string, /^[\w-]{22}$/)
   })
 
+  test('depends on no token that was asked for before', () => {
+    const tokens = new OperationTokens('a', true)
+    for (const number of ['7', '99', '100', '7', '199', '1099', '1100', '12345', '1099', '12399', '12400'])
+      assert.equal(tokens.tokenOf(number), new OperationTokens('a', true).tokenOf(number), number)
+  })
+
   test('shows nothing of the number', () => {
     const tokens = new OperationTokens('a', true)
     const found = Array.from({ length: 1_000 }, (_, number) => tokens.tokenOf(String(number)))

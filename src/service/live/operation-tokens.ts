@@ -3,7 +3,7 @@ import type { Requester, User } from '../../protocol/requester.ts'
 import { originOf } from '../../storage/write-origin.ts'
 import { getOrInsertComputed } from '../../support/get-or-insert-computed.ts'
 
-/** Characters of a token; those of ten tokens are whole bytes. */
+/** Characters of a token; those of a hundred tokens are whole bytes. */
 const tokenLength = 22
 const keyLength = 12
 const zero = 48
@@ -16,8 +16,8 @@ export class OperationTokens {
   readonly #secret: string
   readonly #tellsRequestersApart: boolean
   readonly #keys = new WeakMap<User, string>()
-  /** The digits before the last one of the latest operation, and the tokens that they have in common. */
-  #tens: string | undefined
+  /** The digits before the last two of the latest operation, and the tokens that they have in common. */
+  #hundreds: string | undefined
   #tokens = ''
 
   /** `tellsRequestersApart`: false where every requester may read everything, so the log need not know the requester. */
@@ -26,19 +26,23 @@ export class OperationTokens {
     this.#tellsRequestersApart = tellsRequestersApart
   }
 
-  /** One hash makes the tokens of ten numbers, which differ in their last digit: most writes follow another. */
+  /**
+   * One hash makes the tokens of a hundred numbers, which differ in their last two digits: most writes follow another, and on
+   * several connections they are answered in another order.
+   */
   tokenOf(operation: string): string {
-    const last = operation.length - 1
-    if (this.#tens === undefined || operation.length !== this.#tens.length + 1 || !operation.startsWith(this.#tens))
-      this.#sealTen(operation.slice(0, last))
-    const at = (operation.charCodeAt(last) - zero) * tokenLength
+    const { length } = operation
+    const hundreds = length > 2 ? operation.slice(0, -2) : ''
+    if (hundreds !== this.#hundreds) this.#sealHundred(hundreds)
+    const tens = length > 1 ? operation.charCodeAt(length - 2) - zero : 0
+    const at = (tens * 10 + operation.charCodeAt(length - 1) - zero) * tokenLength
     return this.#tokens.slice(at, at + tokenLength)
   }
 
-  #sealTen(tens: string): void {
-    const seal = createHash('shake256', { outputLength: (10 * tokenLength * 6) / 8 })
-    this.#tokens = seal.update(`${this.#secret}\noperation\n${tens}`).digest('base64url')
-    this.#tens = tens
+  #sealHundred(hundreds: string): void {
+    const seal = createHash('shake256', { outputLength: (100 * tokenLength * 6) / 8 })
+    this.#tokens = seal.update(`${this.#secret}\noperation\n${hundreds}`).digest('base64url')
+    this.#hundreds = hundreds
   }
 
   /** The origin that the log keeps with a write: the key of the requester, and its peer. */
