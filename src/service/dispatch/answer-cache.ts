@@ -1,5 +1,6 @@
 import { modelsIn } from '../../access/condition-parts.ts'
 import type { Access } from '../../access/policy.ts'
+import { ReadOutcomes } from '../../access/read-outcomes.ts'
 import { readRulesOf } from '../../access/read-rules.ts'
 import { type Model, type Models, originalOf } from '../../model/model.ts'
 import type { RecordInput } from '../../operation/fetch-one.ts'
@@ -30,6 +31,8 @@ interface Variants {
   readonly read: readonly Model[]
   readonly byRules: Map<string, Variant>
   readonly max: number
+  /** The same by the conditions themselves. */
+  readonly outcomes: ReadOutcomes<Variant>
 }
 
 /** A request whose answer may be kept. */
@@ -94,18 +97,28 @@ export class AnswerCache {
     return getOrInsertComputed(this.#lists, plan, () => {
       const { criteria, populate } = plan.input as FindInput
       const models = modelsOfList(plan.match.model, criteria, populate, this.#models)
-      return { models, read: models, byRules: new Map(), max: maxVariants }
+      return { models, read: models, byRules: new Map(), max: maxVariants, outcomes: new ReadOutcomes(models) }
     })
   }
 
   #recordsOf({ match: { model }, input }: Plan): Variants {
     return getOrInsertComputed(this.#records, model, () => {
       const read = modelsEmbedded((input as RecordInput).populate, this.#models)
-      return { models: [originalOf(model), ...read], read, byRules: new Map(), max: maxRecordVariants }
+      const models = [originalOf(model), ...read]
+      return { models, read, byRules: new Map(), max: maxRecordVariants, outcomes: new ReadOutcomes(models) }
     })
   }
 
-  #variantOf({ models, read, byRules, max }: Variants, access: Access | undefined): Variant {
+  #variantOf(variants: Variants, access: Access | undefined): Variant {
+    if (!access) return this.#variantByText(variants, access)
+    const known = variants.outcomes.get(access)
+    if (known) return known
+    const variant = this.#variantByText(variants, access)
+    variants.outcomes.set(access, variant)
+    return variant
+  }
+
+  #variantByText({ models, read, byRules, max }: Variants, access: Access | undefined): Variant {
     const rules = readRulesOf(models, access)
     const key = access ? rules.key : 'everything'
     const found = byRules.get(key)
