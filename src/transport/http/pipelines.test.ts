@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import type { ServiceResponse } from '../../protocol/request.ts'
 import { defaultLimits } from '../../support/limits.ts'
 import { Connections } from './connections.ts'
 import { handler } from './serve.ts'
@@ -113,4 +114,39 @@ test('while requests of a connection wait, no more of them are read', async (t) 
   while (answered < 200) await new Promise((resolve) => setTimeout(resolve, 1))
   // Node reads 64 kB at once.
   assert.ok(most < 4_000, `${most} requests wait`)
+})
+
+test('of many requests in one piece, few are begun before the first is answered', async (t) => {
+  const begun: (() => void)[] = []
+  const handle = () =>
+    new Promise<ServiceResponse>((resolve) => {
+      begun.push(() => resolve({ status: 200, headers: {}, body: 'x' }))
+    })
+  const server = createServer(handler({ handle }, defaultLimits)).listen(0, '127.0.0.1')
+  t.after(() => server.close())
+  await once(server, 'listening')
+  const client = connect((server.address() as { port: number }).port, '127.0.0.1')
+  t.after(() => client.destroy())
+  let received = ''
+  client.setEncoding('utf8').on('data', (text) => {
+    received += text
+  })
+  // What runs for the first time takes long, and a turn that is used makes the rest wait as well.
+  for (let round = 0; round < 20; round++) {
+    client.write(several(4))
+    for (let answered = 0; answered < 4; await new Promise((resolve) => setTimeout(resolve, 1)))
+      for (const answer of begun.splice(0)) {
+        answer()
+        answered++
+      }
+  }
+  while (received.split('HTTP/1.1 200').length <= 80) await new Promise((resolve) => setTimeout(resolve, 1))
+  received = ''
+  client.write(several(300))
+  while (begun.length === 0) await new Promise((resolve) => setTimeout(resolve, 1))
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  assert.ok(begun.length <= 20, `${begun.length} are begun`)
+  for (let answered = 0; answered < 300; await new Promise((resolve) => setImmediate(resolve)))
+    if (begun[answered]) begun[answered++]?.()
+  while (received.split('HTTP/1.1 200').length <= 300) await new Promise((resolve) => setTimeout(resolve, 1))
 })

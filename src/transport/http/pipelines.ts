@@ -11,6 +11,8 @@ interface Waiting {
   readonly res: ServerResponse
 }
 
+/** Requests of one connection that are begun before the first of them is answered; a database has others to serve as well. */
+const maxBegun = 16
 /** Of connections on which more requests wait, one is answered at a time, */
 const manyWaiting = 100
 /** until an answer takes longer than this. */
@@ -18,13 +20,15 @@ const maxTurnMs = 100
 
 /**
  * A client may send many requests in one piece, without waiting for responses, and Node reads all of them in one turn of
- * the event loop. Once the turn is used, the rest of them waits, each until the one before it is
+ * the event loop. Once the turn is used, or many are begun, the rest of them waits, each until the one before it is
  * answered, and nothing more is read from the connection meanwhile.
  */
 export class Pipelines {
   readonly #answer: Answer
   readonly #connections: Connections | undefined
   readonly #waiting = new WeakMap<Socket, Waiting[]>()
+  /** Behind the one that is pending, those that did not have to wait. */
+  readonly #begun = new WeakMap<Socket, number>()
   #isHolding = false
   #lastTurn: Promise<void> = Promise.resolve()
 
@@ -41,7 +45,12 @@ export class Pipelines {
       waiting.push({ req, res })
       return true
     }
-    if (!eventLoopTurn.isUsed) return false
+    const begun = this.#begun.get(socket) ?? 0
+    if (begun < maxBegun && !eventLoopTurn.isUsed) {
+      this.#begun.set(socket, begun + 1)
+      res.once('close', () => this.#begun.set(socket, (this.#begun.get(socket) as number) - 1))
+      return false
+    }
     const queue = [{ req, res }]
     this.#waiting.set(socket, queue)
     // Node resumes the connection after each response.
