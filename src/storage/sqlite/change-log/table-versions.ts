@@ -7,9 +7,9 @@ import { RecordVersions } from './record-versions.ts'
 const maxRows = 256
 
 /**
- * A counter for each table and each record, moved by the rows of the log. SQLite tells a connection by its `data_version` whether any other
- * has committed, in this process or in another, so the log is read only then. A commit that the rows of the log
- * do not explain, such as a change of the schema, moves all counters.
+ * A counter for each table and each record, moved by the rows of the log. SQLite tells a connection by its `data_version`
+ * whether any other has committed, in this process or in another, so the log is read only then. A commit that the rows of
+ * the log do not explain, such as a change of the schema, moves all counters.
  */
 export class SqliteTableVersions implements TableVersions {
   readonly #reading: Connection
@@ -30,9 +30,9 @@ export class SqliteTableVersions implements TableVersions {
   }
 
   of(tables: readonly string[], record?: RecordKey): string | undefined {
-    // An open snapshot would see neither later commits nor later rows.
-    if (this.#reading.inTransaction) return undefined
     try {
+      // An open snapshot would see neither later commits nor later rows. A closed database says so by an error.
+      if (this.#reading.inTransaction) return undefined
       const version = this.#one('pragma data_version')
       if (version !== this.#seen) this.#refresh(version)
     } catch {
