@@ -28,7 +28,8 @@ const never: Judgement = { before: false, after: false }
 
 /**
  * Decides conditions for images of records, which may no longer be what is stored. Comparisons are decided by the image,
- * once for each shape of conditions. Values of hidden attributes, which images do not hold, are asked of the database. Conditions through an association are asked of the database, all of one model in one statement: through a to-one by the
+ * once for each shape of conditions. Values of hidden attributes, which images do not hold, are asked of the database.
+ * Conditions through an association are asked of the database, all of one model in one statement: through a to-one by the
  * image's own foreign key, through a to-many by the record's key, which a destroyed record no longer has.
  */
 export class ImageJudge {

@@ -10,7 +10,8 @@ const bad = (message: string): ServiceError => new ServiceError('E_BAD_CRITERIA'
 
 /**
  * Parses `name`, `name DESC`, `age DESC, name`, a list of those or of `{ age: 'DESC' }`, or an object
- * `{ age: -1, name: 1 }` (or 0 instead of -1), also as JSON text. The result is a total order: the primary key breaks ties. Throws E_BAD_CRITERIA.
+ * `{ age: -1, name: 1 }` (or 0 instead of -1), also as JSON text. The result is a total order: the primary key breaks ties.
+ * Throws E_BAD_CRITERIA.
  */
 export function parseSort(
   raw: Json | undefined,

@@ -10,8 +10,8 @@ const escapes = /[bBdDsSwWtnvfrcxuk0-9]/
 
 /**
  * A test for a regular expression that takes time in proportion to the text, by the engine of RE2. Texts are matched by
- * code points, as with the flag `u`, and only `\n` ends a line. Throws if the expression uses what no such engine supports: lookahead, lookbehind,
- * back references, or more than 1000 repetitions.
+ * code points, as with the flag `u`, and only `\n` ends a line. Throws if the expression uses what no such engine supports:
+ * lookahead, lookbehind, back references, or more than 1000 repetitions.
  */
 export function linearPattern(regex: RegExp): (text: string) => boolean {
   const flags =

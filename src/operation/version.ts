@@ -27,7 +27,8 @@ export class Fingerprint {
 
 /**
  * `"version-body"`: a hash of the stored record and one of an answer's body. `If-Match` compares the version,
- * `If-None-Match` the whole tag; `whole` is the fingerprint of the body. Records of which only some attributes were read have no version.
+ * `If-None-Match` the whole tag; `whole` is the fingerprint of the body. Records of which only some attributes were read
+ * have no version.
  */
 export function entityTag(whole: string, stored: Records | undefined, records: Records): string {
   if (stored === undefined) return `"-${whole}"`

@@ -37,7 +37,8 @@ export interface Dialect {
   decodeImage(attribute: Attribute, value: unknown): Json
   /**
    * Source of a JavaScript expression that turns the driver's value `v`, never null, into JSON text; undefined: the value
-   * is decoded and stringified. It may contain `quote(v)`, of a text, and `other(v)`, which decodes. Encoders are compiled from it.
+   * is decoded and stringified. It may contain `quote(v)`, of a text, and `other(v)`, which decodes. Encoders are compiled
+   * from it.
    */
   encoderSource(attribute: Attribute): string | undefined
   /**

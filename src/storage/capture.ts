@@ -7,9 +7,9 @@ export const metaTable = 'keelson_meta'
 export const captureTable = 'keelson_capture'
 
 /**
- * The columns that the images of a table hold: those of this model without hidden ones that no computed one depends on, and those that other processes have recorded. Columns
- * are only added, so that two processes with different models do not replace each other's triggers. Everything else that
- * a trigger depends on must be a property of the table, not of a model.
+ * The columns that the images of a table hold: those of this model without hidden ones that no computed one depends on, and
+ * those that other processes have recorded. Columns are only added, so that two processes with different models do not
+ * replace each other's triggers. Everything else that a trigger depends on must be a property of the table, not of a model.
  */
 export function capturedColumns(
   model: Model,

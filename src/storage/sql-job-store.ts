@@ -47,7 +47,8 @@ export interface SqlJobStoreParts {
 
 /**
  * Only one process is the holder of a name: by a lock of the database where it has locks that end with a connection,
- * otherwise by a lease. On one database, some processes may have locks and others leases. In both cases every save carries the number of its holder, and one of an earlier holder is refused.
+ * otherwise by a lease. On one database, some processes may have locks and others leases. In both cases every save carries
+ * the number of its holder, and one of an earlier holder is refused.
  */
 export class SqlJobStore implements JobStore {
   readonly #parts: SqlJobStoreParts

@@ -49,8 +49,9 @@ const maxVariants = 16
 const maxRecordVariants = 1000
 
 /**
- * Answers to lists and of records that are asked for again, while nothing has changed that they were made of: the plan or the key, the outcome
- * of the rules, and the versions of the record and of all tables that the plan reads or that a condition or a rule passes through.
+ * Answers to lists and of records that are asked for again, while nothing has changed that they were made of: the plan or
+ * the key, the outcome of the rules, and the versions of the record and of all tables that the plan reads or that a
+ * condition or a rule passes through.
  */
 export class AnswerCache {
   readonly #versions: TableVersions

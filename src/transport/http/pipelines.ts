@@ -13,9 +13,9 @@ interface Waiting {
 
 /** Requests of one connection that are begun before the first of them is answered; a database has others to serve as well. */
 const maxBegun = 16
-/** Of connections on which more requests wait, one is answered at a time, */
+/** Connections on which more requests wait have turns: one of them is answered at a time. */
 const manyWaiting = 100
-/** until an answer takes longer than this. */
+/** A connection whose answer takes longer than this lets the next one have its turn. */
 const maxTurnMs = 100
 
 /**

@@ -19,8 +19,9 @@ interface CancelWire extends EventEmitter {
 }
 
 /**
- * Asks the server, by the protocol and a connection of its own, to stop what the client waits for. A pooler passes it on to the
- * process that serves the client now: a moment later the number of that process would stop a statement of another client.
+ * Asks the server, by the protocol and a connection of its own, to stop what the client waits for. A pooler passes it on to
+ * the process that serves the client now: a moment later the number of that process would stop a statement of another
+ * client.
  */
 export function requestCancel(client: pg.Client, other: pg.Client): void {
   const { processID, secretKey } = client as unknown as CancellableClient

@@ -70,7 +70,8 @@ export function operandType(attribute: Attribute, values: readonly Json[], types
       return type.name === 'numeric' ? 'numeric' : 'int8'
     case 'real':
       if (type.name === 'numeric' || type.name === 'float4') return type.name
-      // The index of an integer column does not serve fractions. The lookup statement is shared by all keys, so it does not depend on one.
+      // The index of an integer column does not serve fractions. The lookup statement is shared by all keys, so it does not
+      // depend on one.
       return isWhole(type) && (attribute.isPrimaryKey || values.every(Number.isSafeInteger)) ? 'int8' : 'float8'
   }
 }

@@ -5,9 +5,9 @@ import type { Connection } from '../client/connection.ts'
 const maxRecords = 20_000
 
 /**
- * When single records were changed, as rows of the log tell. The log does not tell what `insert or replace` deletes, so this is known
- * of tables only where nothing but the key is unique, and where the key is the number of the row: what is replaced has the key
- * of what replaces it.
+ * When single records were changed, as rows of the log tell. The log does not tell what `insert or replace` deletes, so
+ * this is known of tables only where nothing but the key is unique, and where the key is the number of the row: what is
+ * replaced has the key of what replaces it.
  */
 export class RecordVersions {
   readonly #changes = new Map<string, number>()

@@ -9,8 +9,8 @@ const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a]
 const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d]
 
 /**
- * Throws E_BAD_BODY for a text with more levels, or more names and values, than the limits allow, before anything is built of it. Of a
- * text that is not JSON the result says nothing: the parser refuses it.
+ * Throws E_BAD_BODY for a text with more levels, or more names and values, than the limits allow, before anything is built
+ * of it. Of a text that is not JSON the result says nothing: the parser refuses it.
  */
 export function requireBounded(text: string, limits: Limits): void {
   let levels = 0
