@@ -56,12 +56,15 @@ const overSocket = (client: NonNullable<typeof socket>, { method, path, body }: 
     })
   })
 
-/** Writes the bytes and reads what comes until nothing comes any longer. */
+/** Writes the bytes and reads what comes until nothing comes any longer. Counts the chunks that begin with a response. */
 const asBytes = ({ text = '' }: HostileRequest): Promise<void> =>
   new Promise((resolve) => {
     const connection = connect(port, '127.0.0.1')
     connection.setTimeout(streamMs, () => connection.destroy())
-    connection.on('data', (chunk) => count(Number(chunk.toString('latin1', 9, 12)) || 0))
+    connection.on('data', (chunk) => {
+      const status = /^HTTP\/1\.1 (\d{3})/.exec(chunk.toString('latin1', 0, 12))?.[1]
+      if (status) count(Number(status))
+    })
     connection.on('error', () => {})
     connection.on('close', () => resolve())
     connection.write(text)

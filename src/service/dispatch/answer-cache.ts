@@ -27,11 +27,11 @@ interface Variant {
 interface Variants {
   /** Whose rules decide what is answered. */
   readonly models: readonly Model[]
-  /** Any record of these may, whatever the rules. */
+  /** Any change of these changes the answer, whatever the rules. */
   readonly read: readonly Model[]
   readonly byRules: Map<string, Variant>
   readonly max: number
-  /** The same by the conditions themselves. */
+  /** The same variants, found by the conditions that the rules returned. */
   readonly outcomes: ReadOutcomes<Variant>
 }
 
