@@ -1,21 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { ConfigError } from './config-error.ts'
+import { defineSketch, type Sketch } from '../../test/support/sketch.ts'
 import { defineModels } from './define.ts'
-import type { AttributeDefinitions, ModelDefinition } from './definition.ts'
 import type { Association, Model, Models } from './model.ts'
-
-type Sketch = { readonly [model: string]: AttributeDefinitions | ModelDefinition }
-
-const isModel = (sketch: object): sketch is ModelDefinition => 'attributes' in sketch || 'tableName' in sketch
-
-/** Defines models by their attributes. */
-const define = (sketch: Sketch): Models =>
-  defineModels(
-    Object.fromEntries(
-      Object.entries(sketch).map(([name, it]) => [name, isModel(it) ? it : ({ attributes: it } as ModelDefinition)]),
-    ),
-  )
 
 function find(models: Models, path: string): Association {
   const [model, name] = path.split('.') as [string, string]
@@ -35,7 +22,7 @@ function show(models: Models, path: string): string {
 const junctionsOf = (models: Models): Model[] => [...models.values()].filter(({ isJunction }) => isJunction)
 
 describe('to-one', () => {
-  const models = define({
+  const models = defineSketch({
     owner: { attributes: { id: { type: 'string', isUUID: true, columnType: 'char(36)' } } },
     pet: { owner: { model: 'Owner', columnName: 'owner_id', required: true, unique: true }, friend: { model: 'pet' } },
     toy: { attributes: { id: { type: 'number', autoIncrement: true, columnType: 'serial' }, of: { model: 'toy' } } },
@@ -76,7 +63,7 @@ describe('to-one', () => {
 
 describe('to-many', () => {
   test('by a foreign key on the other side', () => {
-    const models = define({
+    const models = defineSketch({
       owner: { pets: { collection: 'pet', via: 'owner' } },
       pet: { owner: { model: 'owner' } },
     })
@@ -89,7 +76,9 @@ describe('to-many', () => {
   })
 
   test('of its own model, by a foreign key', () => {
-    const models = define({ page: { parent: { model: 'page' }, children: { collection: 'page', via: 'parent' } } })
+    const models = defineSketch({
+      page: { parent: { model: 'page' }, children: { collection: 'page', via: 'parent' } },
+    })
     assert.equal(show(models, 'page.children'), 'pages by parent')
   })
 
@@ -238,7 +227,7 @@ describe('to-many', () => {
   ]
   for (const [title, sketch, shown, tables] of cases) {
     test(title, () => {
-      const models = define(sketch)
+      const models = defineSketch(sketch)
       for (const [path, expected] of Object.entries(shown)) assert.equal(show(models, path), expected)
       const junctions = junctionsOf(models).map(
         ({ name, key }) =>
@@ -250,7 +239,7 @@ describe('to-many', () => {
 })
 
 describe('an undeclared junction', () => {
-  const models = define({
+  const models = defineSketch({
     user: { attributes: { id: { type: 'string', isUUID: true }, likes: { collection: 'pet' } } },
     pet: { attributes: { code: { type: 'string', primaryKey: true, columnType: 'char(8)', maxLength: 8 } } },
   })
@@ -285,7 +274,7 @@ describe('an undeclared junction', () => {
   test('is the same from both sides, independent of the order of the models', () => {
     const user = { groups: { collection: 'group', via: 'members' } }
     const group = { members: { collection: 'user', via: 'groups' } }
-    const [one, other] = [define({ user, group }), define({ group, user })]
+    const [one, other] = [defineSketch({ user, group }), defineSketch({ group, user })]
     const [groups, members] = [find(one, 'user.groups'), find(one, 'group.members')]
     assert.ok(groups.kind === 'manyToMany' && members.kind === 'manyToMany')
     assert.equal(groups.junction, members.junction)
@@ -297,198 +286,10 @@ describe('an undeclared junction', () => {
   })
 })
 
-describe('refused', () => {
-  const table = (tableName: string, from: string, to: string) => ({ tableName, from, to })
-  const cases: readonly (readonly [sketch: Sketch, problems: readonly string[]])[] = [
-    [{ pet: { owner: { model: 'ownr' } } }, ['pet.owner: there is no model "ownr"']],
-    [{ pet: { owners: { collection: 'ownr' } } }, ['pet.owners: there is no model "ownr"']],
-    [
-      { owner: { pets: { collection: 'pet', via: 'onwer' } }, pet: { owner: { model: 'owner' } } },
-      ['owner.pets: `via` names "pet.onwer", which does not exist'],
-    ],
-    [
-      { owner: { pets: { collection: 'pet', via: 'owner' } }, pet: { owner: { type: 'number' } } },
-      ['owner.pets: `via` names "pet.owner", which is not an association'],
-    ],
-    [
-      { owner: { pets: { collection: 'pet', via: 'toy' } }, pet: { toy: { model: 'toy' } }, toy: {} },
-      ['owner.pets: `via` names "pet.toy", which refers to "toy" and not to this model'],
-    ],
-    [
-      { owner: { pets: { collection: 'pet', via: 'toys' } }, pet: { toys: { collection: 'toy' } }, toy: {} },
-      ['owner.pets: `via` names "pet.toys", which refers to "toy" and not to this model'],
-    ],
-    [
-      { owner: { pets: { collection: 'pet', via: 'owners' } }, pet: { owners: { collection: 'owner' } } },
-      ['owner.pets: `via` names "pet.owners", whose own `via` does not name "pets"'],
-    ],
-    [
-      { user: { friends: { collection: 'user', via: 'friends' } } },
-      [
-        'user.friends: `via` names the attribute itself: a symmetric association needs two attributes that name each other',
-      ],
-    ],
-    [
-      {
-        owner: { pets: { collection: 'pet', via: 'owner', through: table('a', 'b', 'c') } },
-        pet: { owner: { model: 'owner' } },
-      },
-      ['owner.pets: `through` is for many-to-many, but "pet.owner" is to-one'],
-    ],
-    [
-      { user: { pets: { collection: 'pet', through: 'ownership', via: 'owner' } }, pet: {} },
-      ['user.pets: `through`: there is no model "ownership"'],
-    ],
-    [
-      {
-        user: { pets: { collection: 'pet', through: 'ownership' } },
-        pet: {},
-        ownership: { owner: { model: 'user' }, pet: { model: 'pet' } },
-      },
-      ['user.pets: `through: "ownership"` needs `via`: the attribute of that model that refers to this one'],
-    ],
-    [
-      { user: { pets: { collection: 'pet', through: 'ownership', via: 'user' } }, pet: {}, ownership: {} },
-      ['user.pets: `via` names "ownership.user", which does not exist'],
-    ],
-    [
-      {
-        user: { pets: { collection: 'pet', through: 'ownership', via: 'pet' } },
-        pet: {},
-        ownership: { owner: { model: 'user' }, pet: { model: 'pet' } },
-      },
-      ['user.pets: `via` names "ownership.pet", which does not refer to this model'],
-    ],
-    [
-      {
-        user: { pets: { collection: 'pet', through: 'ownership', via: 'owners' } },
-        pet: {},
-        ownership: { owners: { collection: 'user' }, pet: { model: 'pet' } },
-      },
-      ['user.pets: `via` names "ownership.owners", which does not refer to this model'],
-    ],
-    [
-      {
-        user: { pets: { collection: 'pet', through: 'ownership', via: 'owner' } },
-        pet: {},
-        ownership: { owner: { model: 'user' } },
-      },
-      ['user.pets: "ownership" has no to-one association with "pet"'],
-    ],
-    [
-      {
-        user: { pets: { collection: 'pet', through: 'ownership', via: 'owner' } },
-        pet: { owners: { collection: 'user', via: 'pets' } },
-        ownership: { owner: { model: 'user' }, pet: { model: 'pet' }, friend: { model: 'pet' } },
-      },
-      ['user.pets: "ownership" has several to-one associations with "pet": "pet", "friend"'],
-    ],
-    [
-      {
-        user: { pets: { collection: 'pet', through: 'ownership', via: 'owner' } },
-        pet: { owners: { collection: 'user', via: 'pets', through: table('a', 'b', 'c') } },
-        ownership: { owner: { model: 'user' }, pet: { model: 'pet' } },
-      },
-      ['pet.owners: `through` differs from that of "user.pets"'],
-    ],
-    [
-      {
-        song: { lists: { collection: 'list', via: 'songs', through: table('pt', 'p', 't') } },
-        list: { songs: { collection: 'song', via: 'lists', through: table('pt', 'p', 't') } },
-      },
-      [
-        'song.lists: `through` differs from that of "list.songs": both must name the same table, with `from` and `to` exchanged',
-        'list.songs: `through` differs from that of "song.lists": both must name the same table, with `from` and `to` exchanged',
-      ],
-    ],
-    ...(['other', 'pt'] as const).map(
-      (name) =>
-        [
-          {
-            song: { lists: { collection: 'list', via: 'songs', through: table(name, 't', 'p') } },
-            list: { songs: { collection: 'song', via: 'lists', through: table('pt', 'p', name === 'pt' ? 'x' : 't') } },
-          },
-          [
-            'song.lists: `through` differs from that of "list.songs": both must name the same table, with `from` and `to` exchanged',
-            'list.songs: `through` differs from that of "song.lists": both must name the same table, with `from` and `to` exchanged',
-          ],
-        ] as const,
-    ),
-    [
-      {
-        song: {},
-        film: {},
-        list: {
-          songs: { collection: 'song', through: table('pt', 'p', 't') },
-          films: { collection: 'film', through: table('pt', 'p', 't') },
-        },
-      },
-      ['list.films: its junction table "pt" has other columns in another association'],
-    ],
-    [
-      { song: {}, list: { songs: { collection: 'song', through: table('pt', 'id', 'ID') } } },
-      ['list.songs: both columns of the table "pt" are named "id"'],
-    ],
-    [
-      { song: {}, list: { songs: { collection: 'song', through: table('pt', '__proto__', 't') } } },
-      ['list.songs: "__proto__": is not allowed as the name of a column or table'],
-    ],
-    [
-      { song: {}, list: { songs: { collection: 'song', through: table('Song', 'p', 't') } } },
-      ['list.songs: its junction table "Song" is the table of the model "song"'],
-    ],
-    [
-      {
-        song: { attributes: {}, tableName: 'tracks' },
-        list: { songs: { collection: 'song', through: table('song', 'p', 't') } },
-      },
-      ['list.songs: its junction table has the name of the model "song"'],
-    ],
-    [
-      {
-        song: {},
-        list: {
-          songs: { collection: 'song', through: table('pt', 'p', 't') },
-          others: { collection: 'song', through: table('PT', 'p', 'u') },
-        },
-      },
-      ['list.others: its junction table "PT" has other columns in another association'],
-    ],
-    [
-      { user: { likes: { collection: 'pet' } }, pet: {}, pet_likes_pet__user_likes: {} },
-      [
-        'user.likes: its junction table "pet_likes_pet__user_likes" is the table of the model "pet_likes_pet__user_likes"',
-      ],
-    ],
-    [
-      {
-        a: { b_c: { collection: 'a_b', via: 'c' } },
-        a_b: { c: { collection: 'a', via: 'b_c' } },
-      },
-      [
-        'a.b_c: both columns of the table "a_b_c__a_b_c" are named "a_b_c"',
-        'a_b.c: both columns of the table "a_b_c__a_b_c" are named "a_b_c"',
-      ],
-    ],
-  ]
-  for (const [sketch, problems] of cases) {
-    test(problems[0] as string, () =>
-      assert.throws(
-        () => define(sketch),
-        (error) => {
-          assert.ok(error instanceof ConfigError, String(error))
-          assert.deepEqual(error.problems, problems)
-          return true
-        },
-      ),
-    )
-  }
-
-  test('a shared to-many attribute of two models is not confused', () => {
-    const models = defineModels(
-      { user: { attributes: { mates: { collection: 'team', via: 'mates' } } }, team: {} },
-      { mates: { collection: 'user', via: 'mates' } },
-    )
-    assert.equal(show(models, 'team.mates'), 'users over team_mates__user_mates (team_mates, user_mates)')
-  })
+test('a shared to-many attribute of two models is not confused', () => {
+  const models = defineModels(
+    { user: { attributes: { mates: { collection: 'team', via: 'mates' } } }, team: {} },
+    { mates: { collection: 'user', via: 'mates' } },
+  )
+  assert.equal(show(models, 'team.mates'), 'users over team_mates__user_mates (team_mates, user_mates)')
 })
