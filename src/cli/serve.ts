@@ -1,5 +1,6 @@
 import type { Progress } from '../service/in-process/seed.ts'
 import { pagesIn } from '../service/pages/public-files.ts'
+import { defaultLimits } from '../support/limits.ts'
 import type { HttpServer } from '../transport/http/listen.ts'
 import type { PublicApi, RunningService } from './command-context.ts'
 import { assertAccessDeclared, openModels } from './declared-access.ts'
@@ -29,16 +30,17 @@ export function serve(settings: Settings, entry: PublicApi, progress: Progress, 
     return describe(service, server, settings, seeded, performance.now() - startedAt)
   }
 
+  /** A stop takes no longer than its limit, whatever a client, a statement or a database that is being opened does. */
+  async function closeWithin(stopTimeoutMs: number): Promise<void> {
+    const deadline = setTimeout(endProcess, stopTimeoutMs, 'SIGTERM').unref()
+    // A service that failed to open needs no close.
+    const service = await opened.catch(() => undefined)
+    await service?.close()
+    clearTimeout(deadline)
+  }
+
   function closeService(): Promise<void> {
-    // A stop takes no longer than its limit, whatever a client or a statement does.
-    closed ??= opened.then(
-      async (service) => {
-        const deadline = setTimeout(endProcess, service.limits.stopTimeoutMs, 'SIGTERM').unref()
-        await service.close()
-        clearTimeout(deadline)
-      },
-      () => {},
-    ) // a service that failed to open needs no close
+    closed ??= closeWithin(settings.config.limits?.stopTimeoutMs ?? defaultLimits.stopTimeoutMs)
     return closed
   }
 

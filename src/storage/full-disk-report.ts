@@ -20,9 +20,13 @@ export class FullDiskReport {
     const now = this.#now()
     const isNew = now - this.#failedAt > sameCauseMs
     this.#failedAt = now
-    if (isNew)
-      this.#onError?.(
-        new Error('The disk of the database is full; writes get 503 until there is space', { cause: error }),
-      )
+    if (isNew) this.#onError?.(fullDisk(error))
   }
+}
+
+/** One line of a log: the statement that found it out explains nothing. */
+function fullDisk({ message }: DatabaseError): Error {
+  const error = new Error(`The disk of the database is full (${message}); writes get 503 until there is space`)
+  error.stack = `${error.name}: ${error.message}`
+  return error
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { inspect } from 'node:util'
 import { newFile, SqliteForTest } from '../../test/support/sqlite.ts'
 import { defaultLimits } from '../support/limits.ts'
 import { ChangeNotifier } from './change-notifier.ts'
@@ -35,7 +36,7 @@ describe('a full disk', () => {
     assert.equal((await sqlite.ask('GET', '/pet/1')).status, 200)
     assert.deepEqual(
       sqlite.reported.map((error) => (error as Error).message),
-      ['The disk of the database is full; writes get 503 until there is space'],
+      ['The disk of the database is full (database or disk is full); writes get 503 until there is space'],
     )
   })
 
@@ -90,5 +91,6 @@ describe('a full disk', () => {
       report.see(new DatabaseError({ kind: 'busy' }, 'busy'))
       assert.equal(reported.length, count, `at ${at} ms`)
     }
+    assert.doesNotMatch(inspect(reported[0]), /\n/, 'it is one line of the log')
   })
 })

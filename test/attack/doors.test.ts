@@ -28,11 +28,13 @@ before(async () => {
 })
 after(() => service.close())
 
-/** Headers are sent as given, also several times. */
 const ask = (method: string, path: string, headers: Headers, body?: string): Promise<Answer> =>
+  request(method, path, Array.isArray(headers) ? ['Host', `127.0.0.1:${server.port}`, ...headers] : headers, body)
+
+/** Headers are sent as given, also several times. */
+const request = (method: string, path: string, headers: Headers, body?: string): Promise<Answer> =>
   new Promise((resolve, reject) => {
-    const given = Array.isArray(headers) ? ['Host', `127.0.0.1:${server.port}`, ...headers] : headers
-    const request = httpRequest({ port: server.port, method, path, headers: given as never }, (response) => {
+    const request = httpRequest({ port: server.port, method, path, headers: headers as never }, (response) => {
       let text = ''
       response.on('data', (chunk) => {
         text += chunk
@@ -41,6 +43,19 @@ const ask = (method: string, path: string, headers: Headers, body?: string): Pro
     })
     request.on('error', reject)
     request.end(body)
+  })
+
+/** The status of the answer to a WebSocket handshake. */
+const upgradeStatus = (path: string, headers: readonly string[]): Promise<number | undefined> =>
+  new Promise((resolve, reject) => {
+    const request = httpRequest({ port: server.port, path, headers })
+    request.on('upgrade', ({ statusCode }, socket) => {
+      socket.destroy()
+      resolve(statusCode)
+    })
+    request.on('response', ({ statusCode }) => resolve(statusCode))
+    request.on('error', reject)
+    request.end()
   })
 
 const count = async (): Promise<number> => JSON.parse((await ask('GET', '/pet?populate=false', {})).text).length
@@ -67,6 +82,10 @@ describe('nothing is written by', () => {
     ['an image of another port', 'GET', create, { ...browser, 'sec-fetch-site': 'same-site' }, 403],
     ['an image of a page that cors lists', 'GET', create, { ...browser, 'sec-fetch-site': 'cross-site', origin }, 403],
     ['a prefetch of the same page', 'GET', create, { 'sec-fetch-site': 'same-origin', 'sec-purpose': 'prefetch' }, 403],
+    ['a prerender of the address bar', 'GET', create, { 'sec-fetch-site': 'none', 'sec-purpose': 'Prerender' }, 403],
+    ['a prefetch of an old Firefox', 'GET', create, { 'sec-fetch-site': 'same-origin', 'x-moz': 'prefetch' }, 403],
+    ['a preview of Safari', 'GET', create, { 'sec-fetch-site': 'none', 'x-purpose': 'preview' }, 403],
+    ['an absolute URL of another host', 'POST', 'http://evil.example/pet', json, 400, body],
     ['a JSONP script of another site', 'GET', `${create}&callback=f`, { 'sec-fetch-site': 'cross-site' }, 403],
     ['a rebound DNS name', ...post, { ...json, host: 'evil.example', origin: 'http://evil.example' }, 403, body],
     ['a rebound DNS name by a shortcut', 'GET', create, { host: 'evil.example:1337' }, 403],
@@ -172,17 +191,28 @@ describe('what must work does', () => {
     assert.equal(status, 404)
     assert.match(text, /^\/\*\*\/ typeof f === 'function' && f\(\{.*"code":"E_NO_SUCH_ROUTE".*\}\);$/)
   })
+
+  test('JSONP of what is not JSON changes nothing', async () => {
+    const { text } = await ask('GET', '/keelson.js?callback=f', {})
+    assert.equal(text, (await ask('GET', '/keelson.js', {})).text)
+  })
 })
 
 describe('sockets', () => {
-  const refused: readonly [name: string, headers: Headers][] = [
-    ['a page of another site', { Origin: 'https://evil.example' }],
-    ['a rebound DNS name', { Origin: 'http://evil.example', Host: 'evil.example' }],
-    ['a rebound DNS name without an origin', { Host: 'evil.example' }],
+  const handshake = { Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Version': '13' }
+  const refused: readonly [name: string, headers: readonly string[], status: number][] = [
+    ['a page of another site', ['Host', '127.0.0.1', 'Origin', 'https://evil.example'], 403],
+    ['a page of another port', ['Host', '127.0.0.1', 'Origin', 'http://127.0.0.1:1'], 403],
+    ['a rebound DNS name', ['Host', 'evil.example', 'Origin', 'http://evil.example'], 403],
+    ['a rebound DNS name without an origin', ['Host', 'evil.example'], 403],
+    ['a request with two Host headers', ['Host', '127.0.0.1', 'Host', 'evil.example'], 400],
   ]
-  for (const [name, headers] of refused) {
+  for (const [name, headers, status] of refused) {
     test(`${name} is refused`, async () => {
-      await assert.rejects(RawSocket.connect(server.url, headers as Readonly<Record<string, string>>), /403/)
+      const key = ['Sec-WebSocket-Key', 'dGhlIHNhbXBsZSBub25jZQ==']
+      const given = [...headers, ...Object.entries(handshake).flat(), ...key]
+      assert.equal(await upgradeStatus('/socket.io/?EIO=4&transport=websocket', given), status)
+      assert.equal((await request('GET', '/socket.io/?EIO=4&transport=polling', headers)).status, status)
     })
   }
 

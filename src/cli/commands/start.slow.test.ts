@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { connect, createServer } from 'node:net'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { ask, Command, folder, petShop, post, write } from '../../../test/support/command.ts'
@@ -304,4 +305,18 @@ test('a stop ends the process within stopTimeoutMs, also when a request never co
   command.kill('SIGTERM')
   assert.equal((await command.ended).code, 0)
   client.destroy()
+})
+
+test('a stop ends the process within stopTimeoutMs, also while the database does not answer', async () => {
+  const silent = createServer(() => {}).listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  const { port } = silent.address() as AddressInfo
+  const limited = petShop['keelson.config.ts'].replace('models:', 'limits: { stopTimeoutMs: 100 },\n  models:')
+  const command = new Command(['start', '--port', '0', '--database', `postgres://u@127.0.0.1:${port}/d`], {
+    cwd: folder({ ...petShop, 'keelson.config.ts': limited }),
+  })
+  await once(silent, 'connection')
+  command.kill('SIGTERM')
+  assert.equal((await command.ended).signal, 'SIGTERM')
+  silent.close()
 })

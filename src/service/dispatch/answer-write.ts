@@ -95,5 +95,8 @@ export function assertMayWrite(request: ServiceRequest, { style }: { readonly st
     throw new ServiceError('E_FORBIDDEN', 'Pages of other origins may not write unless cors lists their origin')
 }
 
+/** The last three are what browsers sent before `Sec-Purpose`; Safari loads previews of pages that are visited often. */
+const purposes = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz'] as const
+
 const isPrefetch = (headers: ServiceRequest['headers']): boolean =>
-  `${headers['sec-purpose'] ?? ''} ${headers.purpose ?? ''}`.includes('prefetch')
+  purposes.some((name) => /prefetch|prerender|preview/i.test(String(headers[name] ?? '')))

@@ -66,11 +66,12 @@ function callbackInQuery({ query }: ServiceRequest): string | undefined {
 
 /**
  * The response as a script that calls the function with its body. The leading comment prevents a client from choosing
- * the first bytes (which could form another file type), and a missing function is not an error. The status is kept.
+ * the first bytes (which could form another file type), and a missing function is not an error. The status is kept, and
+ * so is a body that is not JSON.
  */
 export function asScript(response: ServiceResponse, name: string): ServiceResponse {
-  const { body } = response
-  if (body === undefined) return response
+  const { body, headers } = response
+  if (body === undefined || !isJson(headers['Content-Type'])) return response
   const [before, after] = [`/**/ typeof ${name} === 'function' && ${name}(`, ');']
   const script =
     isEncoded(body) && body.parts
@@ -78,10 +79,13 @@ export function asScript(response: ServiceResponse, name: string): ServiceRespon
       : before + textOfScript(isEncoded(body) ? body.encoded : JSON.stringify(body)) + after
   return {
     status: response.status,
-    headers: { ...response.headers, 'Content-Type': 'text/javascript; charset=utf-8' },
+    headers: { ...headers, 'Content-Type': 'text/javascript; charset=utf-8' },
     body: new EncodedJson(script),
   }
 }
+
+/** Whether a body is JSON: the landing page and the client's script are not. The type of most responses is added later. */
+const isJson = (type: string | undefined): boolean => type === undefined || type.includes('json')
 
 /** Two characters that were line terminators in scripts, but not in JSON, before ES2019. */
 const textOfScript = (json: string): string => json.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')

@@ -60,7 +60,8 @@ export function handler(service: Service, limits: Limits, options: HandlerOption
     if (intercept && String(req.originalUrl ?? req.url).startsWith(intercept.path) && intercept.request(req, res))
       return
     const { headers } = req
-    if (isRepeated(req.rawHeaders, 'host')) write(res, errorResponse(severalHosts, onError), drain)
+    if (isRepeated(req.rawHeaders, 'host') || namesOtherHost(req.url as string, headers.host))
+      write(res, errorResponse(severalHosts, onError), drain)
     else if (
       noBody.has(headers['content-length']) &&
       headers['transfer-encoding'] === undefined &&
@@ -76,7 +77,14 @@ export function handler(service: Service, limits: Limits, options: HandlerOption
   }
 }
 
-const severalHosts = new ServiceError('E_BAD_REQUEST', 'The request has more than one Host header')
+const severalHosts = new ServiceError('E_BAD_REQUEST', 'The request names more than one host')
+
+/** Whether an absolute URL, as proxies send it, has another host than the header: HTTP says that the URL counts. */
+function namesOtherHost(target: string, host: string | undefined): boolean {
+  if (target.startsWith('/')) return false
+  const named = /^https?:\/\/([^/?#]*)/i.exec(target)?.[1]
+  return named !== undefined && named.toLowerCase() !== host?.toLowerCase()
+}
 
 interface NodeServerContext extends ServerContext {
   /** Connections that close after a response already sent: data that still arrives on them is not a request. */

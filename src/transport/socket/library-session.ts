@@ -94,6 +94,8 @@ export class LibrarySession implements EngineSession {
       if (this.#closingSinceMs !== undefined) this.#socket.close()
     })
     this.#socket.on('close', () => {
+      // The library closes the WebSocket of an upgrade that is not complete by a handshake, for which it waits 30 seconds.
+      this.#handshake?.connection.destroy()
       this.resume()
       this.#unread?.[Symbol.dispose]()
       listener.onClose()

@@ -25,6 +25,7 @@ export const refusals = {
   binary: new Refusal(400, 3, 'Binary payloads are not supported'),
   bodyRead: new Refusal(400, 3, 'The body was already read: put the handler in front of body parsers'),
   origin: new Refusal(403, 4, 'Forbidden'),
+  hosts: new Refusal(400, 3, 'More than one Host header'),
   version: new Refusal(400, 5, 'Unsupported protocol version'),
   full: new Refusal(503, 3, 'The maximum number of sockets is open'),
 } as const

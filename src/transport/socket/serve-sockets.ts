@@ -91,9 +91,8 @@ export function serveSockets(service: LiveService, options: SocketOptions): Sock
 
   /** Whether the requests of a client have its cookies. Throws a Refusal for a page that may not connect. */
   function hasCookies(req: IncomingMessage): boolean {
-    const access = isRepeated(req.rawHeaders, 'host')
-      ? 'none'
-      : policy.socketAccess(req.headers, options.onlyAllowOrigins)
+    if (isRepeated(req.rawHeaders, 'host')) throw refusals.hosts
+    const access = policy.socketAccess(req.headers, options.onlyAllowOrigins)
     if (access === 'none') throw refusals.origin
     return access === 'with cookies'
   }
