@@ -4,6 +4,7 @@ import { parseSelect } from '../criteria/parse-select.ts'
 import type { Model } from '../model/model.ts'
 import { noSuchRecord } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
+import { boundedReads } from '../storage/byte-budget.ts'
 import type { ScopedReads } from '../storage/scoped-store.ts'
 import type { ReadOptions, Records } from '../storage/store.ts'
 import type { Limits } from '../support/limits.ts'
@@ -64,13 +65,14 @@ function parseProjection(parameters: ParameterValues, model: Model, limits: Limi
 export function fetchOne(
   { input, target: { model }, client }: Pick<Invocation<RecordInput>, 'input' | 'target' | 'client'>,
   reads: ScopedReads,
+  { limits }: OperationServices,
 ): MaybePromise<RecordResult> {
   const { id, select } = input
   const found = reads.findByKey
     ? reads.findByKey(model, id, select, client)
     : reads.find(model, findByPrimaryKey(model, id, select), client)
-  if (found instanceof Promise) return found.then((found) => shown(found, input, model, reads, client))
-  return shown(found, input, model, reads, client)
+  if (found instanceof Promise) return found.then((found) => shown(found, input, model, reads, client, limits))
+  return shown(found, input, model, reads, client, limits)
 }
 
 function shown(
@@ -79,10 +81,11 @@ function shown(
   model: Model,
   reads: ScopedReads,
   client: ReadOptions | undefined,
+  { maxAnswerBytes }: Limits,
 ): MaybePromise<RecordResult> {
   if (found.length === 0) throw noSuchRecord(model.name)
   const stored = isWhole ? found : undefined
   if (populate.length === 0) return { kind: 'record', model, records: found, populate, stored }
   const complete = (records: Records): RecordResult => ({ kind: 'record', model, records, populate, stored })
-  return andThen(embed(found, populate, reads, client), complete)
+  return andThen(embed(found, populate, reads, boundedReads(client, maxAnswerBytes)), complete)
 }

@@ -1,4 +1,5 @@
 import type { Model } from '../model/model.ts'
+import { boundedReads } from '../storage/byte-budget.ts'
 import type { ScopedReads } from '../storage/scoped-store.ts'
 import type { ReadOptions } from '../storage/store.ts'
 import { andThen, type MaybePromise } from '../support/maybe-promise.ts'
@@ -12,14 +13,15 @@ export function list(
   { criteria, populate, count }: FindInput,
   model: Model,
   reads: ScopedReads,
-  { secret }: OperationServices,
+  { secret, limits }: OperationServices,
   client?: ReadOptions,
 ): MaybePromise<RecordsResult> {
-  return andThen(reads.find(model, criteria, client), (found) =>
-    andThen(embed(found, populate, reads, client), (records) => {
+  const options = boundedReads(client, limits.maxAnswerBytes)
+  return andThen(reads.find(model, criteria, options), (found) =>
+    andThen(embed(found, populate, reads, options), (records) => {
       const next = found.next && encodeCursor(found.next, model, criteria.sort, secret)
       const result: RecordsResult = { kind: 'records', model, records, populate, next }
-      return count ? andThen(reads.count(model, criteria.where, client), (total) => ({ ...result, total })) : result
+      return count ? andThen(reads.count(model, criteria.where, options), (total) => ({ ...result, total })) : result
     }),
   )
 }

@@ -3,12 +3,13 @@ import type { Association, HasMany, ManyToMany, Model } from '../model/model.ts'
 import { noSuchRecord, ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
 import type { ScopedReads } from '../storage/scoped-store.ts'
+import type { ReadOptions } from '../storage/store.ts'
 import { assertDefined } from '../support/assert.ts'
 import { andThen, type MaybePromise } from '../support/maybe-promise.ts'
 import { fetchOne, type RecordProjection, readProjection } from './fetch-one.ts'
 import { type FindInput, readFind } from './find-input.ts'
 import { list } from './list.ts'
-import type { ParameterValues, ReadOperation, RecordResult, RecordsResult } from './operation.ts'
+import type { OperationServices, ParameterValues, ReadOperation, RecordResult, RecordsResult } from './operation.ts'
 import { listParameters, namesOf, projectionParameters, reserved, transportParameters } from './parameters.ts'
 import { existingKey } from './record-key.ts'
 import { memberSubscriptions } from './subscriptions.ts'
@@ -45,7 +46,7 @@ export const populate: ReadOperation<PopulateInput, RecordResult | RecordsResult
 
   run({ input, target: { model, association: named }, client }, reads, services) {
     const association = assertDefined(named, 'a route without its association')
-    if (input.kind === 'one') return one(input.id, input.child, input.projection, model, association, reads)
+    if (input.kind === 'one') return one(input, model, association, reads, client, services)
     const { find } = input
     const where = and(memberOf(input.association, model, input.id), find.criteria.where)
     return andThen(reads.find(model, findByPrimaryKey(model, input.id)), (parents) => {
@@ -58,26 +59,28 @@ export const populate: ReadOperation<PopulateInput, RecordResult | RecordsResult
 }
 
 function one(
-  id: Json,
-  child: Json | undefined,
-  projection: RecordProjection,
+  { id, child, projection }: PopulateInput & { readonly kind: 'one' },
   model: Model,
   association: Association,
   reads: ScopedReads,
+  client: ReadOptions | undefined,
+  services: OperationServices,
 ): MaybePromise<RecordResult> {
   const { target } = association
+  const fetch = (key: Json) =>
+    fetchOne({ input: { id: key, ...projection }, target: { model: target }, client }, reads, services)
   if (association.kind !== 'belongsTo') {
     const where = and(primaryKeyEquals(target, child as Json), memberOf(association, model, id))
     return andThen(reads.count(target, where), (count) => {
       if (count === 0) throw noSuchRecord(target.name)
-      return fetchOne({ input: { id: child as Json, ...projection }, target: { model: target } }, reads)
+      return fetch(child as Json)
     })
   }
   return andThen(reads.find(model, findByPrimaryKey(model, id)), (records) => {
     if (records.length === 0) throw noSuchRecord(model.name)
     const [key] = records.values(association.foreignKey)
     if (key === null || key === undefined || (child !== undefined && child !== key)) throw noSuchRecord(target.name)
-    return fetchOne({ input: { id: key, ...projection }, target: { model: target } }, reads)
+    return fetch(key)
   })
 }
 

@@ -7,7 +7,7 @@ import type { WriteOrigin } from './write-origin.ts'
 
 /** A row as an array, in the order of the select list. */
 export type Row = readonly unknown[]
-export type Query = (text: string, values: readonly unknown[]) => MaybePromise<readonly Row[]>
+export type Query = (text: string, values: readonly unknown[], options?: ReadOptions) => MaybePromise<readonly Row[]>
 
 /**
  * What the criteria tell about the cost of a statement. *key*: one row by its primary key. *page*: the first rows in an
@@ -39,7 +39,7 @@ export interface Statement {
   readonly shape?: QueryShape
 }
 
-export type Read = (statement: Statement) => MaybePromise<readonly Row[]>
+export type Read = (statement: Statement, options?: ReadOptions) => MaybePromise<readonly Row[]>
 
 /** What a transaction needs of its connection. */
 export interface TransactionOptions {
@@ -79,6 +79,8 @@ export type DatabaseErrorKind =
   | { readonly kind: 'full' }
   /** The statement exceeded its time limit. */
   | { readonly kind: 'timeout' }
+  /** The rows have more bytes than the request may read. */
+  | { readonly kind: 'large'; readonly maxAnswerBytes: number }
   /** The read was aborted: its client has disconnected. */
   | { readonly kind: 'aborted' }
   /** The database cannot be reached or cannot answer. */

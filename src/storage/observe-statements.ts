@@ -16,12 +16,12 @@ export function observeStatements(driver: Driver, observe: Observe | undefined):
   }
   const observedQuery =
     (query: Query): Query =>
-    (text, values) =>
-      timed(text, () => query(text, values))
+    (text, values, options) =>
+      timed(text, () => query(text, values, options))
   const observedRead =
     (read: Read): Read =>
-    (statement) =>
-      timed(statement.text, () => read(statement))
+    (statement, options) =>
+      timed(statement.text, () => read(statement, options))
   return {
     query: driver.query,
     read: (statement, options) => timed(statement.text, () => driver.read(statement, options)),

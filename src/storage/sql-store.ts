@@ -167,9 +167,9 @@ export class SqlStore extends SqlReads implements Store {
       const limit = new TimeLimit(timeoutMs)
       const limited = (query: Query): Promise<T> =>
         limit.run((assertOpen) =>
-          run((text, values) => {
+          run((text, values, options) => {
             assertOpen()
-            return query(text, values)
+            return query(text, values, options)
           }),
         )
       return await this.#driver.transaction(limited, origin, { isExclusive: true, isSerializable })

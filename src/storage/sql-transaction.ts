@@ -39,7 +39,7 @@ export class SqlTransaction extends SqlReads implements Transaction {
   readonly #affected: Affected
 
   constructor({ query, compiler, encoders, answers, limits, origin }: SqlTransactionParts) {
-    super({ read: ({ text, values }) => query(text, values), fail: rethrow }, compiler, encoders)
+    super({ read: ({ text, values }, options) => query(text, values, options), fail: rethrow }, compiler, encoders)
     this.#query = query
     this.#affected = new Affected(limits)
     this.#answers = answers

@@ -5,6 +5,7 @@ import type { Position } from '../protocol/change.ts'
 import { ServiceError } from '../protocol/errors.ts'
 import type { Json, JsonObject } from '../protocol/json.ts'
 import type { MaybePromise } from '../support/maybe-promise.ts'
+import type { ByteBudget } from './byte-budget.ts'
 import type { ChangeLog } from './change-log.ts'
 import type { StoredAnswer, StoredAnswers } from './stored-answers.ts'
 import type { TableVersions } from './table-versions.ts'
@@ -88,6 +89,8 @@ export interface Grouped {
 export interface ReadOptions {
   /** Aborts a read whose client has disconnected: a waiting scan is not started, a running one is stopped. */
   readonly signal?: AbortSignal | undefined
+  /** Ends reads whose rows have more bytes than all reads of the request may have. Absent: they may have any number. */
+  readonly budget?: ByteBudget | undefined
 }
 
 export interface Reads {

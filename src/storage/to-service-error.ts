@@ -3,7 +3,7 @@ import type { Assignment } from '../model/assignment.ts'
 import type { Attribute, Model } from '../model/model.ts'
 import { ServiceError, type Violation } from '../protocol/errors.ts'
 import { DatabaseError, type DatabaseErrorKind } from './driver.ts'
-import type { Reads } from './store.ts'
+import { answerTooLarge, type Reads } from './store.ts'
 
 /** What a failed statement was about. */
 export interface ErrorSubject {
@@ -67,6 +67,8 @@ async function describe(error: DatabaseError, { model, assignments }: ErrorSubje
       const message = 'The conditions are too complex for the database'
       return new ServiceError('E_BAD_CRITERIA', message, { model: model.name, cause: error })
     }
+    case 'large':
+      return answerTooLarge(reason.maxAnswerBytes)
     default:
       return unavailable(reason, error) ?? error
   }

@@ -53,7 +53,10 @@ export const limitTable = {
   ],
   maxSubscriptions: [10_000, 'records that one connection may subscribe to; above it the connection is reset'],
   maxAfterWaitMs: [5_000, 'wait of a request with `Keelson-After` until its position is reached'],
-  maxAnswerBytes: [16_777_216, 'bytes of a response: embedding repeats a record in every record that refers to it'],
+  maxAnswerBytes: [
+    16_777_216,
+    'bytes of a response: embedding repeats a record in every record that refers to it; the reads for it return at most twice as many',
+  ],
   maxWaitingBytes: [
     268_435_456,
     'bytes of responses and events that wait for all clients; above it the slowest clients are disconnected',

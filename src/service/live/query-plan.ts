@@ -30,9 +30,11 @@ export function queryPlanOf(
   const rules = readRulesOf(involvedModels(model, input), access)
   const local = localQueryOf(input, criteria)
   const read: FindInput = local ? { ...input, criteria: { ...input.criteria, select: allAttributes(view) } } : input
+  /** Subscribers share a run, which goes on when one of them leaves. */
+  const client = {}
   const run = (): MaybePromise<QueryResult> =>
     andThen(
-      store.snapshot((reads) => list(read, view, reads, services)),
+      store.snapshot((reads) => list(read, view, reads, services, client)),
       ({ value: { records, total }, position }: Snapshot<Awaited<ReturnType<typeof list>>>) =>
         andThen(
           local ? localRows(records, model, local) : encodedRows(records, model, services.limits.maxAnswerBytes),

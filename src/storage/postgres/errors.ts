@@ -91,3 +91,6 @@ export function isStale(error: unknown): boolean {
 }
 
 export const isLost = (error: unknown): boolean => error instanceof DatabaseError && error.reason.kind === 'lost'
+
+/** The rows have more bytes than the request may read. */
+export const isLarge = (error: unknown): boolean => error instanceof DatabaseError && error.reason.kind === 'large'

@@ -3,6 +3,7 @@ import { DatabaseError, type DatabaseErrorKind } from '../driver.ts'
 /** SQLite's result codes, https://sqlite.org/rescode.html; the low byte is the primary code. */
 const busy = 5
 const locked = 6
+const tooBig = 18
 const constraint = 19
 const codes = {
   error: 1,
@@ -24,7 +25,7 @@ const primary: Readonly<Record<number, DatabaseErrorKind['kind']>> = {
   11: 'lost', // malformed
   13: 'full',
   14: 'lost', // cannot open
-  18: 'value', // too big
+  [tooBig]: 'value',
   [constraint]: 'value', // a constraint of another kind, as the types of a strict table
   20: 'value', // not of the type of a row id
   23: 'refused', // not authorized
@@ -82,6 +83,9 @@ export const isBusy = (error: unknown): boolean =>
 
 /** A constraint or a trigger refused the statement. */
 export const isConstraint = (error: unknown): boolean => isFailure(error) && (error.errcode & 0xff) === constraint
+
+/** A value, or what is made of values, is longer than the connection allows. */
+export const isTooBig = (error: unknown): boolean => isFailure(error) && (error.errcode & 0xff) === tooBig
 
 /** An integer beyond 2^53 was read as a number. The same statement can be read again as big integers. */
 export const isOutOfRange = (error: unknown): boolean =>

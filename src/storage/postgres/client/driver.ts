@@ -1,5 +1,6 @@
 import type { Limits } from '../../../support/limits.ts'
 import type { MaybePromise } from '../../../support/maybe-promise.ts'
+import type { ByteBudget } from '../../byte-budget.ts'
 import {
   DatabaseError,
   type Driver,
@@ -12,7 +13,7 @@ import {
 } from '../../driver.ts'
 import type { ReadOptions } from '../../store.ts'
 import { originText, type WriteOrigin } from '../../write-origin.ts'
-import { isConflict, isLost, isOverdue, isStale } from '../errors.ts'
+import { isConflict, isLarge, isLost, isOverdue, isStale } from '../errors.ts'
 import type { Connect } from './connect.ts'
 import type { Connection } from './connection.ts'
 import { ConnectionWatchdog, defaultWatchdogTiming, type WatchdogTiming } from './connection-watchdog.ts'
@@ -111,9 +112,10 @@ export class PostgresDriver implements Driver {
     connections: readonly PipelinedConnection[],
     text: string,
     values: readonly unknown[],
+    budget?: ByteBudget,
   ): Promise<readonly Row[]> {
     return new Promise((resolve, reject) => {
-      const request: QueryRequest = { text, values, how: 'kept' }
+      const request: QueryRequest = { text, values, how: 'kept', budget }
       const connection = idlest(connections)
       connection.send(request, resolve, (error) => this.#readAgain(connection, request, error).then(resolve, reject))
     })
@@ -124,9 +126,10 @@ export class PostgresDriver implements Driver {
     const { text, values, access } = statement
     if (access === 'key') return this.query(text, values)
     const planClass = this.#plans.classOf(text)
-    if (planClass === 'indexed') return this.query(text, values)
-    if (planClass === 'walk') return this.#queryOn(this.#walks, text, values)
-    return this.#readInPool({ text, values, how: 'anew' }, options, (connection) => {
+    const budget = options?.budget
+    if (planClass === 'indexed') return this.#queryOn(this.#reads, text, values, budget)
+    if (planClass === 'walk') return this.#queryOn(this.#walks, text, values, budget)
+    return this.#readInPool({ text, values, how: 'anew', budget }, options, (connection) => {
       if (planClass === undefined) void this.#plans.explain(statement, connection)
     })
   }
@@ -141,6 +144,8 @@ export class PostgresDriver implements Driver {
       return this.#readInPool({ ...request, how: 'anew' })
     }
     if (isStale(error) || isLost(error)) return sendOn(connection, request)
+    // The server goes on to send what is too large; the next time that delays no other statement.
+    if (isLarge(error)) this.#plans.isolate(request.text)
     throw error
   }
 
@@ -154,7 +159,11 @@ export class PostgresDriver implements Driver {
         using _ = this.#cancelOnAbort(connection, options)
         const rows = connection.run(request)
         sent(connection)
-        return await rows
+        return await rows.catch((error) => {
+          // The server would go on to send the rows.
+          if (isLarge(error)) connection.destroy(error)
+          throw error
+        })
       }, options)
     try {
       return await run()

@@ -59,8 +59,13 @@ export class QueryPlans {
 
   /** The statement has taken longer than its plan promised. */
   demote(text: string): void {
-    this.#keep(text, 'scan')
+    this.isolate(text)
     this.#onScan({ text, tables: [] })
+  }
+
+  /** From now on the statement runs where it delays no other. */
+  isolate(text: string): void {
+    this.#keep(text, 'scan')
   }
 
   #keep(text: string, planClass: PlanClass): void {

@@ -1,4 +1,5 @@
 import type * as pg from 'pg'
+import type { ByteBudget } from '../../byte-budget.ts'
 import type { Row } from '../../driver.ts'
 
 /** A query for one connection. */
@@ -11,6 +12,8 @@ export interface QueryRequest {
   readonly transaction?: 'begin' | 'end'
   /** The peer that caused it, for the change log. */
   readonly origin?: string | undefined
+  /** Fails with `large`, and keeps no rows, once they have more bytes. */
+  readonly budget?: ByteBudget | undefined
 }
 
 /** Writes the protocol messages; returns the number of statements that run before the one whose rows are wanted. */
@@ -38,12 +41,14 @@ export function textQueries(Query: typeof pg.Query): MakeTextQuery {
     readonly #resolve: (rows: readonly Row[]) => void
     readonly #reject: (error: unknown) => void
     readonly #rows: Row[] = [] // `rows` is an option of the class below
+    readonly #budget: ByteBudget | undefined
     #preceding = 0
     #isSettled = false
 
     constructor(...[request, send, resolve, reject]: Parameters<MakeTextQuery>) {
       super('')
       this.#request = request
+      this.#budget = request.budget
       this.#send = send
       this.#resolve = resolve
       this.#reject = reject
@@ -56,8 +61,15 @@ export function textQueries(Query: typeof pg.Query): MakeTextQuery {
 
     handleRowDescription(): void {}
 
-    handleDataRow(message: { readonly fields: Row }): void {
-      if (this.#preceding === 0) this.#rows.push(message.fields)
+    handleDataRow(message: { readonly length: number; readonly fields: Row }): void {
+      if (this.#preceding > 0 || this.#isSettled) return
+      this.#rows.push(message.fields)
+      if (this.#budget !== undefined && !this.#budget.take(message.length)) this.#refuse(this.#budget)
+    }
+
+    #refuse(budget: ByteBudget): void {
+      this.#rows.length = 0
+      this.handleError(budget.exceeded)
     }
 
     handleCommandComplete(): void {

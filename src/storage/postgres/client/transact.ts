@@ -1,6 +1,6 @@
 import type { MaybePromise } from '../../../support/maybe-promise.ts'
 import type { DatabaseError, DatabaseErrorKind, Query, Read, Row, TransactionOptions } from '../../driver.ts'
-import { isConflict, isLost, isStale } from '../errors.ts'
+import { isConflict, isLarge, isLost, isStale } from '../errors.ts'
 import type { Connection } from './connection.ts'
 import type { Pool } from './pool.ts'
 import { setOriginStatement } from './statement-writer.ts'
@@ -78,14 +78,14 @@ export async function transact<T>(
     await connection.run(isSerializable ? beginSerializable : begin)
     progress.hasBegun = true
     if (origin !== undefined) run({ text: setOriginStatement, values: [origin], how: 'kept' }).catch(() => {}) // the next statement fails too
-    const result = await work((text, values) => run({ text, values, how: 'kept' }))
+    const result = await work((text, values, options) => run({ text, values, how: 'kept', budget: options?.budget }))
     // A commit after an error would be a silent rollback.
     if (progress.failures[0] !== undefined) throw progress.failures[0]
     await run(commit)
     if (progress.failures[0] !== undefined) throw progress.failures[0]
     return result
   } catch (error) {
-    undo(connection)
+    undo(connection, progress)
     throw error
   }
 }
@@ -99,12 +99,14 @@ export async function readSnapshot<T>(
   const run = recordingFailures(connection, progress)
   run(beginReadOnly).catch(() => {}) // recorded, and thrown below
   try {
-    const result = await work(({ text, values }) => run({ text, values, how: 'kept' }))
+    const result = await work(({ text, values }, options) =>
+      run({ text, values, how: 'kept', budget: options?.budget }),
+    )
     if (progress.failures[0] !== undefined) throw progress.failures[0]
     run(commit).catch((failure) => connection.destroy(failure))
     return result
   } catch (error) {
-    undo(connection)
+    undo(connection, progress)
     throw error
   }
 }
@@ -120,7 +122,9 @@ const recordingFailures =
     }
   }
 
-/** Queued before the next use of the connection. */
-function undo(connection: Connection): void {
-  connection.run(rollback).catch((failure) => connection.destroy(failure))
+/** Queued before the next use of the connection. The server would go on to send rows that are too large: it is left at once. */
+function undo(connection: Connection, { failures }: Progress): void {
+  const large = failures.find(isLarge)
+  if (large) connection.destroy(large)
+  else connection.run(rollback).catch((failure) => connection.destroy(failure))
 }

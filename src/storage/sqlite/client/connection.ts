@@ -1,17 +1,39 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { Lru } from '../../../support/lru.ts'
+import type { ByteBudget } from '../../byte-budget.ts'
 import type { Row } from '../../driver.ts'
-import { isOutOfRange } from '../errors.ts'
+import { isOutOfRange, isTooBig } from '../errors.ts'
 
 /** Preparing takes four times as long as running; the least recently used statements beyond this number are prepared again. */
 const keptStatements = 500
 
+/** Values of at most so many bytes are short: rows of them are read at once, and their bytes counted afterwards. */
+const shortBytes = 2048
+/** Rows of short values that have fewer bytes than this are not counted. */
+const fewBytes = 1_000_000
+const maxLength = 1_000_000_000
+
+/** Rows, and the bytes of their values as far as they are many. */
+export interface MeasuredRows {
+  readonly rows: readonly Row[]
+  readonly bytes: number
+}
+
+/** Thrown for rows that have more bytes than they may have. */
+export class RowsTooLarge extends Error {}
+
 /** One connection and its prepared statements. Throws the errors of node:sqlite. */
 export class Connection implements Disposable {
   readonly #database: DatabaseSync
+  /** Node 24 has no such limits. */
+  readonly #limits: DatabaseSync['limits'] | undefined
+  /** Of values, as it is set now. */
+  #length = maxLength
   readonly #statements = new Lru<string, StatementSync>(keptStatements)
   /** Texts that have returned an integer beyond 2^53. */
   readonly #big = new Set<string>()
+  /** Texts that have returned values that are not short. */
+  readonly #large = new Lru<string, true>(keptStatements)
 
   constructor(path: string, options: { readonly readOnly: boolean }) {
     // No busy timeout: it would block the event loop.
@@ -20,10 +42,12 @@ export class Connection implements Disposable {
       timeout: 0,
       enableForeignKeyConstraints: true,
     })
+    this.#limits = this.#database.limits
   }
 
   /** Runs to completion: an unfinished `returning` would keep the WAL from being checkpointed. */
   all(text: string, values: readonly unknown[]): readonly Row[] {
+    this.#limitLength(maxLength)
     const statement = this.#statements.get(text) ?? this.#prepare(text)
     try {
       return statement.all(...(values as SQLInputValue[])) as unknown as readonly Row[]
@@ -34,7 +58,9 @@ export class Connection implements Disposable {
   }
 
   /** As `all`, for statements that may be run twice. */
-  read(text: string, values: readonly unknown[]): readonly Row[] {
+  read(text: string, values: readonly unknown[], budget?: ByteBudget): readonly Row[] {
+    if (budget) return this.#spend(budget, text, values)
+    this.#limitLength(maxLength)
     const statement = this.#statements.get(text) ?? this.#prepare(text)
     try {
       return statement.all(...(values as SQLInputValue[])) as unknown as readonly Row[]
@@ -43,6 +69,57 @@ export class Connection implements Disposable {
       this.#readBig(text, statement)
       return this.all(text, values)
     }
+  }
+
+  #spend(budget: ByteBudget, text: string, values: readonly unknown[]): readonly Row[] {
+    try {
+      const { rows, bytes } = this.readWithin(text, values, budget.left)
+      budget.take(bytes)
+      return rows
+    } catch (error) {
+      throw error instanceof RowsTooLarge ? budget.exceeded : error
+    }
+  }
+
+  /**
+   * As `read`, but not more than so many bytes. Stepping from row to row takes half as long again as reading all at once,
+   * which SQLite ends at the first value that is not short.
+   */
+  readWithin(text: string, values: readonly unknown[], maxBytes: number): MeasuredRows {
+    const statement = this.#statements.get(text) ?? this.#prepare(text)
+    try {
+      const rows = this.#large.get(text) ? undefined : this.#readShort(statement, values)
+      if (rows) return measured(rows, maxBytes)
+      this.#large.set(text, true)
+      this.#limitLength(maxLength)
+      return step(statement, values, maxBytes)
+    } catch (error) {
+      if (!isOutOfRange(error) || this.#big.has(text)) throw error
+      this.#readBig(text, statement)
+      return this.readWithin(text, values, maxBytes)
+    }
+  }
+
+  /** Undefined where not all values are short. */
+  #readShort(statement: StatementSync, values: readonly unknown[]): readonly Row[] | undefined {
+    if (!this.#limits) return undefined
+    let length = shortBytes
+    for (const value of values) {
+      if (typeof value === 'string' && value.length * 3 > length) length = value.length * 3
+    }
+    this.#limitLength(length)
+    try {
+      return statement.all(...(values as SQLInputValue[])) as unknown as readonly Row[]
+    } catch (error) {
+      if (isTooBig(error)) return undefined
+      throw error
+    }
+  }
+
+  #limitLength(bytes: number): void {
+    if (this.#limits === undefined || bytes === this.#length) return
+    this.#limits.length = bytes
+    this.#length = bytes
   }
 
   /** A function for SQL that is called for every row. */
@@ -74,4 +151,35 @@ export class Connection implements Disposable {
   [Symbol.dispose](): void {
     if (this.#database.isOpen) this.#database.close()
   }
+}
+
+function step(statement: StatementSync, values: readonly unknown[], maxBytes: number): MeasuredRows {
+  const rows: Row[] = []
+  let bytes = 0
+  for (const row of statement.iterate(...(values as SQLInputValue[])) as unknown as Iterable<Row>) {
+    bytes += rowSize(row)
+    if (bytes > maxBytes) throw new RowsTooLarge()
+    rows.push(row)
+  }
+  return { rows, bytes }
+}
+
+/** Counts rows of short values. */
+function measured(rows: readonly Row[], maxBytes: number): MeasuredRows {
+  const atMost = rows.length * (rows[0]?.length ?? 0) * shortBytes
+  if (atMost < fewBytes && atMost < maxBytes) return { rows, bytes: 0 }
+  let bytes = 0
+  for (const row of rows) bytes += rowSize(row)
+  if (bytes > maxBytes) throw new RowsTooLarge()
+  return { rows, bytes }
+}
+
+/** Of its texts and bytes; the other values are short. */
+function rowSize(row: Row): number {
+  let bytes = 0
+  for (const value of row) {
+    if (typeof value === 'string') bytes += value.length
+    else if (value instanceof Uint8Array) bytes += value.length
+  }
+  return bytes
 }

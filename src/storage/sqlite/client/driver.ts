@@ -96,18 +96,19 @@ export class SqliteDriver implements Driver {
   read(statement: Statement, options?: ReadOptions): MaybePromise<readonly Row[]> {
     if (statement.access === 'key') return this.#readKey(statement.text, statement.values)
     const processes = this.#processes
-    if (!processes) return this.#readInMemory(statement)
+    if (!processes) return this.#readInMemory(statement, options)
     if (eventLoopTurn.isUsed) return eventLoopTurn.next().then(() => this.read(statement, options))
     try {
-      return this.#reader.read(statement, this.#reading)
+      return this.#reader.read(statement, this.#reading, options?.budget)
     } catch (error) {
       if (error instanceof NeedsReader) return processes.run(statement, options)
       throw sqliteError(error)
     }
   }
 
-  #readInMemory(statement: Statement): MaybePromise<readonly Row[]> {
-    const read = (reader: EventLoopReader) => reader.limited(statement, this.#limits.statementTimeoutMs)
+  #readInMemory(statement: Statement, options?: ReadOptions): MaybePromise<readonly Row[]> {
+    const read = (reader: EventLoopReader) =>
+      reader.limited(statement, this.#limits.statementTimeoutMs, options?.budget)
     if (this.#mustQueue) return this.#readQueued(read)
     try {
       return read(this.#reader)
@@ -142,7 +143,7 @@ export class SqliteDriver implements Driver {
     }
     const run = (): MaybePromise<T> => {
       reading.exec('begin')
-      return work((statement) => this.#readFair(statement, reading))
+      return work((statement, options) => this.#readFair(statement, reading, options))
     }
     const end = (result: T): T => {
       reading.exec('commit')
@@ -166,15 +167,16 @@ export class SqliteDriver implements Driver {
     }
   }
 
-  #readFair(statement: Statement, connection: Connection): MaybePromise<readonly Row[]> {
-    if (statement.access === 'key' || !eventLoopTurn.isUsed) return this.#reader.read(statement, connection)
-    return eventLoopTurn.next().then(() => this.#readFair(statement, connection))
+  #readFair(statement: Statement, connection: Connection, options?: ReadOptions): MaybePromise<readonly Row[]> {
+    if (statement.access === 'key' || !eventLoopTurn.isUsed)
+      return this.#reader.read(statement, connection, options?.budget)
+    return eventLoopTurn.next().then(() => this.#readFair(statement, connection, options))
   }
 
   #snapshotInMemory<T>(work: (read: Read) => MaybePromise<T>): Promise<T> {
-    const read: Read = (statement) => {
+    const read: Read = (statement, options) => {
       try {
-        return this.#reader.limited(statement, this.#limits.statementTimeoutMs)
+        return this.#reader.limited(statement, this.#limits.statementTimeoutMs, options?.budget)
       } catch (error) {
         throw sqliteError(error)
       }
@@ -199,10 +201,10 @@ export class SqliteDriver implements Driver {
   #limited(query: Query): Query {
     const { maxTransactionBlockMs } = this.#limits
     let leftMs = maxTransactionBlockMs
-    return (text, values) => {
+    return (text, values, options) => {
       const begin = performance.now()
       try {
-        return this.#guard.limit(leftMs, () => query(text, values))
+        return this.#guard.limit(leftMs, () => query(text, values, options))
       } catch (error) {
         if (!(error instanceof BudgetExceeded)) throw error
         const message = `The reads of the transaction took longer than ${maxTransactionBlockMs} ms`
@@ -225,9 +227,9 @@ export class SqliteDriver implements Driver {
 /** Statements of a transaction throw DatabaseErrors, as they do on every database. */
 const withDatabaseErrors =
   (query: Query): Query =>
-  (text, values) => {
+  (text, values, options) => {
     try {
-      return query(text, values)
+      return query(text, values, options)
     } catch (error) {
       throw sqliteError(error)
     }

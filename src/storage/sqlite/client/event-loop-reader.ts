@@ -1,5 +1,6 @@
 import { eventLoopTurn } from '../../../support/event-loop-turn.ts'
 import { Lru } from '../../../support/lru.ts'
+import type { ByteBudget } from '../../byte-budget.ts'
 import { DatabaseError, type Row, type Scan, type Statement } from '../../driver.ts'
 import type { Connection } from './connection.ts'
 import { QueryPlans } from './query-plans.ts'
@@ -39,7 +40,7 @@ export class EventLoopReader {
   }
 
   /** Throws NeedsReader for a scan, and for a statement that exceeds what is left of this turn of the event loop. */
-  read(statement: Statement, connection: Connection): readonly Row[] {
+  read(statement: Statement, connection: Connection, budget?: ByteBudget): readonly Row[] {
     const { text, values, access } = statement
     if (access === 'key') return connection.read(text, values)
     const begin = performance.now()
@@ -47,7 +48,7 @@ export class EventLoopReader {
     const budgetMs = this.#maxBlockMs - eventLoopTurn.usedMs
     try {
       if (budgetMs < leastMs || this.#plans.classOf(statement) === 'scan') throw new NeedsReader()
-      const rows = this.#guard.limit(budgetMs, () => connection.read(text, values))
+      const rows = this.#guard.limit(budgetMs, () => connection.read(text, values, budget))
       if (performance.now() - begin > slowMs) this.#wasSlow(statement, beginCpuMs, slowMs)
       else if (beginCpuMs !== undefined) this.#suspects.set(text, false)
       return rows
@@ -66,9 +67,9 @@ export class EventLoopReader {
   }
 
   /** For a database that other processes cannot read: the statement runs here and fails after a time. */
-  limited({ text, values }: Statement, timeoutMs: number): readonly Row[] {
+  limited({ text, values }: Statement, timeoutMs: number, budget?: ByteBudget): readonly Row[] {
     try {
-      return this.#guard.limit(timeoutMs, () => this.#connection.read(text, values))
+      return this.#guard.limit(timeoutMs, () => this.#connection.read(text, values, budget))
     } catch (error) {
       throw error instanceof BudgetExceeded ? new DatabaseError({ kind: 'timeout' }, error) : error
     }

@@ -286,9 +286,9 @@ export class GroupCommitQueue {
     })
   }
 
-  readonly #query: Query = (text: string, values: readonly unknown[]): readonly Row[] => {
+  readonly #query: Query = (text, values, options): readonly Row[] => {
     for (const value of values) if (typeof value === 'string') this.#writtenBytes += value.length
-    return this.#connection.all(text, values)
+    return options?.budget ? this.#connection.read(text, values, options.budget) : this.#connection.all(text, values)
   }
 
   /** Finishes accepted operations and rejects new ones. */

@@ -1,5 +1,5 @@
 /** The program of a reader process: runs one statement after another on a read-only connection. */
-import { Connection } from './connection.ts'
+import { Connection, RowsTooLarge } from './connection.ts'
 import type { ReaderAnswer, ReaderRequest } from './reader-process.ts'
 import { RowGuard } from './row-guard.ts'
 
@@ -11,10 +11,15 @@ const connection = new Connection(path, { readOnly: true })
 const guard = new RowGuard()
 guard.install(connection)
 
-function answer({ text, values }: ReaderRequest): ReaderAnswer {
+function answer({ text, values, maxBytes }: ReaderRequest): ReaderAnswer {
   try {
-    return { rows: guard.limit(orphanMs, () => connection.read(text, values)) }
+    return guard.limit(orphanMs, () =>
+      maxBytes === undefined
+        ? { rows: connection.read(text, values), bytes: 0 }
+        : connection.readWithin(text, values, maxBytes),
+    )
   } catch (error) {
+    if (error instanceof RowsTooLarge) return 'large'
     const { message, errcode, code } = error as Error & { errcode?: number; code?: string }
     return { failure: { message, errcode, code } }
   }

@@ -37,7 +37,7 @@ export class ReaderPool {
     return this.#use(options, async (reader) => {
       await reader.run('begin', [], options)
       try {
-        return await work(({ text, values }) => reader.run(text, values, options))
+        return await work(({ text, values }, read) => reader.run(text, values, { ...read, ...options }))
       } finally {
         if (reader.isUsable) await reader.run('rollback', [])
       }

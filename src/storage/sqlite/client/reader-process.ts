@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { programUrl } from '../../../support/package-files.ts'
+import type { ByteBudget } from '../../byte-budget.ts'
 import { DatabaseError, type Row } from '../../driver.ts'
 import type { ReadOptions } from '../../store.ts'
 import { sqliteError } from '../errors.ts'
@@ -8,6 +9,8 @@ import { sqliteError } from '../errors.ts'
 export interface ReaderRequest {
   readonly text: string
   readonly values: readonly unknown[]
+  /** The bytes that the rows may have. */
+  readonly maxBytes?: number | undefined
 }
 
 interface Failure {
@@ -17,11 +20,17 @@ interface Failure {
 }
 
 /** The first message of a process says that it is ready; each further one answers a request. */
-export type ReaderAnswer = 'ready' | { readonly rows: readonly Row[] } | { readonly failure: Failure }
+export type ReaderAnswer =
+  | 'ready'
+  | { readonly rows: readonly Row[]; readonly bytes: number }
+  /** The rows have more bytes than they may have. */
+  | 'large'
+  | { readonly failure: Failure }
 
 const program = fileURLToPath(programUrl('storage/sqlite/client/reader-main'))
 
 interface Pending {
+  readonly budget: ByteBudget | undefined
   readonly resolve: (rows: readonly Row[]) => void
   readonly reject: (error: unknown) => void
 }
@@ -56,7 +65,7 @@ export class ReaderProcess {
   }
 
   /** The time limit counts from the start of the statement; past it, or when the signal aborts, the process is killed. */
-  async run(text: string, values: readonly unknown[], { signal }: ReadOptions = {}): Promise<readonly Row[]> {
+  async run(text: string, values: readonly unknown[], { signal, budget }: ReadOptions = {}): Promise<readonly Row[]> {
     this.#setActive(true)
     const aborted = () => this.kill(abortedRead())
     signal?.addEventListener('abort', aborted)
@@ -64,7 +73,7 @@ export class ReaderProcess {
     try {
       await this.#ready.promise
       timer = setTimeout(() => this.#timeOut(), this.#timeoutMs)
-      return await this.#request({ text, values })
+      return await this.#request({ text, values, maxBytes: budget?.left }, budget)
     } finally {
       clearTimeout(timer)
       signal?.removeEventListener('abort', aborted)
@@ -73,18 +82,22 @@ export class ReaderProcess {
     }
   }
 
-  #request(request: ReaderRequest): Promise<readonly Row[]> {
+  #request(request: ReaderRequest, budget: ByteBudget | undefined): Promise<readonly Row[]> {
     return new Promise((resolve, reject) => {
       if (this.#failure) return reject(this.#failure)
-      this.#pending = { resolve, reject }
+      this.#pending = { budget, resolve, reject }
       this.#child.send(request)
     })
   }
 
   #settle(answer: ReaderAnswer): void {
+    const pending = this.#pending
     if (answer === 'ready') this.#ready.resolve()
-    else if ('rows' in answer) this.#pending?.resolve(answer.rows)
-    else this.#pending?.reject(sqliteError(Object.assign(new Error(answer.failure.message), answer.failure)))
+    else if (answer === 'large') pending?.reject(pending.budget?.exceeded)
+    else if ('rows' in answer) {
+      pending?.budget?.take(answer.bytes)
+      pending?.resolve(answer.rows)
+    } else this.#pending?.reject(sqliteError(Object.assign(new Error(answer.failure.message), answer.failure)))
   }
 
   #timeOut(): void {

@@ -1,0 +1,57 @@
+import { DatabaseError } from './driver.ts'
+import type { ReadOptions } from './store.ts'
+
+/**
+ * Values may be longer where they are read than in an answer: bytes as hexadecimal digits, the sources of a computed
+ * attribute, values beside those that rules mask.
+ */
+const readBytesPerAnswerByte = 2
+
+/**
+ * The bytes of values that the reads of one request may return together, so that no more of them are in memory. Characters
+ * count as bytes where the driver returns texts without their number of bytes.
+ */
+export class ByteBudget {
+  readonly #maxAnswerBytes: number
+  #left: number
+
+  constructor(maxAnswerBytes: number) {
+    this.#maxAnswerBytes = maxAnswerBytes
+    this.#left = maxAnswerBytes * readBytesPerAnswerByte
+  }
+
+  get left(): number {
+    return this.#left
+  }
+
+  /** False: they are more than are left. */
+  take(bytes: number): boolean {
+    this.#left -= bytes
+    return this.#left >= 0
+  }
+
+  get exceeded(): DatabaseError {
+    const message = `The values that were read have more than ${readBytesPerAnswerByte} times ${this.#maxAnswerBytes} bytes`
+    return new DatabaseError({ kind: 'large', maxAnswerBytes: this.#maxAnswerBytes }, message)
+  }
+}
+
+/** The reads for the answer to one client. */
+class ClientReads implements ReadOptions {
+  readonly #client: ReadOptions
+  readonly budget: ByteBudget
+
+  constructor(client: ReadOptions, budget: ByteBudget) {
+    this.#client = client
+    this.budget = budget
+  }
+
+  /** Asked for when it is needed: it may be created then. */
+  get signal(): AbortSignal | undefined {
+    return this.#client.signal
+  }
+}
+
+/** What is read for an answer is bounded; what the application reads, which has no client, is not. */
+export const boundedReads = (client: ReadOptions | undefined, maxAnswerBytes: number): ReadOptions | undefined =>
+  client && new ClientReads(client, new ByteBudget(maxAnswerBytes))

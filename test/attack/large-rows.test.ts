@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { createService, type Service } from '../../src/index.ts'
+import { databases, type TestDatabase } from '../support/databases.ts'
+
+const models = {
+  owner: {
+    attributes: { name: { type: 'string' }, text: { type: 'string' }, pets: { collection: 'pet', via: 'owner' } },
+  },
+  pet: { attributes: { name: { type: 'string' }, text: { type: 'string' }, owner: { model: 'owner' } } },
+} as const
+
+/** Together 75 MB. */
+const petCount = 150
+const bytesOfText = 500_000
+const maxAnswerBytes = 1_500_000
+/** What garbage collection and concurrent requests add; all pets at once would be several times as large. */
+const mostGrowth = 50_000_000
+
+for (const database of databases) {
+  if (database.name === 'memory') continue
+  describe(`the memory of reads, ${database.name}`, { skip: database.missing ?? false }, () => {
+    let opened: TestDatabase
+    let service: Service
+    const ask = async (path: string, body?: object) => {
+      const response = await service.fetch(
+        new Request(`http://localhost${path}`, {
+          method: body ? 'POST' : 'GET',
+          headers: { 'content-type': 'application/json' },
+          ...(body && { body: JSON.stringify(body) }),
+        }),
+      )
+      return { status: response.status, text: await response.text() }
+    }
+
+    before(async () => {
+      opened = await database.open()
+      service = (await createService({
+        models,
+        database: opened.url,
+        populate: false,
+        limits: { maxAnswerBytes, maxBodyBytes: 20_000_000 },
+      })) as never
+      await ask('/owner', { name: 'Ann' })
+      const text = 'x'.repeat(bytesOfText)
+      const pets = Array.from({ length: 30 }, (_, index) => ({ name: `Rex ${index}`, text, owner: 1 }))
+      for (let count = 0; count < petCount; count += pets.length) assert.equal((await ask('/pet', pets)).status, 201)
+    })
+    after(async () => {
+      await service.close()
+      await opened[Symbol.asyncDispose]()
+    })
+
+    for (const [name, path, body] of [
+      ['a page', '/pet?limit=1000'],
+      ['a page, sorted by an attribute without an index', '/pet?limit=1000&sort=name'],
+      ['a page, filtered by an attribute without an index', '/pet?limit=1000&where={"name":{"contains":"Rex"}}'],
+      ['the members of an association', '/owner/1/pets?limit=1000'],
+      ['members within a list', '/owner?populate={"pets":{"limit":1000}}'],
+      ['members within a record', '/owner/1?populate={"pets":{"limit":1000}}'],
+      ['a batch', '/batch', [{ method: 'GET', url: '/pet?limit=1000' }]],
+      [
+        'a batch that writes',
+        '/batch',
+        [
+          { method: 'POST', url: '/owner', body: {} },
+          { method: 'GET', url: '/pet?limit=1000' },
+        ],
+      ],
+    ] as const) {
+      test(`${name}: rows are read as far as the response may be large`, async () => {
+        await ask(path, body) // plans, prepared statements and processes
+        let most = process.memoryUsage().rss
+        const before = most
+        const timer = setInterval(() => {
+          most = Math.max(most, process.memoryUsage().rss)
+        }, 1)
+        const answers = await Promise.all(Array.from({ length: 4 }, () => ask(path, body)))
+        clearInterval(timer)
+        most = Math.max(most, process.memoryUsage().rss)
+        for (const { status, text } of answers) {
+          assert.equal(status, 400, text.slice(0, 1_000))
+          assert.match(text, /"limit":"maxAnswerBytes"/)
+        }
+        assert.ok(most - before < mostGrowth, `grew by ${Math.round((most - before) / 1e6)} MB`)
+      })
+    }
+
+    test('a page of short values is answered', async () => {
+      const { status, text } = await ask('/pet?limit=1000&select=name')
+      assert.deepEqual([status, JSON.parse(text).length], [200, petCount])
+    })
+  })
+}
