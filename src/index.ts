@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { AnyUser, KnownUser } from './model/access-rules.ts'
+import type { AnyUser } from './model/access-rules.ts'
 import type { ActionDefinitions } from './model/actions/action.ts'
 import type { AttributeDefinitions, ModelDefinitions } from './model/definition.ts'
 import type { ServiceActions } from './model/inference/actions-of.ts'
@@ -8,7 +8,15 @@ import type { None, Registry } from './model/inference/attributes-of.ts'
 import type { Records, TransactionRecords } from './model/inference/records-of.ts'
 import { type Requester, system, type User } from './protocol/requester.ts'
 import { requesterOf } from './service/auth/identify.ts'
-import type { CheckedConfig, OwnActionsOf, SharedOf } from './service/config/checked-config.ts'
+import type {
+  CheckedConfig,
+  InferredAttributes,
+  InferredModels,
+  KnownUser,
+  ModelsOf,
+  OwnActionsOf,
+  SharedOf,
+} from './service/config/checked-config.ts'
 import type { AnyConfig, Config } from './service/config/config.ts'
 import { type OpenService, openService } from './service/open-service.ts'
 import { systemClock } from './support/clock.ts'
@@ -152,24 +160,28 @@ type UserOf<U> = 0 extends 1 & U ? User : U
  * mistake in them is an error of the compiler at its place.
  */
 export const defineConfig = <
-  const M extends ModelDefinitions<KnownUser<U>>,
-  const Shared extends AttributeDefinitions<KnownUser<U>> | undefined,
+  const M extends InferredModels,
+  const Shared extends InferredAttributes | undefined,
   U,
   const A extends ActionDefinitions | undefined,
+  Late,
 >(
-  config: CheckedConfig<M, Shared, U, A>,
-): Config<M, SharedOf<Shared>, KnownUser<U>, OwnActionsOf<A>> => config
+  config: CheckedConfig<M, Shared, U, A, Late>,
+): Config<ModelsOf<M>, SharedOf<Shared>, KnownUser<U>, OwnActionsOf<A>> => config as never
 
 /**
  * Opens the database, brings its schema up to date as far as `migrate` allows, and serves. Throws a ConfigError that
  * names everything that is wrong with the configuration.
  */
 export async function createService<
-  const M extends ModelDefinitions<KnownUser<U>>,
-  const Shared extends AttributeDefinitions<KnownUser<U>> | undefined,
+  const M extends InferredModels,
+  const Shared extends InferredAttributes | undefined,
   U,
   const A extends ActionDefinitions | undefined,
->(config: CheckedConfig<M, Shared, U, A>): Promise<Service<M, SharedOf<Shared>, KnownUser<U>, OwnActionsOf<A>>> {
+  Late,
+>(
+  config: CheckedConfig<M, Shared, U, A, Late>,
+): Promise<Service<ModelsOf<M>, SharedOf<Shared>, KnownUser<U>, OwnActionsOf<A>>> {
   const service = await openService(config)
   const limits = transportLimits(service.limits)
   const { onError, observe, waiting } = service
@@ -179,13 +191,13 @@ export async function createService<
   const actor = (
     requester: Requester,
     records: OpenService['records'],
-  ): Actor<Registry<M, SharedOf<Shared>>, OwnActionsOf<A>> => {
+  ): Actor<Registry<ModelsOf<M>, SharedOf<Shared>>, OwnActionsOf<A>> => {
     const loose: LooseActor = {
       records: Object.fromEntries(records),
       actions: service.actionsFor(requester),
       transaction: (work) => service.transaction(requester, (within) => work(Object.fromEntries(within))),
     }
-    return loose as unknown as Actor<Registry<M, SharedOf<Shared>>, OwnActionsOf<A>>
+    return loose as unknown as Actor<Registry<ModelsOf<M>, SharedOf<Shared>>, OwnActionsOf<A>>
   }
   const close = async () => {
     service.endWaiting()

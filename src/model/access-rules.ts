@@ -8,8 +8,6 @@ export type Action = (typeof actions)[number]
 /** A user of an unknown type: the models are declared apart from `auth.identify`, or there is none. */
 // biome-ignore lint/suspicious/noExplicitAny: a user is whatever the application says
 export type AnyUser = any
-/** What is inferred where nothing says the type of a user is `unknown`. */
-export type KnownUser<U> = unknown extends U ? AnyUser : U
 
 /** The roles that a user can have, in its `role` or `roles`. Every string, where nothing is known of a user. */
 export type RoleOf<U> = 0 extends 1 & U

@@ -2,10 +2,13 @@
  * Types of users in access rules. Nothing here runs: `tsc` checks it.
  */
 import {
+  type AttributeDefinitions,
   type AuthRequest,
+  action,
   createService,
   defineConfig,
   type ModelDefinition,
+  type ModelDefinitions,
   type RuleContext,
   type Service,
 } from '../../src/index.ts'
@@ -16,6 +19,8 @@ interface ClinicUser {
   readonly role: 'owner' | 'vet'
 }
 declare const users: Readonly<Record<string, ClinicUser>>
+declare const models: ModelDefinitions
+declare const attributes: AttributeDefinitions
 declare const identify: (request: AuthRequest) => ClinicUser | null
 /** Receives what a rule was given. */
 declare function seen<T>(value: T): T & boolean
@@ -99,6 +104,61 @@ const ofToken = defineConfig({
 })
 const unknown = defineConfig({
   models: { pet: { access: { read: ({ user }) => ({ owner: user.id }), create: 'vet' }, attributes: {} } },
+})
+
+// ---- whatever else is in the configuration, of which the compiler knows all types before those of functions ---------------
+
+const authenticated = { identify: ({ headers }: AuthRequest) => users[String(headers.authorization)] ?? null }
+export const beside = {
+  attributes: createService({
+    auth: { identify: ({ headers }) => users[String(headers.authorization)] ?? null },
+    attributes: { tenant: { type: 'string' } },
+    models: {
+      pet: {
+        access: { read: ({ user }) => seen<Equal<typeof user, ClinicUser | null>>(true) },
+        attributes: {
+          chip: { access: { read: ({ user }) => seen<Equal<typeof user, ClinicUser | null>>(true) } },
+        },
+        hooks: { before: { destroy: ({ user }) => seen<Equal<typeof user, ClinicUser | null>>(true) } },
+      },
+    },
+  }),
+  attributesBefore: createService({
+    attributes: { tenant: { type: 'string' } },
+    auth: { identify: async ({ headers }) => users[String(headers.authorization)] ?? null },
+    models: { pet: { access: { read: ({ user }) => seen<Equal<typeof user, ClinicUser | null>>(true) } } },
+  }),
+  attributesAfter: createService({
+    auth: { jwt: { secret: '', user: ({ sub }) => users[String(sub)] ?? null } },
+    models: { pet: { access: { read: ({ user }) => seen<Equal<typeof user, ClinicUser | null>>(true) } } },
+    attributes: { tenant: { type: 'string' } },
+  }),
+  actions: createService({
+    auth: { identify: ({ headers }) => users[String(headers.authorization)] ?? null },
+    attributes: {
+      tenant: { type: 'string', access: { read: ({ user }) => seen<Equal<typeof user, ClinicUser | null>>(true) } },
+    },
+    models: { pet: { access: { read: ({ user }) => seen<Equal<typeof user, ClinicUser | null>>(true) } } },
+    actions: { count: action({ on: 'service', run: () => 1 }) },
+  }),
+  roles: createService({
+    auth: authenticated,
+    // @ts-expect-error no user has this role
+    attributes: { tenant: { type: 'string', access: { write: 'admin' } } },
+    models: { pet: { access: { read: 'vet' } } },
+  }),
+  loose: createService({ auth: authenticated, models, attributes }),
+}
+export const tooLate = defineConfig({
+  models: { pet: { access: { read: ({ user }) => user !== null && { owner: user.id } } } },
+  // @ts-expect-error rules before `auth` would be about anything
+  auth: { identify: ({ headers }) => users[String(headers.authorization)] ?? null },
+})
+export const afterItsUse = defineConfig({
+  access: { read: ({ user }) => user !== null },
+  // @ts-expect-error in the same way
+  auth: { identify: ({ headers }) => users[String(headers.authorization)] ?? null },
+  models: {},
 })
 
 // ---- models of a file of their own ---------------------------------------------------------------------------------

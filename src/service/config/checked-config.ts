@@ -1,28 +1,68 @@
+import type { Action, AnyUser, RoleOf } from '../../model/access-rules.ts'
 import type { ActionDefinitions } from '../../model/actions/action.ts'
 import type { AttributeDefinitions, ModelDefinitions } from '../../model/definition.ts'
-import type { None } from '../../model/inference/attributes-of.ts'
-import type { CheckedModels } from '../../model/inference/checked-models.ts'
-import type { Config } from './config.ts'
+import type { None, Registry } from '../../model/inference/attributes-of.ts'
+import type { CheckedAttributeAccess, CheckedModels } from '../../model/inference/checked-models.ts'
+import type { CompileError } from '../../model/inference/compile-errors.ts'
+import type { AuthOptions } from '../auth/identify.ts'
+import type { Settings } from './config.ts'
 
 /**
- * A configuration as the compiler infers and checks it. `U`, the user of the rules, is what `auth.identify` returns. The
- * checks are kept out of the inference: they would settle `U` before `identify` is looked at.
+ * A configuration as the compiler infers and checks it. `U`, the user of the rules, is what `auth.identify` returns.
+ *
+ * The parameters of rules are inferred from `ModelDefinitions` and `AttributeDefinitions` here, and not from constraints of
+ * `M` and `Shared`: as soon as one type parameter has a candidate, such as `Shared`, the compiler takes the constraints
+ * of the others with what it knows then, which is nothing of `U`. The checks are kept out of the inference: they would
+ * settle `U` before `identify` is looked at.
  */
 export type CheckedConfig<
-  M extends ModelDefinitions,
-  Shared extends AttributeDefinitions | undefined,
+  M extends InferredModels,
+  Shared extends InferredAttributes | undefined,
   U,
   A extends ActionDefinitions | undefined,
-> = Config<M, SharedOf<Shared>, U, OwnActionsOf<A>> & {
-  readonly models: NoInfer<CheckedModels<M, SharedOf<Shared>>>
-  readonly attributes?: Shared
+  Late,
+> = Settings<NoInfer<Registry<ModelsOf<M>, SharedOf<Shared>>>, U> & {
+  readonly models: M &
+    ModelDefinitions<RuleUser<U>> &
+    NoInfer<CheckedModels<ModelsOf<M>, SharedOf<Shared>, RoleOf<KnownUser<U>>>>
+  readonly attributes?: Shared &
+    AttributeDefinitions<RuleUser<U>> &
+    NoInfer<CheckedAttributeAccess<Shared, RoleOf<KnownUser<U>>>>
   readonly actions?: A
+  readonly auth?: AuthOptions<Late> & NoInfer<InOrder<U, Late>>
 }
 
 /**
+ * `Late` is inferred from `auth` alone, and `U` until its first use: if that precedes `auth`, the user of the rules before it
+ * would be anything.
+ */
+type InOrder<U, Late> = unknown extends U
+  ? unknown extends Late
+    ? unknown
+    : CompileError<'auth must be placed before the rules, which are about its user', Late>
+  : unknown
+
+/** What models are inferred from. The functions of rules are any objects, which give their parameters no types. */
+export type InferredModels = { readonly [name: string]: InferredModel }
+type InferredModel = object & {
+  readonly access?: string | { readonly [action in Action]?: InferredRule } | undefined
+  readonly attributes?: InferredAttributes | undefined
+}
+export type InferredAttributes = { readonly [name: string]: false | InferredAttribute }
+type InferredAttribute = object & { readonly access?: { readonly read?: InferredRule; readonly write?: InferredRule } }
+type InferredRule = boolean | string | object
+
+/** What is inferred where nothing says the type of a user is `unknown`. */
+export type KnownUser<U> = unknown extends U ? AnyUser : U
+/** The same, in a form from which nothing is inferred: `U` is what `auth` says, and not what a rule assumes. */
+type RuleUser<U> = [AnyUser, U][unknown extends U ? 0 : 1]
+
+/** The models, or any where nothing is inferred. */
+export type ModelsOf<M> = M extends ModelDefinitions ? M : ModelDefinitions
+
+/**
  * The shared attributes, or none. A type parameter with a default would be that default wherever it is the context of a
- * function, as in the rules of attributes; without a default, absent attributes are inferred as the constraint, which
- * contains undefined.
+ * function; without a default, absent attributes are inferred as the constraint, which contains undefined.
  */
 export type SharedOf<Shared> = [undefined] extends [Shared] ? None : Extract<Shared, AttributeDefinitions>
 

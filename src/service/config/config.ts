@@ -74,18 +74,21 @@ export interface Config<
   Shared extends AttributeDefinitions = None,
   U = AnyUser,
   A extends ActionDefinitions = None,
-> extends RouteOptions,
-    AnswerOptions {
+> extends Settings<Registry<M, Shared>, U> {
   readonly models: M
   /** Operations of the application on the whole service: `POST /name`. */
   readonly actions?: A
+  /** Attributes of every model, in addition to or instead of `id`, `createdAt` and `updatedAt`; `false` removes one. */
+  readonly attributes?: Shared
+}
+
+/** What a configuration says besides its declarations. `M` are the models with the attributes that they share. */
+export interface Settings<M extends ModelDefinitions, U> extends RouteOptions, AnswerOptions {
   /**
    * `'sails'`: models are those of a Sails application, of version 0.9 to 1.x. Their options are translated and their
    * lifecycle callbacks run; other functions are reported at start and not run.
    */
   readonly compatibility?: 'sails'
-  /** Attributes of every model, in addition to or instead of `id`, `createdAt` and `updatedAt`; `false` removes one. */
-  readonly attributes?: Shared
   /** `sqlite:data/app.db` (the default), `sqlite::memory:` or `postgres://user@host/name`. */
   readonly database?: string
   /**
@@ -98,7 +101,7 @@ export interface Config<
   /** Names in a body that are not attributes: refused (default), or ignored as Sails does. */
   readonly unknownAttributes?: 'refuse' | 'ignore'
   /**
-   * How requests are identified. Without it, every request is anonymous. Place it before `models`: the compiler infers the
+   * How requests are identified. Without it, every request is anonymous. Place it before all rules: the compiler infers the
    * `user` of rules in this order.
    */
   readonly auth?: AuthOptions<U>
@@ -113,7 +116,7 @@ export interface Config<
    * Jobs by model, as `on` of a model declares them. Here, after `models`, the compiler infers the types of the records
    * of `{ name, run }`.
    */
-  readonly on?: JobsOf<Registry<M, Shared>>
+  readonly on?: JobsOf<M>
   /** Scheduled jobs by name. */
   readonly jobs?: { readonly [name: string]: Schedule }
   /**
@@ -146,7 +149,7 @@ export interface Config<
    * yet. After an interruption it is called again at the next start, so it must skip records that exist. Place it after
    * `models`: the compiler infers the types of its records in this order.
    */
-  seed?(service: Seeding<Registry<M, Shared>>, progress: Progress): Promise<void>
+  seed?(service: Seeding<M>, progress: Progress): Promise<void>
   /**
    * Receives requests, slow statements, scans, disconnected clients and unexpected errors: `pino()`, or any logger with
    * its `info`, `warn` and `error`, and perhaps `debug` for every statement.
