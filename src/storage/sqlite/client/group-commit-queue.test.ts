@@ -77,6 +77,24 @@ describe('writes that arrive together', () => {
     assert.equal(opened.woken, 1)
   })
 
+  test('in turns of the event loop that follow one another share one commit, but not without end', async (t) => {
+    const { connection, add, names } = open(t)
+    t.mock.method(performance, 'now', () => 0) // a turn may take long
+    const arriving = async (count: number): Promise<void> => {
+      const writes: Promise<unknown>[] = []
+      for (let index = 0; index < count; index++) {
+        writes.push(add(`${count} ${index}`))
+        await nextTurn()
+      }
+      await Promise.all(writes)
+    }
+    await arriving(5)
+    assert.equal(connection.commits, 1)
+    await arriving(100)
+    assert.ok(connection.commits > 2, `${connection.commits} commits`)
+    assert.equal(names().length, 105)
+  })
+
   test('of much that is written share no commit: one of several megabytes would block the event loop', async (t) => {
     const { connection, add } = open(t)
     await Promise.all(Array.from({ length: 12 }, (_, index) => add(`${index}${'x'.repeat(1_000_000)}`)))

@@ -9,6 +9,7 @@ import { isBusy, isConstraint, isOutOfRange, sqliteError } from '../errors.ts'
 import { maxBatch, maxTransactionBytes, maxTransactionMs, maxTurnMs } from './commit-bounds.ts'
 import type { Connection } from './connection.ts'
 import { hasFailClause } from './fail-clause.ts'
+import { gather } from './gather.ts'
 import { retryWhileBusy } from './retry-while-busy.ts'
 import { checkMs, commitsPerCheck, type WalCheckpointer } from './wal-checkpointer.ts'
 import type { Job, JobOptions, Work } from './write-job.ts'
@@ -32,7 +33,7 @@ export class GroupCommitQueue {
   /** Undefined for a database in memory. */
   readonly #checkpointer: WalCheckpointer | undefined
   readonly #fairness = new WriterFairness()
-  #queue: Job[] = []
+  readonly #queue: Job[] = []
   /** The number of exclusive jobs in the queue. */
   #exclusive = 0
   #isDraining = false
@@ -82,7 +83,7 @@ export class GroupCommitQueue {
     this.#queue.push({ run, text, values, single, origin, isExclusive, queuedAt, settled, value: undefined, runs: 0 })
     if (!this.#isDraining) {
       this.#isDraining = true
-      setImmediate(this.#drain) // requests that have arrived already share the commit
+      gather(this.#queue, this.#drain)
     }
     return settled.promise
   }
