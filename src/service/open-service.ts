@@ -194,7 +194,7 @@ export async function openService(config: AnyConfig): Promise<OpenService> {
         : { requester: anonymous, access: undefined, store: systemStore(store) },
     policy,
     statementHooks: services.hooks && hasStatementHooks(models) ? { hooks: services.hooks, limits } : undefined,
-    identify: config.auth && identifier(config.auth, () => clock.now()),
+    identify: config.auth && identifier(config.auth, () => clock.now(), onError),
     services,
     actions,
     broker,

@@ -1,3 +1,4 @@
+import type { ErrorListener } from '../../protocol/error-response.ts'
 import type { Handshake, ServiceRequest } from '../../protocol/request.ts'
 import { anonymous, type Requester, type User } from '../../protocol/requester.ts'
 import type { MaybePromise } from '../../support/maybe-promise.ts'
@@ -29,9 +30,13 @@ export interface AuthOptions<U = User> {
 }
 
 /** The requester of a request. An error of `identify` fails the request: nothing is served to an unknown requester. */
-export function identifier(auth: AuthOptions, now: () => number): (request: Handshake) => MaybePromise<Requester> {
+export function identifier(
+  auth: AuthOptions,
+  now: () => number,
+  onError: ErrorListener,
+): (request: Handshake) => MaybePromise<Requester> {
   const { jwt } = auth
-  const verify = jwt && tokenVerifier(jwt, now)
+  const verify = jwt && tokenVerifier(jwt, now, onError)
   return ({ method, path, query, headers, frameworkUser }) => {
     const request: AuthRequest = { method, path, query, headers, cookies: cookiesIn(headers.cookie), frameworkUser }
     const token = verify && tokenIn(request, jwt?.cookie)

@@ -1,7 +1,9 @@
 import type { JSONWebKeySet, JWTPayload, JWTVerifyGetKey, JWTVerifyOptions } from 'jose'
+import type { ErrorListener } from '../../protocol/error-response.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import type { User } from '../../protocol/requester.ts'
 import type { AuthRequest } from './identify.ts'
+import { remoteKeys } from './remote-keys.ts'
 
 /** The claims of a verified token. */
 export type TokenClaims = Readonly<JWTPayload>
@@ -37,6 +39,9 @@ export function jwtProblems({ secret, jwksUri, jwks, algorithms }: JwtOptions<un
     ...(secret !== undefined && Buffer.byteLength(secret) < shortestSecretBytes
       ? [`auth.jwt.secret must have at least ${shortestSecretBytes} bytes`]
       : []),
+    ...(jwksUri !== undefined && !/^https?:$/.test(URL.parse(jwksUri)?.protocol ?? '')
+      ? ['auth.jwt.jwksUri must be an address that begins with https:// or http://']
+      : []),
     ...(algorithms?.some((name) => name === 'none') ? ['auth.jwt.algorithms must not contain "none"'] : []),
     ...(secret !== undefined && algorithms?.some((name) => !name.startsWith('HS'))
       ? ['auth.jwt.algorithms with a secret are HS256, HS384 and HS512']
@@ -55,13 +60,17 @@ export function tokenIn({ headers, cookies }: AuthRequest, cookie: string | unde
 }
 
 /** The user of a token. Throws E_UNAUTHENTICATED for a token that is not valid. */
-export function tokenVerifier(options: JwtOptions<User>, now: () => number): (token: string) => Promise<User | null> {
+export function tokenVerifier(
+  options: JwtOptions<User>,
+  now: () => number,
+  onError: ErrorListener,
+): (token: string) => Promise<User | null> {
   const { issuer, audience, clockToleranceSeconds = defaultToleranceSeconds, user = userOf } = options
   const algorithms = options.algorithms ?? (options.secret === undefined ? ['RS256', 'ES256', 'EdDSA'] : ['HS256'])
   let key: Promise<JWTVerifyGetKey | Uint8Array> | undefined
   return async (token) => {
     const { jwtVerify, errors } = await import('jose')
-    key ??= keyOf(options)
+    key ??= keyOf(options, onError)
     const verifying: JWTVerifyOptions = {
       algorithms: [...algorithms],
       clockTolerance: clockToleranceSeconds,
@@ -74,17 +83,20 @@ export function tokenVerifier(options: JwtOptions<User>, now: () => number): (to
       const found = await user(payload)
       return found === null ? null : withExpiry(found, payload, clockToleranceSeconds)
     } catch (error) {
-      if (error instanceof errors.JWKSTimeout) throw unavailable(error)
       if (error instanceof errors.JOSEError) throw invalidToken(error)
       throw error
     }
   }
 }
 
-async function keyOf({ secret, jwksUri, jwks }: JwtOptions<User>): Promise<JWTVerifyGetKey | Uint8Array> {
+async function keyOf(
+  { secret, jwksUri, jwks }: JwtOptions<User>,
+  onError: ErrorListener,
+): Promise<JWTVerifyGetKey | Uint8Array> {
   if (secret !== undefined) return new TextEncoder().encode(secret)
-  const { createLocalJWKSet, createRemoteJWKSet } = await import('jose')
-  return jwks ? createLocalJWKSet(jwks) : createRemoteJWKSet(new URL(jwksUri as string))
+  if (!jwks) return remoteKeys(jwksUri as string, onError)
+  const { createLocalJWKSet } = await import('jose')
+  return createLocalJWKSet(jwks)
 }
 
 const userOf = ({ sub, ...claims }: TokenClaims): User => ({ ...claims, id: sub })
@@ -98,11 +110,5 @@ const withExpiry = (user: User, { exp }: TokenClaims, toleranceSeconds: number):
 const invalidToken = (cause: unknown): ServiceError =>
   new ServiceError('E_UNAUTHENTICATED', 'The token is not valid', {
     headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
-    cause,
-  })
-
-const unavailable = (cause: unknown): ServiceError =>
-  new ServiceError('E_UNAVAILABLE', 'The keys of the tokens cannot be fetched', {
-    headers: { 'Retry-After': '2' },
     cause,
   })

@@ -25,6 +25,10 @@ describe('a setting is refused', () => {
     [{ port: '1337' }, 'port must be a port number from 0 to 65535'],
     [{ migrate: 'alter' }, 'migrate must be "add" or "safe" or "drop"'],
     [{ jsonp: 'crosssite' }, 'jsonp must be true or "cross-site" or false'],
+    [
+      { auth: { jwt: { jwksUri: 'issuer.example/keys' } } },
+      'auth.jwt.jwksUri must be an address that begins with https:// or http://',
+    ],
     [{ cors: true }, 'cors must be an object'],
     [{ cors: [] }, 'cors must be an object'],
     [{ cors: {} }, 'cors.origins is missing'],
