@@ -95,12 +95,15 @@ const places: Readonly<Record<string, (where: Json) => Promise<Answer>>> = {
 
 const several = (count: number, condition: Json): Json => Array.from({ length: count }, () => condition)
 const not = (levels: number): JsonObject => (levels === 0 ? { name: 'a' } : { not: not(levels - 1) })
+const through = (levels: number): JsonObject =>
+  levels === 0 ? { name: 'a' } : { [levels % 2 === 1 ? 'owner' : 'pets']: through(levels - 1) }
 const proto = (value: string): Json => JSON.parse(`{"__proto__":${value}}`) as Json
 
 const shapes: readonly (readonly [what: string, where: Json, limit?: string])[] = [
   ['320 empty conditions', { or: several(320, {}) }, 'maxConditionCost'],
   ['320 conditions in one and', { and: several(320, { name: 'a' }) }, 'maxConditionCost'],
   ['the same, divided among lists', { or: several(18, { and: several(18, { name: 'a' }) }) }, 'maxConditionCost'],
+  ['160 combinations of one', { or: several(160, { or: [{ name: 'a' }] }) }, 'maxConditionCost'],
   ['160 empty conditions that are negated', { or: several(160, { not: {} }) }, 'maxConditionCost'],
   ['62 text searches', { or: several(62, { name: { contains: 'a' } }) }, 'maxConditionCost'],
   ['9 levels of not', not(9), 'maxDepth'],
@@ -128,6 +131,7 @@ const shapes: readonly (readonly [what: string, where: Json, limit?: string])[] 
 const related: typeof shapes = [
   ['28 conditions through an association', { or: several(28, { owner: { name: 'a' } }) }, 'maxConditionCost'],
   ['empty ones', { or: several(28, { owner: { pets: {} } }) }, 'maxConditionCost'],
+  ['9 associations, one through the other', through(9), 'maxDepth'],
   ['a hidden attribute of another model', { owner: { secret: { startsWith: 'a' } } }],
   ['one through two associations', { owner: { pets: { secret: 'abc' } } }],
 ]

@@ -78,6 +78,13 @@ describe('nothing is written by', () => {
   ][] = [
     ['an image of another site', 'GET', create, { ...browser, 'sec-fetch-site': 'cross-site' }, 403],
     ['an image of another site on plain HTTP', 'GET', create, browser, 403],
+    [
+      'a browser that repeats a header',
+      'GET',
+      create,
+      { ...browser, 'sec-fetch-site': 'same-origin, cross-site' },
+      403,
+    ],
     ['a link with a referrer of another site', 'GET', create, { ...browser, referer: 'http://evil.example/' }, 403],
     ['an image of another port', 'GET', create, { ...browser, 'sec-fetch-site': 'same-site' }, 403],
     ['an image of a page that cors lists', 'GET', create, { ...browser, 'sec-fetch-site': 'cross-site', origin }, 403],
@@ -128,6 +135,13 @@ describe('nothing is written by', () => {
       415,
       body,
     ],
+    [
+      'a request with two content types, the first of which is JSON',
+      ...post,
+      ['Content-Type', 'application/json', 'Content-Type', 'text/plain'],
+      415,
+      body,
+    ],
     ['a content type with a suffix', ...post, { 'content-type': 'application/json, text/plain' }, 415, body],
     ['a method in a header', ...post, { ...json, 'x-http-method-override': 'DELETE' }, 400, '{"nosuch":1}'],
   ]
@@ -144,6 +158,8 @@ describe('nothing is read by', () => {
   const cases: readonly [name: string, path: string, headers: Headers, status: number][] = [
     ['a rebound DNS name', '/pet', { host: 'evil.example' }, 403],
     ['a rebound DNS name with an address in it', '/pet', { host: '127.0.0.1.evil.example' }, 403],
+    ['a rebound DNS name that begins like localhost', '/pet', { host: 'localhost.evil.example' }, 403],
+    ['a rebound DNS name that ends like localhost', '/pet', { host: 'evillocalhost' }, 403],
     ['a script of another site', '/pet?callback=f', { ...browser, 'sec-fetch-site': 'cross-site' }, 403],
     ['a script of another site on plain HTTP', '/pet?callback=f', browser, 403],
     [
@@ -173,6 +189,12 @@ describe('what must work does', () => {
       'GET',
       '/pet/create?name=Ann',
       { ...browser, 'sec-fetch-site': 'same-origin' },
+    ],
+    [
+      'a page of the service writes by a shortcut, on plain HTTP',
+      'GET',
+      '/pet/create?name=Ann',
+      { ...browser, host: '192.168.1.5', referer: 'http://192.168.1.5/page' },
     ],
     ['the address bar writes by a shortcut', 'GET', '/pet/create?name=Ann', { ...browser, 'sec-fetch-site': 'none' }],
     ['a listed page writes', ...post, { ...json, 'sec-fetch-site': 'cross-site', origin }, '{"name":"Ann"}'],
@@ -222,6 +244,12 @@ describe('sockets', () => {
     assert.equal(answer.statusCode, 200)
     assert.equal('body' in answer, false)
   })
+})
+
+test('with jsonp: false a callback is no parameter', async () => {
+  await using closed = await createService({ models, database: 'memory:', jsonp: false })
+  const response = await closed.fetch(new Request('http://localhost/pet?callback=f'))
+  assert.deepEqual([response.status, await response.json()], [200, []])
 })
 
 describe("jsonp: 'cross-site'", () => {
