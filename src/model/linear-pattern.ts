@@ -1,4 +1,6 @@
-import { RE2JS } from 're2js'
+import { createRequire } from 'node:module'
+
+const require = createRequire(import.meta.url)
 
 /** What `\s` matches in JavaScript, and its complement, as the content of a class. RE2 knows the ASCII characters only. */
 const space = '\\t-\\r \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff'
@@ -14,6 +16,8 @@ const escapes = /[bBdDsSwWtnvfrcxuk0-9]/
  * lookahead, lookbehind, back references, or more than 1000 repetitions.
  */
 export function linearPattern(regex: RegExp): (text: string) => boolean {
+  // Loaded for the first pattern: it takes a megabyte, and many services have none.
+  const { RE2JS } = require('re2js') as typeof import('re2js')
   const flags =
     (regex.ignoreCase ? RE2JS.CASE_INSENSITIVE : 0) |
     (regex.multiline ? RE2JS.MULTILINE : 0) |

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { gzipSync } from 'node:zlib'
 import { EncodedJson } from '../../protocol/json.ts'
 import type { ServiceRequest, ServiceResponse, Streamed } from '../../protocol/request.ts'
 import { isSource, programUrl } from '../../support/package-files.ts'
@@ -21,6 +20,7 @@ let loaded: Script | undefined
 
 /** The published package contains the script; in the repository it is made of the sources. Read when it is first requested. */
 function load(): Script {
+  const { gzipSync } = process.getBuiltinModule('node:zlib')
   const text = isSource ? bundleSources(programUrl('client')) : readFileSync(programUrl('keelson'), 'utf8')
   return { text, tag: hash('sha1', text, 'base64url').slice(0, 22), compressed: gzipSync(text, { level: 9 }) }
 }

@@ -3,7 +3,6 @@ import { open } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { extname } from 'node:path'
 import { pipeline, Readable } from 'node:stream'
-import { createGzip } from 'node:zlib'
 import type Negotiator from 'negotiator'
 import type parseRange from 'range-parser'
 import type { ServiceRequest, ServiceResponse, Streamed } from '../../protocol/request.ts'
@@ -85,7 +84,7 @@ function rangeOf(
 
 /** An error of the content ends the compressed stream with it, and leaving the stream closes the file. */
 async function* gzipped(content: Streamed): Streamed {
-  const gzip = createGzip()
+  const gzip = process.getBuiltinModule('node:zlib').createGzip()
   pipeline(Readable.from(content), gzip, () => {})
   yield* gzip
 }

@@ -58,7 +58,7 @@ function modelSection(routes: ModelRoutes, origin: string, isFirst: boolean): Ht
   return html`<section id="${model.name}" aria-labelledby="${model.name}-title">
 <div class="title">
 <h2 id="${model.name}-title">${model.name}</h2>
-${records === undefined ? html`` : html`<a class="records" href=".${records}">${records}<span aria-hidden="true"> →</span></a>`}
+${records === undefined ? html`` : html`<a class="records" href=".${records}">${records}<span aria-hidden="true"> &rarr;</span></a>`}
 </div>
 <details${isFirst ? html` open` : html``}><summary>Requests</summary>
 <ol>${exampleRequests(routes).map((request) => exampleItem(request, origin))}</ol>
