@@ -15,11 +15,14 @@ export interface UnreliableNetwork extends AsyncDisposable {
   stall(isStalled: boolean): void
   /** Open connections. */
   readonly connections: number
+  /** What the server has sent. */
+  readonly receivedBytes: number
 }
 
 export async function unreliableNetwork(serverUrl: string): Promise<UnreliableNetwork> {
   const target = new URL(serverUrl)
   const pairs = new Set<readonly [near: Socket, far: Socket]>()
+  let receivedBytes = 0
   const make = () =>
     createServer((near) => {
       const far = connect(Number(target.port || 5432), target.hostname)
@@ -27,6 +30,9 @@ export async function unreliableNetwork(serverUrl: string): Promise<UnreliableNe
       pairs.add(pair)
       near.pipe(far)
       far.pipe(near)
+      far.on('data', ({ length }) => {
+        receivedBytes += length
+      })
       for (const socket of pair) {
         socket.on('error', () => {})
         socket.on('close', () => {
@@ -72,6 +78,9 @@ export async function unreliableNetwork(serverUrl: string): Promise<UnreliableNe
         if (isStalled) far.unpipe(near).pause()
         else far.pipe(near)
       }
+    },
+    get receivedBytes() {
+      return receivedBytes
     },
     get connections() {
       return pairs.size

@@ -1,7 +1,7 @@
 import type { Position } from '../../protocol/change.ts'
 import type { Event, SubscriptionEvent } from '../../protocol/event.ts'
 import type { Requester } from '../../protocol/requester.ts'
-import { yieldToEventLoop } from '../../support/yield-to-event-loop.ts'
+import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import type { Broadcaster } from '../broadcaster.ts'
 import { type ChangeOperation, type ChangeSource, operationsOf } from '../change-feed.ts'
 import { slicesOf } from '../event-slice.ts'
@@ -72,7 +72,7 @@ async function select(
   const view = broadcaster.viewOf({ requester }, model.name)
   const selected: SubscriptionEvent[] = []
   for (const events of slicesOf(eventsOf(changes, broadcaster.associations))) {
-    if (selected.length > 0) await yieldToEventLoop()
+    if (eventLoopTurn.isUsed) await eventLoopTurn.next()
     const isOwn = (event: Event) => event.model === model.name && (id === undefined || event.id === id)
     if (!events.some(isOwn)) continue
     const slice = broadcaster.slice(events)

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { ErrorListener } from '../../protocol/error-response.ts'
 import type { ServiceResponse, Streamed } from '../../protocol/request.ts'
+import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import { DrainGuard, type DrainOptions } from './drain-guard.ts'
 import { streamHeadersOf } from './write.ts'
 
@@ -77,6 +78,7 @@ async function send(
       if (res.destroyed) return
       if (done) break
       if (!res.write(value)) await guard.drained(res.writableLength)
+      if (eventLoopTurn.isUsed) await eventLoopTurn.next()
     }
     res.end()
     guard.ended()

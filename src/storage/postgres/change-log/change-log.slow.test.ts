@@ -8,6 +8,7 @@ import {
   type TestPostgres,
 } from '../../../../test/support/postgres.ts'
 import { eventually, openTestStore, summarize, type TestStore } from '../../../../test/support/postgres-store.ts'
+import { unreliableNetwork } from '../../../../test/support/unreliable-network.ts'
 import type { Change } from '../../../protocol/change.ts'
 
 const models = {
@@ -48,6 +49,23 @@ describe('the change log', { skip: missingPostgres ?? false }, async () => {
       },
     }
   }
+
+  test('what the models of a reader do not include is not sent to it', async () => {
+    await using database = await freshDatabase(server?.url as string)
+    await using network = await unreliableNetwork(database.url)
+    await using store = await openTestStore(network.url, models)
+    const { changes } = store.store
+    const head = await store.head()
+    await store.insert('owner', { name: 'x'.repeat(1_000_000) })
+    await store.insert('pet', { name: 'first' })
+    await store.changesAfter(head)
+    const before = network.receivedBytes
+    for (const limit of [1, 500]) {
+      const batch = await changes.read(head, limit, (model) => model === 'pet')
+      assert.deepEqual(batch !== 'reset' && names(batch.changes), ['first'])
+    }
+    assert.ok(network.receivedBytes - before < 100_000, `${network.receivedBytes - before} bytes`)
+  })
 
   describe('order', () => {
     test('two transactions change one row: the changes come in the order of the writes, not of the beginnings', async () => {

@@ -5,7 +5,7 @@ import type { ChangeBatch, IsWanted, Keep, SqlChangeLog } from '../../change-log
 import type { Driver, Query, Row } from '../../driver.ts'
 import { arrayOf } from '../client/text-form.ts'
 import type { LogCaptures } from './log-captures.ts'
-import { type LogRow, logColumns, logRowOf } from './log-rows.ts'
+import { inOrder, type LogRow, logColumns, logRowOf } from './log-rows.ts'
 import { historyOf, type LogTables } from './log-tables.ts'
 import { covers, type Place, parseSnapshot, placeOf, positionOf, type Snapshot, sees } from './position.ts'
 import { trim } from './trim.ts'
@@ -122,10 +122,10 @@ export class PostgresChangeLog implements SqlChangeLog {
     const { limit, isWanted } = reading
     const { history } = place
     const { log } = this.#tables
-    const rows = (condition: string) => `(select ${logColumns} from ${log} where ${condition} limit $3::int)`
+    const rows = (condition: string) => `(select ${logColumns('$4')} from ${log} where ${condition} limit $3::int)`
     const found = await this.#query(
       `select ${momentColumns}, l.* from ${momentOf(this.#tables)} left join (${rows('tx >= $1::xid8')} union all ${rows('tx = any($2::xid8[])')}) l on true`,
-      [String(from.xmax), arrayOf(from.running), String(limit + 1)],
+      [String(from.xmax), arrayOf(from.running), String(limit + 1), this.#unwanted(isWanted)],
     )
     const moment = await this.#momentOf(found[0] as Row)
     if (!holds(moment, place)) return 'reset'
@@ -157,22 +157,27 @@ export class PostgresChangeLog implements SqlChangeLog {
     }
     const last = taken.at(-1)
     if (last === undefined) return this.#readNew(place, inside.until, reading)
-    const found = await this.#query(
-      `select ${momentColumns}, l.* from ${momentOf(this.#tables)} left join (select ${logColumns} from ${this.#tables.log} where tx = any($1::xid8[])) l on true`,
-      [arrayOf(taken.map(({ tx }) => tx))],
-    )
-    if (!holds(await this.#momentOf(found[0] as Row), place)) return 'reset'
     const isLast = isComplete && taken.length === rest.length
-    const batch = await this.#batch(
-      await logRowsOf(found),
-      { ...place, inside },
-      isLast
-        ? positionOf({ history: place.history, from: inside.until })
-        : positionOf({ ...place, inside: { until: inside.until, seq: last.last } }),
-      isWanted,
-    )
+    const end = isLast
+      ? positionOf({ history: place.history, from: inside.until })
+      : positionOf({ ...place, inside: { until: inside.until, seq: last.last } })
+    const batch = await this.#readOperations(taken, { ...place, inside }, end, isWanted)
     // An empty batch means the end of the log, so a batch without wanted changes is skipped.
     return batch !== 'reset' && batch.changes.length === 0 ? this.read(batch.position, limit, isWanted) : batch
+  }
+
+  async #readOperations(
+    operations: readonly Operation[],
+    place: Required<Place>,
+    end: Position,
+    isWanted: IsWanted,
+  ): Promise<ChangeBatch | 'reset'> {
+    const found = await this.#query(
+      `select ${momentColumns}, l.* from ${momentOf(this.#tables)} left join (select ${logColumns('$2')} from ${this.#tables.log} where tx = any($1::xid8[])) l on true`,
+      [arrayOf(operations.map(({ tx }) => tx)), this.#unwanted(isWanted)],
+    )
+    if (!holds(await this.#momentOf(found[0] as Row), place)) return 'reset'
+    return this.#batch(await logRowsOf(found), place, end, isWanted)
   }
 
   async #planOf(from: Snapshot, until: Snapshot, after: bigint): Promise<Plan> {
@@ -236,6 +241,10 @@ export class PostgresChangeLog implements SqlChangeLog {
     return trim(this.#driver, this.#tables, keep)
   }
 
+  #unwanted(isWanted: IsWanted): string {
+    return arrayOf(this.#captures.unwanted(isWanted).map(String))
+  }
+
   async #query(text: string, values: readonly unknown[]): Promise<readonly Row[]> {
     return this.#driver.query(text, values)
   }
@@ -272,19 +281,6 @@ const holds = ({ history, floor, now }: Moment, place: Place): boolean =>
   place.from.xmin >= floor &&
   place.from.xmax <= now.xmax &&
   (place.inside === undefined || place.inside.until.xmax <= now.xmax)
-
-/** The rows grouped by operation, in the order of their last rows. */
-function inOrder(rows: readonly LogRow[]): readonly (readonly LogRow[])[] {
-  const operations = new Map<string, LogRow[]>()
-  for (const row of rows.toSorted((a, b) => (a.seq < b.seq ? -1 : 1))) {
-    // Deleting and setting moves the operation to the end of the map.
-    const operation = operations.get(row.tx) ?? []
-    operations.delete(row.tx)
-    operations.set(row.tx, operation)
-    operation.push(row)
-  }
-  return [...operations.values()]
-}
 
 /** An operation may have thousands of rows. */
 async function logRowsOf(found: readonly Row[]): Promise<LogRow[]> {

@@ -52,6 +52,11 @@ export class LogCaptures {
     }
   }
 
+  /** Captures whose changes are not wanted, as far as they are known. */
+  unwanted(isWanted: IsWanted): readonly number[] {
+    return [...this.#readers].filter(([, reader]) => reader?.isWanted(isWanted) !== true).map(([id]) => id)
+  }
+
   /** Empty for a table of other models or an unwanted one; undefined when a reset is needed. */
   changesOf(row: LogRow, position: Position, isWanted: IsWanted): readonly Change[] | undefined {
     const reader = this.#readers.get(row.capture)

@@ -25,8 +25,9 @@ export interface LogRow {
 /** The text of each column, in the order of the capture. */
 type Image = readonly (string | null)[]
 
-export const logColumns =
-  'seq, tx, capture, verb, array_to_json(before) as before, array_to_json(after) as after, at, origin'
+/** `unwanted` is the parameter with the captures whose images are not needed, and which may be large. */
+export const logColumns = (unwanted: string): string =>
+  `seq, tx, capture, verb, ${['before', 'after'].map((image) => `case when capture <> all(${unwanted}::int[]) then array_to_json(${image}) end as ${image}`).join(', ')}, at, origin`
 
 export const logRowOf = ([seq, tx, capture, verb, before, after, at, origin]: Row): LogRow => ({
   seq: BigInt(seq as string),
@@ -38,6 +39,19 @@ export const logRowOf = ([seq, tx, capture, verb, before, after, at, origin]: Ro
   at: timestampOf(at as string),
   origin: (origin as string | null) ?? undefined,
 })
+
+/** The rows grouped by operation, in the order of their last rows. */
+export function inOrder(rows: readonly LogRow[]): readonly (readonly LogRow[])[] {
+  const operations = new Map<string, LogRow[]>()
+  for (const row of rows.toSorted((a, b) => (a.seq < b.seq ? -1 : 1))) {
+    // Deleting and setting moves the operation to the end of the map.
+    const operation = operations.get(row.tx) ?? []
+    operations.delete(row.tx)
+    operations.set(row.tx, operation)
+    operation.push(row)
+  }
+  return [...operations.values()]
+}
 
 const imageOf = (text: unknown): Image | undefined => (text === null ? undefined : JSON.parse(text as string))
 
@@ -58,11 +72,15 @@ export class RowReader {
     this.#keyAt = model.key.map((attribute) => columns.indexOf(attribute.column))
   }
 
+  isWanted(isWanted: IsWanted): boolean {
+    return isWanted(this.#model.name)
+  }
+
   /** Undefined: the change cannot be decoded, and a reset is needed. */
   changesOf(row: LogRow, position: Position, isWanted: IsWanted): readonly Change[] | undefined {
     const verb = verbOf.get(row.verb)
     if (verb === undefined || this.#keyAt.includes(-1)) return undefined
-    if (!isWanted(this.#model.name)) return []
+    if (!this.isWanted(isWanted)) return []
     const { before, after } = row
     if (before && after && this.#keyAt.some((at) => before[at] !== after[at])) {
       return [

@@ -1,4 +1,5 @@
 import type * as pg from 'pg'
+import { eventLoopTurn } from '../../../support/event-loop-turn.ts'
 import { DatabaseError, type Row } from '../../driver.ts'
 import { isStale } from '../errors.ts'
 import type { StatementWriter } from './statement-writer.ts'
@@ -75,6 +76,20 @@ export class Connection {
   /** The process that the server has named; behind a pooler it is another one. */
   get announcedProcessId(): number {
     return (this.#client as unknown as { readonly processID: number }).processID
+  }
+
+  /**
+   * Once the turn of the event loop is used, what the server sends next is read in a later one: rows are decoded while they
+   * are read, and several results may have arrived.
+   */
+  readInTurns(): this {
+    const { stream } = this.#client.connection
+    stream.prependListener('data', () => {
+      if (!eventLoopTurn.isUsed) return
+      stream.pause()
+      void eventLoopTurn.next().then(() => stream.resume())
+    })
+    return this
   }
 
   run(request: QueryRequest): Promise<readonly Row[]> {

@@ -8,6 +8,7 @@ import {
 } from '../../../../test/support/postgres.ts'
 import { eventually } from '../../../../test/support/postgres-store.ts'
 import { type UnreliableNetwork, unreliableNetwork } from '../../../../test/support/unreliable-network.ts'
+import { eventLoopTurn } from '../../../support/event-loop-turn.ts'
 import { defaultLimits, type Limits } from '../../../support/limits.ts'
 import { type Access, DatabaseError, type DatabaseErrorKind, type Row, type Statement } from '../../driver.ts'
 import { postgresError } from '../errors.ts'
@@ -89,7 +90,36 @@ function suite(isPooled: boolean): void {
         Array.from({ length: 2000 }, (_, index) => driver.query(byKey, [String((index % 100) + 1)])),
       )
       for (const [index, found] of rows.entries()) assert.deepEqual(found, [[String((index % 100) + 1), '0']])
-      assert.equal((await sessions(given.database)).length, isPooled ? 8 : 2)
+      assert.equal((await sessions(given.database)).length, isPooled ? 6 : 2)
+    })
+
+    test('of one record by its key do not wait for the rows of others', async () => {
+      await using given = await open()
+      const { driver } = given
+      const ended: string[] = []
+      const many = 'select repeat($1::text, 1000) from generate_series(1, 5000)'
+      await driver.read({ text: byKey, values: ['1'], access: 'key' })
+      await Promise.all([
+        ...Array.from({ length: 20 }, () => driver.query(many, ['x']).then(() => ended.push('rows'))),
+        driver.read({ text: byKey, values: ['2'], access: 'key' }).then(() => ended.push('record')),
+      ])
+      assert.equal(ended[0], 'record')
+    })
+
+    test('with many rows are read in several turns of the event loop, once one is used', async () => {
+      await using given = await open()
+      let turns = 0
+      const take = (): void => {
+        turns++
+        for (eventLoopTurn.usedMs; eventLoopTurn.usedMs < 10; );
+        immediate = setImmediate(take)
+      }
+      await given.driver.query('select 1', [])
+      let immediate = setImmediate(take)
+      const rows = await given.driver.query('select repeat($1::text, 1000) from generate_series(1, 5000)', ['x'])
+      clearImmediate(immediate)
+      assert.equal(rows.length, 5000)
+      assert.ok(turns > 30, `${turns} turns for 5 MB`)
     })
 
     test('that fail do not affect others on the connection', async () => {

@@ -27,14 +27,15 @@ import { pause, readSnapshot, repeated, transact, type UniqueFault } from './tra
 /**
  * Pipelined connections. Reads and writes are separate: a write may wait for a lock, and so does everything behind it on
  * the connection. There are more for writes, because commits on several connections wait for the disk together: on a
- * slow disk, eight write three times as much as three. A connection is opened when all before it are busy.
+ * slow disk, eight write three times as much as three. A connection is opened when all before it are busy. Reads of one
+ * record by its key are apart from all others, whose rows they would wait for.
  */
 const readConnections = 2
 /** For pages whose rows a condition selects on the way: one that finds few of them delays others of its kind only. */
 const walkConnections = 2
 const writeConnections = 8
 /** Behind a pooler of transactions: a connection has one statement at a time, and a process of the server only during it. */
-const pooledReadConnections = 8
+const pooledReadConnections = 6
 const scanConnections = 4
 const snapshotConnections = 4
 const transactionConnections = 8
@@ -61,7 +62,8 @@ export interface DriverParts {
 
 /** Shared pipelined connections for single indexed statements, and pools for scans, snapshots and transactions. */
 export class PostgresDriver implements Driver {
-  readonly #reads: readonly PipelinedConnection[]
+  readonly #keys: readonly PipelinedConnection[]
+  readonly #indexed: readonly PipelinedConnection[]
   readonly #walks: readonly PipelinedConnection[]
   readonly #writes: readonly PipelinedConnection[]
   readonly #scans: Pool
@@ -78,19 +80,22 @@ export class PostgresDriver implements Driver {
     const { connect, limits, committed, resyncSequence, watchdogTiming = defaultWatchdogTiming } = parts
     const { statementTimeoutMs, busyTimeoutMs: waitMs } = limits
     this.#plans = new QueryPlans(parts.onScan ?? (() => {}))
-    const pipelined = (count: number, mostMs: number): readonly PipelinedConnection[] => {
+    const connectInTurns: Connect = async (session) => (await connect(session)).readInTurns()
+    const pipelined = (count: number, mostMs: number, open: Connect): readonly PipelinedConnection[] => {
       const session = {
         statementTimeoutMs: Math.min(mostMs, statementTimeoutMs),
         lockTimeoutMs: pipelinedLockMs,
         compiles: false,
       }
-      const open = withReconnectBackoff(() => connect(session))
-      return Array.from({ length: count }, () => new PipelinedConnection(open))
+      const reopen = withReconnectBackoff(() => open(session))
+      return Array.from({ length: count }, () => new PipelinedConnection(reopen))
     }
-    const open = withReconnectBackoff(() => connect({ statementTimeoutMs }))
-    this.#reads = pipelined(parts.isPooled ? pooledReadConnections : readConnections, pipelinedReadMs)
-    this.#walks = pipelined(walkConnections, pipelinedReadMs)
-    this.#writes = pipelined(writeConnections, pipelinedWriteMs)
+    const open = withReconnectBackoff(() => connectInTurns({ statementTimeoutMs }))
+    const forReads = parts.isPooled ? pooledReadConnections : readConnections
+    this.#keys = pipelined(forReads, pipelinedReadMs, connect)
+    this.#indexed = pipelined(forReads, pipelinedReadMs, connectInTurns)
+    this.#walks = pipelined(walkConnections, pipelinedReadMs, connectInTurns)
+    this.#writes = pipelined(writeConnections, pipelinedWriteMs, connect)
     this.#scans = new Pool({ open, size: scanConnections, waitMs })
     this.#snapshots = new Pool({ open, size: snapshotConnections, waitMs })
     this.#transactions = new Pool({ open, size: transactionConnections, waitMs })
@@ -106,7 +111,7 @@ export class PostgresDriver implements Driver {
   }
 
   readonly query = (text: string, values: readonly unknown[]): Promise<readonly Row[]> =>
-    this.#queryOn(this.#reads, text, values)
+    this.#queryOn(this.#indexed, text, values)
 
   #queryOn(
     connections: readonly PipelinedConnection[],
@@ -124,7 +129,7 @@ export class PostgresDriver implements Driver {
   /** A statement whose plan is not known yet runs in the pool, where it delays no other. */
   read(statement: Statement, options?: ReadOptions): Promise<readonly Row[]> {
     const { text, values, access } = statement
-    if (access === 'key') return this.query(text, values)
+    if (access === 'key') return this.#queryOn(this.#keys, text, values)
     const planClass = this.#plans.classOf(text)
     const budget = options?.budget
     if (planClass === 'indexed') return this.#queryOn(this.#reads, text, values, budget)
@@ -233,7 +238,7 @@ export class PostgresDriver implements Driver {
   }
 
   #connections(): readonly Connection[] {
-    const pipelined = [...this.#reads, ...this.#walks, ...this.#writes]
+    const pipelined = [...this.#keys, ...this.#indexed, ...this.#walks, ...this.#writes]
     return [
       ...pipelined.flatMap((connection) => connection.connection ?? []),
       ...this.#pools.flatMap((pool) => pool.connections),
@@ -246,7 +251,9 @@ export class PostgresDriver implements Driver {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#closing.map((close) => close()))
-    await Promise.all([...this.#reads, ...this.#walks, ...this.#writes, ...this.#pools].map((part) => part.close()))
+    await Promise.all(
+      [...this.#keys, ...this.#indexed, ...this.#walks, ...this.#writes, ...this.#pools].map((part) => part.close()),
+    )
     this.#watchdog[Symbol.dispose]()
   }
 }
