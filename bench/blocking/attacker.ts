@@ -5,6 +5,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { io } from 'socket.io-client'
 import type { HostileRequest } from './hostile/hostile.ts'
 import { hostileRequests } from './hostile/requests.ts'
+import { hostileNice, setNice } from './scheduled.ts'
 
 const { name, port, concurrency, position } = workerData as {
   name: string
@@ -16,6 +17,9 @@ const { name, port, concurrency, position } = workerData as {
 const streamMs = 500
 const hostile = hostileRequests.find((known) => known.name === name)
 if (!hostile) throw new Error(`There is no hostile request "${name}"`)
+
+// It is a thread of the measuring client, whose priority it has inherited.
+setNice(hostileNice)
 
 const statuses = new Map<number, number>()
 const count = (status: number): void => void statuses.set(status, (statuses.get(status) ?? 0) + 1)

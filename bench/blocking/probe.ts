@@ -1,5 +1,5 @@
 import { Agent, get } from 'node:http'
-import { scheduled, takePriority } from './scheduled.ts'
+import { scheduled } from './scheduled.ts'
 
 /** Times between two requests: short against what is measured. */
 const pauseMs = 2
@@ -20,7 +20,6 @@ export async function probe(port: number, path: string, seconds: number, pid: nu
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const times: number[] = []
   let worstCpuMs = 0
-  takePriority()
   for (const end = performance.now() + seconds * 1000; performance.now() < end; ) {
     const [before, ownBefore] = [scheduled(pid), scheduled(process.pid)]
     const begin = performance.now()

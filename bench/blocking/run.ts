@@ -13,7 +13,7 @@ import { hostileRequests } from './hostile/requests.ts'
 import { memory } from './memory.ts'
 import { rows } from './models.ts'
 import { type Latencies, probe } from './probe.ts'
-import { scheduled } from './scheduled.ts'
+import { hostileNice, measuringNice, scheduled, setNice } from './scheduled.ts'
 import type { LongestTurn } from './turns.ts'
 
 const { values: options } = parseArgs({
@@ -92,6 +92,7 @@ async function measure(kind: string, url: string): Promise<void> {
   ])
   if (options.memory) return await memory(kind, server, port)
   const pid = (await server.ask('pid')) as number
+  const hasPriority = setNice(measuringNice) // the server, which has started, does not inherit it
   await probe(port, path, 1, pid) // warm-up
   const { headers } = await fetch(`http://127.0.0.1:${port}${path}`)
   const target = { port, pid, position: headers.get('keelson-position') ?? '' }
@@ -99,6 +100,8 @@ async function measure(kind: string, url: string): Promise<void> {
   await longestTurn()
   const quiet = await probe(port, path, seconds, pid)
   print(`\n${kind}: GET ${path} beside ${concurrency} hostile requests at a time, ${seconds} s each`)
+  if (hasPriority) print(`nice values: measuring client ${measuringNice}, hostile client ${hostileNice}`)
+  else print('The measuring client has no priority over others')
   print(`${''.padEnd(40)}${titles.map((title) => title.padStart(9)).join('')}`)
   printLine('quiet', quiet, (await longestTurn()).ms, '')
   for (const { name } of chosen) {
@@ -110,6 +113,7 @@ async function measure(kind: string, url: string): Promise<void> {
     printLine(name, latencies, ms, `${statuses}${remark}`)
     if (stacksMs !== undefined && ms > stacksMs) for (const line of stack) print(`    ${line}`)
   }
+  setNice(0)
 }
 
 interface Target {

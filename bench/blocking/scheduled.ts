@@ -8,12 +8,18 @@ export interface Scheduled {
   readonly delayMs: number
 }
 
-/** So that other programs of the machine delay this thread less, where the system allows it. */
-export function takePriority(): void {
+/** `nice` values. The service and its database keep the one that they have. */
+export const measuringNice = -10
+export const hostileNice = 5
+
+/** Sets the priority of this thread; false where the user may not, or where processes alone have one. */
+export function setNice(nice: number): boolean {
+  if (process.platform !== 'linux') return false
   try {
-    setPriority(-10)
+    setPriority(nice)
+    return true
   } catch {
-    // as it is
+    return false
   }
 }
 

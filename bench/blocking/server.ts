@@ -1,13 +1,11 @@
 import { createService } from '../../src/index.ts'
 import { models } from './models.ts'
-import { takePriority } from './scheduled.ts'
 import { Turns } from './turns.ts'
 
 /** `node server.ts DATABASE PORT [stacks]`; without a port it only creates the tables. */
 const [database = '', port, stacks] = process.argv.slice(2)
 const service = await createService({ database, models, shapes: '/v1/shape', onError: () => {} })
 if (port !== undefined) await service.listen(Number(port), '127.0.0.1')
-takePriority()
 const turns = new Turns(stacks !== undefined)
 await turns.start()
 

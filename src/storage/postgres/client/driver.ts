@@ -132,7 +132,7 @@ export class PostgresDriver implements Driver {
     if (access === 'key') return this.#queryOn(this.#keys, text, values)
     const planClass = this.#plans.classOf(text)
     const budget = options?.budget
-    if (planClass === 'indexed') return this.#queryOn(this.#reads, text, values, budget)
+    if (planClass === 'indexed') return this.#queryOn(this.#indexed, text, values, budget)
     if (planClass === 'walk') return this.#queryOn(this.#walks, text, values, budget)
     return this.#readInPool({ text, values, how: 'anew', budget }, options, (connection) => {
       if (planClass === undefined) void this.#plans.explain(statement, connection)

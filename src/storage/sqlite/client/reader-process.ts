@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import { setPriority } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { programUrl } from '../../../support/package-files.ts'
 import type { ByteBudget } from '../../byte-budget.ts'
@@ -29,6 +30,9 @@ export type ReaderAnswer =
 
 const program = fileURLToPath(programUrl('storage/sqlite/client/reader-main'))
 
+/** The `nice` value of reader processes: where processors are few, scans get what the event loop leaves. */
+const readerPriority = 10
+
 interface Pending {
   readonly budget: ByteBudget | undefined
   readonly resolve: (rows: readonly Row[]) => void
@@ -54,6 +58,7 @@ export class ReaderProcess {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     })
     this.#child = child
+    if (child.pid !== undefined) lowerPriority(child.pid)
     this.#ready.promise.catch(() => {}) // a process may end before it is used
     child.on('message', (answer: ReaderAnswer) => this.#settle(answer))
     child.on('error', (error) => this.kill(new DatabaseError({ kind: 'lost' }, error)))
@@ -121,6 +126,14 @@ export class ReaderProcess {
       this.#child.unref()
       this.#child.channel?.unref()
     }
+  }
+}
+
+function lowerPriority(pid: number): void {
+  try {
+    setPriority(pid, readerPriority)
+  } catch {
+    // not permitted, or it has ended: scans are then scheduled as the service is
   }
 }
 

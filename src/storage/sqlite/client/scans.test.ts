@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { getPriority } from 'node:os'
 import { describe, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { asOtherProgram, newFile, SqliteForTest } from '../../../../test/support/sqlite.ts'
@@ -81,6 +83,17 @@ describe('a scan', () => {
     assert.deepEqual(
       [typeof count, big, Buffer.from(bytes as Uint8Array).toString('hex'), ...rest],
       ['bigint', 9007199254740993n, '00ff', null, 1.5, 'ž🐕'],
+    )
+  })
+
+  test('has a lower priority than the event loop', { skip: process.platform !== 'linux' }, async (t) => {
+    const driver = await open(t)
+    await driver.read(statement('select count(*) from pet where name like ?', ['%1%']))
+    const { stdout } = spawnSync('ps', ['-o', 'pid=,args=', '--ppid', String(process.pid)], { encoding: 'utf8' })
+    const readers = stdout.split('\n').filter((line) => line.includes('reader-main'))
+    assert.deepEqual(
+      readers.map((line) => getPriority(Number.parseInt(line, 10))),
+      [10],
     )
   })
 
