@@ -34,20 +34,20 @@ export class RestrictedReads<Unscoped extends Reads = Reads> implements Reads {
     this.access = access
   }
 
-  find(model: Model, criteria: Criteria, options?: ReadOptions): MaybePromise<Records> {
+  find(model: Model, criteria: Criteria, options?: ReadOptions, members?: readonly string[]): MaybePromise<Records> {
     const { access } = this
     const original = originalOf(model)
     if (criteria instanceof FilledCriteria) {
       const { template, operands } = criteria
       const guarded = guardOnce(original, template, access, (access) => guardCriteria(template, original, access))
-      return this.unscoped.find(original, new FilledCriteria(guarded, operands), options)
+      return this.unscoped.find(original, new FilledCriteria(guarded, operands), options, members)
     }
     // A lookup by key has criteria of its own for each request.
     const guarded =
       criteria.sort.length === 0
         ? guardCriteria(criteria, original, access)
         : guardOnce(original, criteria, access, (access) => guardCriteria(criteria, original, access))
-    return this.unscoped.find(original, guarded, options)
+    return this.unscoped.find(original, guarded, options, members)
   }
 
   count(model: Model, where: Condition, options?: ReadOptions): MaybePromise<number> {

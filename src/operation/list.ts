@@ -1,3 +1,4 @@
+import type { Populate } from '../criteria/criteria.ts'
 import type { Model } from '../model/model.ts'
 import { boundedReads } from '../storage/byte-budget.ts'
 import type { ScopedReads } from '../storage/scoped-store.ts'
@@ -17,7 +18,9 @@ export function list(
   client?: ReadOptions,
 ): MaybePromise<RecordsResult> {
   const options = boundedReads(client, limits.maxAnswerBytes)
-  return andThen(reads.find(model, criteria, options), (found) =>
+  // Code of the application gets objects; a client gets texts.
+  const members = client && namesOf(populate)
+  return andThen(reads.find(model, criteria, options, members), (found) =>
     andThen(embed(found, populate, reads, options), (records) => {
       const next = found.next && encodeCursor(found.next, model, criteria.sort, secret)
       const result: RecordsResult = { kind: 'records', model, records, populate, next }
@@ -25,3 +28,8 @@ export function list(
     }),
   )
 }
+
+const none: readonly never[] = []
+
+const namesOf = (populate: readonly Populate[]): readonly string[] =>
+  populate.length === 0 ? none : populate.map(({ association }) => association.name)

@@ -103,10 +103,10 @@ export interface OpenService extends AsyncDisposable {
 /** Throws a ConfigError with all that is wrong; rejects when the database cannot be opened. */
 export async function openService(config: AnyConfig): Promise<OpenService> {
   const { models, actions: serviceActions, notes: definitionNotes } = definitionsOf(config)
-  const limits: Limits = { ...defaultLimits, ...config.limits }
+  const keeps = config.cache !== false
+  const limits: Limits = { ...defaultLimits, ...config.limits, ...(!keeps && { maxKeptBytes: 0 }) }
   const { onError, observe } = observersOf(config)
   const clock = config.clock ?? systemClock
-  const keeps = config.cache !== false
   const actions = new ActionOperations(models, serviceActions)
   const routes = await buildRoutes(models, config, actions)
   const files = config.public === undefined ? undefined : await openPublicFiles(config.public)

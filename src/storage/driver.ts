@@ -41,6 +41,9 @@ export interface Statement {
 
 export type Read = (statement: Statement, options?: ReadOptions) => MaybePromise<readonly Row[]>
 
+/** As `Read`, where nothing may wait. */
+export type CurrentRead = (statement: Statement, options?: ReadOptions) => readonly Row[]
+
 /** What a transaction needs of its connection. */
 export interface TransactionOptions {
   /** On an embedded database no other operation shares the transaction. */

@@ -1,6 +1,6 @@
 import { isPromise, type MaybePromise } from '../support/maybe-promise.ts'
 import type { Observe } from '../support/observation.ts'
-import type { Driver, Query, Read } from './driver.ts'
+import type { CurrentRead, Driver, Query, Read } from './driver.ts'
 
 /** The driver, with an observation of each statement that it completes. Without a listener it is the driver itself. */
 export function observeStatements(driver: Driver, observe: Observe | undefined): Driver {
@@ -31,3 +31,14 @@ export function observeStatements(driver: Driver, observe: Observe | undefined):
     [Symbol.asyncDispose]: () => driver[Symbol.asyncDispose](),
   }
 }
+
+/** As `observeStatements`, for reads in which nothing waits. */
+export const observeRead = (read: CurrentRead, observe: Observe | undefined): CurrentRead =>
+  observe
+    ? (statement, options) => {
+        const startedAt = performance.now()
+        const rows = read(statement, options)
+        observe({ kind: 'statement', text: statement.text, ms: performance.now() - startedAt })
+        return rows
+      }
+    : read

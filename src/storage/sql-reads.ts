@@ -5,8 +5,7 @@ import type { Json } from '../protocol/json.ts'
 import type { MaybePromise } from '../support/maybe-promise.ts'
 import type { Row, Statement } from './driver.ts'
 import { withRawSources } from './raw-sources.ts'
-import { type Encoders, SqlRecords } from './sql-records.ts'
-import type { Columns } from './sql-selects.ts'
+import { type Encoders, pageOf, SqlRecords } from './sql-records.ts'
 import type { StatementCompiler } from './statement-compiler.ts'
 import type { Grouped, ReadOptions, Reads, Records } from './store.ts'
 import type { ErrorSubject } from './to-service-error.ts'
@@ -48,7 +47,7 @@ export class SqlReads implements Reads {
   find(model: Model, given: Criteria, options?: ReadOptions): MaybePromise<Records> {
     const criteria = given.masks ? withRawSources(given) : given
     const statement = this.compiler.find(model, criteria)
-    return this.execute(statement, model, options, (rows) => this.#page(rows, criteria, statement.columns))
+    return this.execute(statement, model, options, (rows) => pageOf(rows, criteria, statement.columns, this.encoders))
   }
 
   count(model: Model, where: Condition, options?: ReadOptions): MaybePromise<number> {
@@ -84,12 +83,6 @@ export class SqlReads implements Reads {
 
   protected records(rows: readonly Row[], select: Selection): Records {
     return new SqlRecords(rows, select, this.encoders)
-  }
-
-  #page(rows: readonly Row[], { select, limit }: Criteria, columns: Columns | undefined): Records {
-    if (!columns || rows.length <= limit) return this.records(rows, select)
-    const last = rows[limit - 1]
-    return new SqlRecords(rows.slice(0, limit), select, this.encoders, last && columns.sortedAt.map((at) => last[at]))
   }
 
   /** The number of its key stands behind the attributes of each row. */

@@ -1,15 +1,24 @@
-import type { Selection } from '../criteria/criteria.ts'
+import type { Criteria, Selection } from '../criteria/criteria.ts'
 import type { Attribute } from '../model/model.ts'
 import type { Json, JsonObject } from '../protocol/json.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
 import type { Row } from './driver.ts'
 import { compileEncoder, type Encoder } from './encoder.ts'
+import type { Columns } from './sql-selects.ts'
 import { type Embedded, type Records, requireLength } from './store.ts'
 import { setOperation, type WriteOrigin } from './write-origin.ts'
 
+/** What encodes records without members, and with some. */
+export interface RecordEncoders {
+  readonly dialect: Dialect
+  of(selection: Selection): Encoder
+  /** Leaves out the attributes that have the names of members. */
+  without(selection: Selection, names: readonly string[]): Encoder
+}
+
 /** The encoders of one database, cached by selection and by the names of embedded members. */
-export class Encoders {
+export class Encoders implements RecordEncoders {
   readonly dialect: Dialect
   readonly #plain = new WeakMap<Selection, Encoder>()
   readonly #embedding = new WeakMap<Selection, Map<string, Encoder>>()
@@ -45,7 +54,7 @@ export class SqlRecords implements Records {
   readonly size: number
   readonly #rows: readonly Row[]
   readonly #selection: Selection
-  readonly #encoders: Encoders
+  readonly #encoders: RecordEncoders
   readonly #encoder: Encoder
   readonly #members: readonly Embedded[]
   /** The member names as JSON object keys, with the colon. */
@@ -55,7 +64,7 @@ export class SqlRecords implements Records {
   constructor(
     rows: readonly Row[],
     selection: Selection,
-    encoders: Encoders,
+    encoders: RecordEncoders,
     next?: readonly unknown[] | undefined,
     members: readonly Embedded[] = none,
   ) {
@@ -117,6 +126,18 @@ export class SqlRecords implements Records {
       ...members,
     ])
   }
+}
+
+/** The rows of a page, without the one that tells whether another follows. */
+export function pageOf(
+  rows: readonly Row[],
+  { select, limit }: Criteria,
+  columns: Columns | undefined,
+  encoders: RecordEncoders,
+): Records {
+  if (!columns || rows.length <= limit) return new SqlRecords(rows, select, encoders)
+  const last = rows[limit - 1]
+  return new SqlRecords(rows.slice(0, limit), select, encoders, last && columns.sortedAt.map((at) => last[at]))
 }
 
 const none: readonly never[] = []

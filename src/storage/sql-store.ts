@@ -1,4 +1,4 @@
-import type { Condition } from '../criteria/criteria.ts'
+import type { Condition, Criteria } from '../criteria/criteria.ts'
 import type { Assignment } from '../model/assignment.ts'
 import type { Attribute, Model } from '../model/model.ts'
 import { ServiceError } from '../protocol/errors.ts'
@@ -8,7 +8,7 @@ import { chunksOf } from '../support/chunks-of.ts'
 import type { MaybePromise } from '../support/maybe-promise.ts'
 import type { AffectedLimits } from './affected.ts'
 import type { SqlChangeLog } from './change-log.ts'
-import type { Driver, Query, Row } from './driver.ts'
+import type { Driver, Query, Row, Statement } from './driver.ts'
 import { FullDiskReport } from './full-disk-report.ts'
 import { SqlReads } from './sql-reads.ts'
 import { Encoders, SqlRecords } from './sql-records.ts'
@@ -27,6 +27,7 @@ import type {
   WriteContext,
 } from './store.ts'
 import type { TableVersions } from './table-versions.ts'
+import { TextReads, type TextSource } from './text-reads.ts'
 import { TimeLimit } from './time-limit.ts'
 import { annotateError, type ErrorSubject, toServiceError } from './to-service-error.ts'
 import { setOperation } from './write-origin.ts'
@@ -43,6 +44,8 @@ export interface SqlStoreParts {
   readonly hasJsonCheck: (attribute: Attribute) => boolean
   readonly answers?: SqlStoredAnswers
   readonly versions?: TableVersions | undefined
+  /** Undefined: no texts of records are kept. */
+  readonly texts?: TextSource | undefined
   /** Receives errors that belong to no request. */
   readonly onError?: ((error: unknown) => void) | undefined
   /** Called for a duplicate generated key; true: the sequence was advanced, and a retry may succeed. */
@@ -60,9 +63,11 @@ export class SqlStore extends SqlReads implements Store {
   readonly #limits: AffectedLimits
   readonly #fullDisk: FullDiskReport
   readonly #resyncSequence: SqlStoreParts['resyncSequence']
+  readonly #texts: TextReads | undefined
   readonly changes: SqlChangeLog
   readonly answers: SqlStoredAnswers | undefined
   readonly versions: TableVersions | undefined
+  readonly keepsTexts: boolean
   readonly description: string
   readonly secret: string
 
@@ -82,6 +87,20 @@ export class SqlStore extends SqlReads implements Store {
     this.versions = parts.versions
     this.description = parts.description
     this.secret = parts.secret
+    this.keepsTexts = parts.texts !== undefined
+    this.#texts = parts.texts && new TextReads(parts.texts, this.compiler, this.encoders)
+  }
+
+  override find(
+    model: Model,
+    criteria: Criteria,
+    options?: ReadOptions,
+    members?: readonly string[],
+  ): MaybePromise<Records> {
+    if (!members || !this.#texts) return super.find(model, criteria, options)
+    const execute = (statement: Statement, result: (rows: readonly Row[]) => Records) =>
+      this.execute(statement, model, options, result)
+    return this.#texts.find(model, criteria, members, options, execute) ?? super.find(model, criteria, options)
   }
 
   async matching(

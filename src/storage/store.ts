@@ -99,7 +99,11 @@ export interface Reads {
    * is called then.
    */
   findByKey?(model: Model, id: Json, select: Selection, options?: ReadOptions): MaybePromise<Records>
-  find(model: Model, criteria: Criteria, options?: ReadOptions): MaybePromise<Records>
+  /**
+   * `members`: the records are encoded and nothing else, with these members embedded in them, so that texts of records may be
+   * given that were encoded before.
+   */
+  find(model: Model, criteria: Criteria, options?: ReadOptions, members?: readonly string[]): MaybePromise<Records>
   count(model: Model, where: Condition, options?: ReadOptions): MaybePromise<number>
   /**
    * The records of an association, one page for each key, in one statement. The keys are the primary keys of the records
@@ -185,6 +189,8 @@ export interface Store extends Reads, AsyncDisposable {
   readonly answers?: StoredAnswers | undefined
   /** Undefined: the database cannot tell which tables have changed. */
   readonly versions?: TableVersions | undefined
+  /** Texts of records take half of `maxKeptBytes`. */
+  readonly keepsTexts?: boolean
   /** Shared by all processes that serve this database, and secret otherwise: cursors are encrypted with it. */
   readonly secret: string
   /** For log output: `SQLite 3.53 (data/app.db)`. */

@@ -28,7 +28,7 @@ export const limitTable = {
   maxPlans: [1000, 'parsed requests for lists that are kept, by address, and as many by shape: all but the values'],
   maxKeptBytes: [
     33_554_432,
-    'bytes of answers to lists and of records that are kept for when they are asked for again; 0: none is kept',
+    'bytes of answers to lists and of records, and of texts of single records, that are kept for when they are asked for again; 0: none is kept',
   ],
   maxConnections: [10_000, 'open connections; further ones are closed at once'],
   maxSockets: [9_500, 'open sockets; the rest of `maxConnections` is reserved for HTTP requests'],

@@ -174,11 +174,13 @@ class Place implements Kept {
 
 /** Undefined: the database cannot tell what has changed, or nothing may be kept. */
 export const answerCacheOf = (
-  { versions }: Store,
+  { versions, keepsTexts }: Store,
   models: Models,
   { maxKeptBytes }: Limits,
 ): AnswerCache | undefined =>
-  versions && maxKeptBytes > 0 ? new AnswerCache(versions, models, maxKeptBytes) : undefined
+  versions && maxKeptBytes > 0
+    ? new AnswerCache(versions, models, keepsTexts ? maxKeptBytes / 2 : maxKeptBytes)
+    : undefined
 
 /** An answer that was made without regard to `If-None-Match`, for one request. */
 export function answerAgain(

@@ -12,13 +12,14 @@ import { checkSchema } from '../check-schema.ts'
 import { disabledChangeLog } from '../disabled-change-log.ts'
 import { DatabaseError } from '../driver.ts'
 import { memoryMetadataTable, sqlMetadataTable } from '../metadata-table.ts'
-import { observeStatements } from '../observe-statements.ts'
+import { observeRead, observeStatements } from '../observe-statements.ts'
 import type { OpenedStore } from '../opened-store.ts'
+import { RecordTexts } from '../record-texts.ts'
 import { reportScans } from '../report-scans.ts'
 import type { ExistingTable, MigrateMode } from '../schema.ts'
 import { SqlStore } from '../sql-store.ts'
 import { answerTable, SqlStoredAnswers } from '../sql-stored-answers.ts'
-import type { TableVersions } from '../table-versions.ts'
+import type { TextSource } from '../text-reads.ts'
 import { SqliteChangeLog } from './change-log/change-log.ts'
 import { FileWatch } from './change-log/file-watch.ts'
 import { SqliteTableVersions } from './change-log/table-versions.ts'
@@ -73,6 +74,8 @@ export async function openSqlite({
     const log = isLogged(connection, served, tables) ? logIn(driver, { path, models }, notifier) : noLog
     const [[version] = []] = connection.all('select sqlite_version()', [])
     const description = `SQLite ${version as string} (${path})`
+    const texts = limits.maxKeptBytes > 0 ? new RecordTexts(limits.maxKeptBytes / 2) : undefined
+    const versions = versionsOf(driver, served, path, log, texts)
     const store = new SqlStore({
       driver: observeStatements(driver, observe),
       onError,
@@ -86,7 +89,8 @@ export async function openSqlite({
       }),
       description,
       secret: log.secret,
-      versions: versionsOf(driver, served, path, log),
+      versions,
+      texts: texts && versions && textSource(driver, versions, texts, observe),
       limits,
       hasJsonCheck: jsonCheckedIn(served, tables),
     })
@@ -147,9 +151,31 @@ function versionsOf(
   served: readonly Model[],
   path: string,
   log: Log,
-): TableVersions | undefined {
+  texts: RecordTexts | undefined,
+): SqliteTableVersions | undefined {
   if (path === ':memory:' || log === noLog) return undefined
-  return new SqliteTableVersions(reading, () => isLogged(reading, served, inspect(reading)))
+  return new SqliteTableVersions(reading, () => isLogged(reading, served, inspect(reading)), texts)
+}
+
+function textSource(
+  driver: SqliteDriver,
+  versions: SqliteTableVersions,
+  texts: RecordTexts,
+  observe: Observe | undefined,
+): TextSource {
+  return {
+    texts,
+    readCurrent(work) {
+      try {
+        return versions.within((reading) =>
+          work(observeRead((statement, options) => driver.readHere(statement, reading, options), observe)),
+        )
+      } catch {
+        return undefined // the same read without texts says why
+      }
+    },
+    knowsRecords: (table, keyColumn) => versions.knowsRecords(table, keyColumn),
+  }
 }
 
 function jsonCheckedIn(

@@ -19,7 +19,7 @@ export interface Outcome {
  * Questions while a service and a program write in processes of their own, without waiting for one another. Each write leaves a
  * name that was never there, so an answer between two equal ones of the service that keeps nothing must be the same.
  */
-export async function runBesideWriters(writes: number, seed: number, fault?: Fault): Promise<Outcome> {
+export async function runBesideWriters(writes: number, seed: number, fault?: Fault, ask = requestOf): Promise<Outcome> {
   const random = new Random(seed)
   const path = newFile()
   await using keeping = await openService(config(path))
@@ -39,9 +39,10 @@ export async function runBesideWriters(writes: number, seed: number, fault?: Fau
   writing.catch(() => {})
   let compared = 0
   while (!isOver) {
-    const request = requestOf(random.pick(questions), random.pick(users))
+    const [question, user] = [random.pick(questions), random.pick(users)]
     // What is asked three times is kept.
     for (let repeat = 0; repeat < 4; repeat++) {
+      const request = ask(question, user)
       const before = await told(fresh, request)
       const kept = await told(keeping, request)
       const after = await told(fresh, request)

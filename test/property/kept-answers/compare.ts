@@ -19,9 +19,9 @@ export interface Outcome {
 
 /**
  * Questions are asked again and again between random writes of four services and programs, two of them in processes of their own.
- * Throws where a service that keeps answers says or tells something else than one that keeps nothing.
+ * Throws where a service that keeps answers says or tells something else than one that keeps nothing. `ask`: spells the questions.
  */
-export async function run(rounds: number, seed: number, fault?: Fault): Promise<Outcome> {
+export async function run(rounds: number, seed: number, fault?: Fault, ask = requestOf): Promise<Outcome> {
   const random = new Random(seed)
   const path = newFile()
   await using keeping = await openService(config(path))
@@ -52,7 +52,7 @@ export async function run(rounds: number, seed: number, fault?: Fault): Promise<
       for (const question of questions)
         for (const user of random.chance(0.5) ? users : [random.pick(users)]) {
           const place = JSON.stringify([question, user])
-          const request = requestOf(question, user, random.chance(0.3) ? tags.get(place) : undefined)
+          const request = ask(question, user, random.chance(0.3) ? tags.get(place) : undefined)
           const [kept, read] = [await told(keeping, request), await told(fresh, request)]
           same(kept, read, place)
           if (kept.headers.ETag !== undefined) tags.set(place, kept.headers.ETag)

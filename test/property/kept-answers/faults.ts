@@ -2,6 +2,7 @@ import { mock } from 'node:test'
 import { readRulesOf } from '../../../src/access/read-rules.ts'
 import { AnswerCache } from '../../../src/service/dispatch/answer-cache.ts'
 import { SqliteTableVersions } from '../../../src/storage/sqlite/change-log/table-versions.ts'
+import { isTextFault, plantInTexts, type TextFault } from './text-faults.ts'
 
 /** What is broken on purpose, in this process. */
 export const faults = [
@@ -10,7 +11,7 @@ export const faults = [
   'the values of the rule are left out of the key',
   'writes of other programs are not seen',
 ] as const
-export type Fault = (typeof faults)[number]
+export type Fault = (typeof faults)[number] | TextFault
 
 export interface Planted extends Disposable {
   /** To be called after each write of the services of this process. */
@@ -19,7 +20,7 @@ export interface Planted extends Disposable {
 
 export function plant(fault: Fault | undefined): Planted {
   const known = new Map<string, string | undefined>()
-  const mocks = fault === undefined ? [] : [plantIn(fault, known)]
+  const mocks = fault === undefined ? [] : isTextFault(fault) ? plantInTexts(fault, known) : [plantIn(fault, known)]
   return {
     ownWrite: () => known.clear(),
     [Symbol.dispose]() {
@@ -28,7 +29,7 @@ export function plant(fault: Fault | undefined): Planted {
   }
 }
 
-function plantIn(fault: Fault, known: Map<string, string | undefined>) {
+function plantIn(fault: (typeof faults)[number], known: Map<string, string | undefined>) {
   const { of } = SqliteTableVersions.prototype
   const { ask } = AnswerCache.prototype
   switch (fault) {

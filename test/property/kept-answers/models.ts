@@ -59,6 +59,8 @@ export const questions = [
   '/pet?limit=9',
   '/pet?populate=false',
   '/pet?populate=false&count=true&limit=2',
+  '/pet?populate=false&select=name',
+  '/pet?populate=false&sort=name DESC&limit=3&skip=1',
   '/pet?populate=owner&sort=name',
   '/pet?populate={"owner":{"populate":{"city":{}}}}',
   '/pet?populate={"fans":{"where":{"city":{"name":"b"}}}}',
@@ -100,6 +102,12 @@ export const requestOf = (question: string, user: User, tag?: string): ServiceRe
   const headers = { user: JSON.stringify(user), ...(tag !== undefined && { 'if-none-match': tag }) }
   return { method: 'GET', path, query: query.replaceAll('"', '%22'), headers, site: 'none' }
 }
+
+let asked = 0
+
+/** At an address that was never asked for, so that no whole answer is given again. */
+export const requestAnew: typeof requestOf = (question, user, tag) =>
+  requestOf(`${question}${question.includes('?') ? '&' : '?'}_=${++asked}`, user, tag)
 
 /** What of an answer must not depend on what is kept. */
 export interface Told {

@@ -1,3 +1,4 @@
+import type { RecordTexts } from '../../record-texts.ts'
 import type { RecordKey } from '../../table-versions.ts'
 import type { Connection } from '../client/connection.ts'
 
@@ -10,6 +11,7 @@ const maxRecords = 20_000
  * replaced has the key of what replaces it.
  */
 export class RecordVersions {
+  readonly #texts: RecordTexts | undefined
   readonly #changes = new Map<string, number>()
   #count = 0
   /** Of all records. */
@@ -17,6 +19,11 @@ export class RecordVersions {
   /** The column of the key, by table. */
   #keys: ReadonlyMap<string, string> = new Map()
   #keyBefore = 'null'
+
+  /** `texts`: those of changed records are dropped. */
+  constructor(texts?: RecordTexts) {
+    this.#texts = texts
+  }
 
   /** To be called whenever the schema may have changed. */
   readSchema(reading: Connection): void {
@@ -48,15 +55,22 @@ export class RecordVersions {
   countAll(): void {
     this.#changes.clear()
     this.#common++
+    this.#texts?.clear()
   }
 
   /** Differs after a change of the record; undefined: only the version of its table can tell. */
   of({ table, column, id }: RecordKey): string | undefined {
-    if (!Number.isSafeInteger(id) || this.#keys.get(table) !== column) return undefined
+    if (!Number.isSafeInteger(id) || !this.knows(table, column)) return undefined
     return `${this.#common}:${this.#changes.get(`${table} ${id}`) ?? 0}`
   }
 
+  /** Whether changes of single records of the table are known by this key. */
+  knows(table: string, column: string): boolean {
+    return this.#keys.get(table) === column
+  }
+
   #change(table: string, key: string): void {
+    this.#texts?.drop(table, Number(key))
     this.#changes.set(`${table} ${key}`, ++this.#count)
   }
 }

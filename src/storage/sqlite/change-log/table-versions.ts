@@ -1,8 +1,10 @@
 import { logTable } from '../../capture.ts'
+import type { RecordTexts } from '../../record-texts.ts'
 import type { RecordKey, TableVersions } from '../../table-versions.ts'
 import type { Connection } from '../client/connection.ts'
 import { RecordVersions } from './record-versions.ts'
 
+const none: readonly never[] = []
 /** More new rows than this are not looked through: all tables count as changed. */
 const maxRows = 256
 
@@ -14,8 +16,9 @@ const maxRows = 256
 export class SqliteTableVersions implements TableVersions {
   readonly #reading: Connection
   readonly #isCaptured: () => boolean
+  readonly #texts: RecordTexts | undefined
   readonly #counters = new Map<string, number>()
-  readonly #records = new RecordVersions()
+  readonly #records: RecordVersions
   /** Of all tables. */
   #common = 0
   #seen: unknown
@@ -24,30 +27,56 @@ export class SqliteTableVersions implements TableVersions {
   #last: { readonly seq: unknown; readonly at: unknown } | undefined
 
   /** `reading` writes nothing itself. `isCaptured`: whether all changes of all tables are written to the log. */
-  constructor(reading: Connection, isCaptured: () => boolean) {
+  constructor(reading: Connection, isCaptured: () => boolean, texts?: RecordTexts) {
     this.#reading = reading
     this.#isCaptured = isCaptured
+    this.#texts = texts
+    this.#records = new RecordVersions(texts)
   }
 
   of(tables: readonly string[], record?: RecordKey): string | undefined {
     try {
       // An open snapshot would see neither later commits nor later rows. A closed database says so by an error.
-      if (this.#reading.inTransaction) return undefined
-      const version = this.#one('pragma data_version')
-      if (version !== this.#seen) this.#refresh(version)
+      if (this.#reading.inTransaction || !this.#isCurrent()) return undefined
     } catch {
-      this.#seen = undefined
       return undefined
     }
-    if (!this.#isTold) return undefined
     let text = String(this.#common)
     for (const table of tables) text += `.${this.#counters.get(table) ?? 0}`
     if (record) text += `.${this.#records.of(record) ?? `all ${this.#counters.get(record.table) ?? 0}`}`
     return text
   }
 
+  /** Runs `work` in the state up to which all changes are counted. Undefined: that cannot be done now. */
+  within<T>(work: (reading: Connection) => T): T | undefined {
+    const reading = this.#reading
+    if (reading.inTransaction) return undefined
+    reading.all('begin', none)
+    try {
+      return this.#isCurrent() ? work(reading) : undefined
+    } finally {
+      reading.all('commit', none)
+    }
+  }
+
+  /** Whether changes of single records of the table are known by this key. */
+  knowsRecords(table: string, keyColumn: string): boolean {
+    if (this.#schema === undefined) this.of(none)
+    return this.#records.knows(table, keyColumn)
+  }
+
+  /** Counts what was committed. False: the database does not tell all changes. */
+  #isCurrent(): boolean {
+    const version = this.#one('pragma data_version')
+    if (version === this.#seen) return this.#isTold
+    this.#seen = undefined
+    this.#refresh(version)
+    return this.#isTold
+  }
+
   /** The version is known before the log is read: what is committed in between is counted twice, and never missed. */
   #refresh(version: unknown): void {
+    if (this.#texts) this.#texts.state++
     const schema = this.#one('pragma schema_version')
     if (schema !== this.#schema) {
       this.#isTold = this.#isCaptured()

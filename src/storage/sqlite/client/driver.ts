@@ -106,6 +106,11 @@ export class SqliteDriver implements Driver {
     }
   }
 
+  /** A statement as reads run it on this thread: it throws where it must not. */
+  readHere(statement: Statement, connection: Connection, options?: ReadOptions): readonly Row[] {
+    return this.#reader.read(statement, connection, options?.budget)
+  }
+
   #readInMemory(statement: Statement, options?: ReadOptions): MaybePromise<readonly Row[]> {
     const read = (reader: EventLoopReader) =>
       reader.limited(statement, this.#limits.statementTimeoutMs, options?.budget)

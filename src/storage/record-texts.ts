@@ -1,0 +1,124 @@
+import type { Row } from './driver.ts'
+import type { Encoder } from './encoder.ts'
+
+/** Selections whose texts are kept at once: each takes a step for every change of a record. */
+const maxSelections = 100
+/** One text takes at most this part of all. */
+const largestPart = 64
+/** Of a text, besides its characters, which may have two bytes in memory. */
+const overheadBytes = 64
+
+/**
+ * Encoded texts of records, by encoder and key. An encoder belongs to one selection of one model, so that requesters share the
+ * texts of the attributes that they may read. A text is of the state that was last counted, or of a later one: counting the
+ * changes since then drops it if its record is among them, and after that every text is current.
+ */
+export class RecordTexts {
+  readonly #halfBytes: number
+  readonly #all = new Map<Encoder, TextsOfSelection>()
+  #usedBytes = 0
+  #unusedBytes = 0
+  /** Moves whenever changes are counted. What was read before may be kept only while it has not moved. */
+  state = 0
+
+  constructor(maxBytes: number) {
+    this.#halfBytes = maxBytes / 2
+  }
+
+  /** Of the texts that are kept now. */
+  get bytes(): number {
+    return this.#usedBytes + this.#unusedBytes
+  }
+
+  /** Undefined: texts of too many selections are kept. */
+  of(encoder: Encoder, table: string): TextsOfSelection | undefined {
+    const known = this.#all.get(encoder)
+    if (known || this.#all.size >= maxSelections) return known
+    const texts: TextsOfSelection = { encoder, table, used: new Map(), unused: new Map() }
+    this.#all.set(encoder, texts)
+    return texts
+  }
+
+  get(texts: TextsOfSelection, key: number): string | undefined {
+    const used = texts.used.get(key)
+    if (used !== undefined) return used
+    const text = texts.unused.get(key)
+    if (text === undefined) return undefined
+    texts.unused.delete(key)
+    this.#unusedBytes -= bytesOf(text)
+    this.set(texts, key, text)
+    return text
+  }
+
+  /** How many of the rows have a text, by the key at this place. */
+  count(texts: TextsOfSelection, rows: readonly Row[], at: number): number {
+    let count = 0
+    for (const row of rows) if (this.get(texts, row[at] as number) !== undefined) count++
+    return count
+  }
+
+  /** Appends a text to each of the first rows, whose first value is the key. Returns the places of those without one. */
+  append(texts: TextsOfSelection, rows: readonly Row[], length: number): readonly number[] {
+    const missing: number[] = []
+    for (let place = 0; place < length; place++) {
+      const row = rows[place] as unknown[]
+      const text = this.get(texts, row[0] as number)
+      row.push(text)
+      if (text === undefined) missing.push(place)
+    }
+    return missing
+  }
+
+  set(texts: TextsOfSelection, key: number, text: string): void {
+    const bytes = bytesOf(text)
+    if (bytes > (2 * this.#halfBytes) / largestPart) return
+    if (this.#usedBytes + bytes > this.#halfBytes) this.#dropUnused()
+    if (this.#all.get(texts.encoder) !== texts) return
+    this.#remove(texts, key)
+    texts.used.set(key, text)
+    this.#usedBytes += bytes
+  }
+
+  /** The record has changed. */
+  drop(table: string, key: number): void {
+    for (const texts of this.#all.values()) if (texts.table === table) this.#remove(texts, key)
+  }
+
+  /** All records may have changed. */
+  clear(): void {
+    this.#all.clear()
+    this.#usedBytes = 0
+    this.#unusedBytes = 0
+    this.state++
+  }
+
+  #remove({ used, unused }: TextsOfSelection, key: number): void {
+    const [text, other] = [used.get(key), unused.get(key)]
+    if (text !== undefined) this.#usedBytes -= bytesOf(text)
+    if (other !== undefined) this.#unusedBytes -= bytesOf(other)
+    used.delete(key)
+    unused.delete(key)
+  }
+
+  /** What was not used since the last time is dropped at once, which costs less than an order of use. */
+  #dropUnused(): void {
+    for (const [encoder, texts] of this.#all) {
+      if (texts.used.size === 0) this.#all.delete(encoder)
+      texts.unused = texts.used
+      texts.used = new Map()
+    }
+    this.#unusedBytes = this.#usedBytes
+    this.#usedBytes = 0
+  }
+}
+
+/** The texts of one encoder, by key. */
+export interface TextsOfSelection {
+  readonly encoder: Encoder
+  readonly table: string
+  /** Since unused ones were dropped. */
+  used: Map<number, string>
+  unused: Map<number, string>
+}
+
+const bytesOf = (text: string): number => 2 * text.length + overheadBytes

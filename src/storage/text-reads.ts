@@ -1,0 +1,240 @@
+import type { Criteria, Selection } from '../criteria/criteria.ts'
+import { idIn } from '../criteria/criteria.ts'
+import { FilledCriteria, templateOf } from '../criteria/criteria-template.ts'
+import { storedSelection } from '../criteria/stored-selection.ts'
+import type { Model } from '../model/model.ts'
+import type { Json } from '../protocol/json.ts'
+import { eventLoopTurn } from '../support/event-loop-turn.ts'
+import { Lru } from '../support/lru.ts'
+import type { MaybePromise } from '../support/maybe-promise.ts'
+import type { CurrentRead, Row, Statement } from './driver.ts'
+import type { Encoder } from './encoder.ts'
+import { isMasked } from './masked-source.ts'
+import type { RecordTexts, TextsOfSelection } from './record-texts.ts'
+import { type Encoders, pageOf, type RecordEncoders } from './sql-records.ts'
+import type { StatementCompiler } from './statement-compiler.ts'
+import type { ReadOptions, Records } from './store.ts'
+
+const keptStatements = 1000
+/** Keys are selected first where so many of the records of a statement were known: otherwise one statement takes less time. */
+const mostKnown = 0.75
+/** Where fewer are known, the texts of one page in so many are kept: pages that share no records cost little more. */
+const sample = 16
+const fewKnown = 0.25
+
+/** Reads the current state of the database, and knows which records have changed since their texts were kept. */
+export interface TextSource {
+  readonly texts: RecordTexts
+  /** Reads in one step, in the state up to which changes are counted. Undefined: not now, or not in this process. */
+  readCurrent<T>(work: (read: CurrentRead) => T): T | undefined
+  /** Whether changes of single records of the table are known by this key. */
+  knowsRecords(table: string, keyColumn: string): boolean
+}
+
+/** What the texts of a selection are found by. */
+interface Keys {
+  /** Where the key is in a row of the whole selection. */
+  readonly at: number
+  /** The key, and the foreign keys that embedding needs. */
+  readonly select: Selection
+  readonly encoders: RecordEncoders
+  /** Finds records of the whole selection by their keys. */
+  readonly byKey: Criteria
+}
+
+/** Of the records of one statement. */
+interface Known {
+  /** Of those of its last pages, the part that had texts. */
+  share: number
+  pages: number
+}
+
+/**
+ * Pages of records that are encoded and nothing else. Where the texts of most of them are kept, a page is a statement that selects
+ * keys, and one for the records without a text; both read one state of the database.
+ */
+export class TextReads {
+  readonly #source: TextSource
+  readonly #compiler: StatementCompiler
+  readonly #encoders: Encoders
+  readonly #known = new Lru<string, Known>(keptStatements)
+  readonly #keys = new WeakMap<Selection, Keys | 'none'>()
+  readonly #keyCriteria = new WeakMap<Criteria, Criteria>()
+
+  constructor(source: TextSource, compiler: StatementCompiler, encoders: Encoders) {
+    this.#source = source
+    this.#compiler = compiler
+    this.#encoders = encoders
+  }
+
+  /** Undefined: the records have no texts of their own. `members`: the names of what is embedded in them. */
+  find(
+    model: Model,
+    criteria: Criteria,
+    members: readonly string[],
+    options: ReadOptions | undefined,
+    execute: (statement: Statement, result: (rows: readonly Row[]) => Records) => MaybePromise<Records>,
+  ): MaybePromise<Records> | undefined {
+    const { select } = criteria
+    const keys = this.#keysOf(model, select)
+    if (keys === 'none' || criteria.sort.length === 0 || isMasked(criteria)) return undefined
+    if (!this.#source.knowsRecords(model.table, model.primaryKey.column)) return undefined
+    const statement = this.#compiler.find(model, criteria)
+    const known = this.#knownOf(statement.text)
+    const encoder = members.length === 0 ? this.#encoders.of(select) : this.#encoders.without(select, members)
+    const page =
+      known.share > mostKnown && !eventLoopTurn.isUsed
+        ? this.#byKeys(model, criteria, keys, encoder, known, options)
+        : undefined
+    if (page) return page
+    if (known.share < fewKnown && known.pages++ > 1 && known.pages % sample !== 0)
+      return execute(statement, (rows) => pageOf(rows, criteria, statement.columns, this.#encoders))
+    const { texts } = this.#source
+    const { state } = texts
+    let isLater = false
+    const result = execute(statement, (rows) => {
+      const kept = texts.state === state ? texts.of(encoder, model.table) : undefined
+      if (!kept) return pageOf(rows, criteria, statement.columns, this.#encoders)
+      // What another process reads, or a later turn, is not read by keys.
+      if (!isLater) learn(known, rows.length, texts.count(kept, rows, keys.at))
+      return pageOf(rows, criteria, statement.columns, keepingEncoders(this.#encoders, texts, kept, keys.at, state))
+    })
+    isLater = true
+    return result
+  }
+
+  #byKeys(
+    model: Model,
+    criteria: Criteria,
+    keys: Keys,
+    encoder: Encoder,
+    known: Known,
+    options: ReadOptions | undefined,
+  ): Records | undefined {
+    const { texts } = this.#source
+    const page = this.#source.readCurrent((read) => {
+      const reading: CurrentRead = (statement) => read(statement, options)
+      const kept = texts.of(encoder, model.table)
+      if (!kept) return undefined
+      const statement = this.#compiler.find(model, this.#selecting(criteria, keys.select))
+      const rows = reading(statement)
+      const length = Math.min(rows.length, criteria.limit)
+      const missing = texts.append(kept, rows, length)
+      if (missing.length > 0 && !this.#readMissing(missing, rows, model, keys, kept, reading)) return undefined
+      learn(known, length, length - missing.length)
+      return pageOf(rows, criteria, statement.columns, keys.encoders)
+    })
+    if (!page) known.share = 0
+    return page
+  }
+
+  /** Reads the records at these places of `rows`, and appends their texts. */
+  #readMissing(
+    places: readonly number[],
+    rows: readonly Row[],
+    model: Model,
+    { at, byKey }: Keys,
+    kept: TextsOfSelection,
+    read: CurrentRead,
+  ): boolean {
+    const ids = places.map((place) => rows[place]?.[0] as Json)
+    const found = new Map<unknown, string>()
+    for (const row of read(this.#compiler.find(model, new FilledCriteria(byKey, [ids])))) {
+      const text = flat(kept.encoder.encodeOpen(row))
+      this.#source.texts.set(kept, row[at] as number, text)
+      found.set(row[at], text)
+    }
+    for (const place of places) {
+      const row = rows[place] as unknown[]
+      row[row.length - 1] = found.get(row[0])
+    }
+    return found.size === places.length
+  }
+
+  /** The same page of keys. */
+  #selecting(criteria: Criteria, select: Selection): Criteria {
+    if (criteria instanceof FilledCriteria)
+      return new FilledCriteria(this.#selecting(criteria.template, select), criteria.operands)
+    let selecting = this.#keyCriteria.get(criteria)
+    if (!selecting) {
+      selecting = { ...criteria, select }
+      this.#keyCriteria.set(criteria, selecting)
+    }
+    return selecting
+  }
+
+  #keysOf(model: Model, select: Selection): Keys | 'none' {
+    let keys = this.#keys.get(select)
+    if (keys === undefined) {
+      keys = this.#makeKeys(model, select)
+      this.#keys.set(select, keys)
+    }
+    return keys
+  }
+
+  /** The value of a computed attribute may depend on anything. */
+  #makeKeys(model: Model, select: Selection): Keys | 'none' {
+    const { dialect } = this.#encoders
+    const at = select.findIndex(({ isPrimaryKey }) => isPrimaryKey)
+    const key = select[at]
+    if (!key || model.key.length > 1 || storedSelection(select) !== select || dialect.decode(key, 1) !== 1)
+      return 'none'
+    const ofKeys = [key, ...select.filter((attribute) => attribute !== key && attribute.references)]
+    const byKey = { where: idIn(model, []), sort: [], limit: maxRows, skip: 0, select }
+    return { at, select: ofKeys, encoders: encodersOfTexts(dialect, ofKeys), byKey: templateOf(byKey).criteria }
+  }
+
+  #knownOf(text: string): Known {
+    let known = this.#known.get(text)
+    if (!known) {
+      known = { share: 0, pages: 0 }
+      this.#known.set(text, known)
+    }
+    return known
+  }
+}
+
+/** More than a page has. */
+const maxRows = 1_000_000
+
+function learn(known: Known, length: number, withText: number): void {
+  if (length > 0) known.share += (withText / length - known.share) / 4
+}
+
+/** Of rows that end with the text of the record. */
+function encodersOfTexts(dialect: Encoders['dialect'], stored: Selection): RecordEncoders {
+  const encoder: Encoder = {
+    stored,
+    encodeOpen: (row) => row[row.length - 1] as string,
+    decode: (row) => JSON.parse(`${row[row.length - 1]}}`),
+  }
+  return { dialect, of: () => encoder, without: () => encoder }
+}
+
+/** Keeps each text, unless changes were counted since the rows were read. */
+function keepingEncoders(
+  { dialect }: Encoders,
+  texts: RecordTexts,
+  kept: TextsOfSelection,
+  at: number,
+  state: number,
+): RecordEncoders {
+  const { encoder } = kept
+  const keeping: Encoder = {
+    ...encoder,
+    encodeOpen(row) {
+      const text = encoder.encodeOpen(row)
+      const key = row[at]
+      if (texts.state === state && typeof key === 'number' && texts.get(kept, key) === undefined)
+        texts.set(kept, key, flat(text))
+      return text
+    },
+  }
+  return { dialect, of: () => keeping, without: () => keeping }
+}
+
+/** The same text in one piece: as it was joined, it keeps each part of it in memory. */
+function flat(text: string): string {
+  text.charCodeAt(0)
+  return text
+}
