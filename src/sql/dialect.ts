@@ -10,6 +10,8 @@ export interface Capabilities {
   readonly seeksRows: boolean
   /** Sorted selects joined by `union all` are merged and read only as far as the common limit needs. */
   readonly mergesSelects: boolean
+  /** The rows of a cross join come in the order of its left side, and what an `in` finds by a key in the order of the key. */
+  readonly joinsInOrder: boolean
   /** Foreign keys can be added to a table that exists; otherwise they are part of the column definition. */
   readonly addsForeignKeys: boolean
   /** Rows of one writing statement: further ones follow in the next turn of the event loop. Absent: all rows at once. */

@@ -5,6 +5,7 @@ import type { Json } from '../protocol/json.ts'
 import type { MaybePromise } from '../support/maybe-promise.ts'
 import type { Row, Statement } from './driver.ts'
 import { withRawSources } from './raw-sources.ts'
+import { inOrder } from './related-order.ts'
 import { type Encoders, pageOf, SqlRecords } from './sql-records.ts'
 import type { StatementCompiler } from './statement-compiler.ts'
 import type { Grouped, ReadOptions, Reads, Records } from './store.ts'
@@ -63,7 +64,10 @@ export class SqlReads implements Reads {
     const criteria = given.masks ? withRawSources(given) : given
     if (keys.length === 0) return { records: this.records([], criteria.select), ends: [] }
     const statement = this.compiler.related(association, keys, criteria)
-    return this.execute(statement, association.target, options, (rows) => this.#grouped(rows, keys.length, criteria))
+    const { dialect } = this.encoders
+    return this.execute(statement, association.target, options, (rows) =>
+      this.#grouped(inOrder(rows, association, criteria, dialect), keys.length, criteria),
+    )
   }
 
   protected execute<T>(

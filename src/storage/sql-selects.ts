@@ -15,6 +15,7 @@ import type { Json } from '../protocol/json.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import { join, raw, type Sql, sql } from '../sql/sql.ts'
 import { isMasked, sourceOf } from './masked-source.ts'
+import { comesInOrder } from './related-order.ts'
 import type { SelectLists } from './select-lists.ts'
 
 /** The select list of a find: the attributes, followed by sort columns that are not among them. */
@@ -137,20 +138,22 @@ export class SqlSelects {
     const { sort } = members.criteria
     const table = this.#quote(target.table)
     const key = this.#quote(target.primaryKey.column)
-    const order = sql`${raw(` order by keelson_n, ${orderBy(sort, target, this.#dialect)}`)}${maxRows === undefined ? raw('') : this.#dialect.page(maxRows, 0)}`
+    const comes = comesInOrder(association, criteria, this.#dialect)
+    const order = raw(comes ? '' : ` order by keelson_n, ${orderBy(sort, target, this.#dialect)}`)
+    const end = maxRows === undefined ? order : sql`${order}${this.#dialect.page(maxRows, 0)}`
     const head = raw(`select ${this.#lists.of(select)}, keelson_n from `)
     const from = this.#dialect.keys(keyOf(association), keys)
     if (association.kind === 'belongsTo') {
       const one = sourceOf(target, criteria, this.#dialect)
       const where = this.#where(target, one.criteria.where, raw(`${table}.${key} = keelson_key`))
-      return sql`${head}${from}${raw(' cross join ')}${one.from}${where}${order}`
+      return sql`${head}${from}${raw(' cross join ')}${one.from}${where}${end}`
     }
     const page = this.#dialect.page(criteria.limit, criteria.skip)
     const ids =
       association.kind === 'hasMany'
         ? this.#children(association, criteria, page)
         : this.#members(association, criteria, page)
-    return sql`${head}${from}${this.#dialect.seek(members.from, `${table}.${key}`, ids)}${order}`
+    return sql`${head}${from}${this.#dialect.seek(members.from, `${table}.${key}`, ids)}${end}`
   }
 
   #children({ target, via }: HasMany, given: Criteria, page: Sql): Sql {

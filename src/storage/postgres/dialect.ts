@@ -24,6 +24,7 @@ export function postgresDialect(types: ColumnTypes = () => undefined): SchemaDia
     capabilities: {
       seeksRows: true,
       mergesSelects: false, // the planner often sorts all rows instead
+      joinsInOrder: false,
       addsForeignKeys: true,
     },
     placeholder: (number) => `$${number}`,

@@ -33,6 +33,7 @@ export const sqliteDialect: SchemaDialect = {
   capabilities: {
     seeksRows: false, // seeks by the first column only
     mergesSelects: true,
+    joinsInOrder: true, // not promised, and so checked: to sort takes an eighth of the statement
     addsForeignKeys: false,
     sliceRows: 100,
   },
