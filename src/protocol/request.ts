@@ -36,6 +36,8 @@ export interface ServiceRequest {
   readonly peer?: Peer | undefined
   /** What a framework around the service has left on the request as `user`. */
   readonly frameworkUser?: unknown
+  /** The poll of the event loop before which the client had begun to send it; undefined where that is not known. */
+  readonly poll?: number | undefined
 }
 
 export interface ServiceResponse {
@@ -53,6 +55,22 @@ export interface ServiceResponse {
 export interface Streamed extends AsyncIterable<string | Uint8Array> {
   /** Present on streams without an end: sends the position at which to resume, and ends the stream. */
   stop?(): void
+}
+
+/** A response that is sent again and again. Its headers as a transport sends them are made once. */
+export class RepeatedResponse implements ServiceResponse {
+  declare readonly status: number
+  declare readonly headers: ServiceResponse['headers']
+  declare readonly body: EncodedJson | undefined
+  /** Names and values in turn, once they were sent. */
+  declare sent: (string | number)[] | undefined
+
+  constructor(status: number, headers: ServiceResponse['headers'], body?: EncodedJson) {
+    this.status = status
+    this.headers = headers
+    this.body = body
+    this.sent = undefined
+  }
 }
 
 /** The service as transports see it. `handle` returns synchronously where it can, and never throws for a bad request. */

@@ -5,11 +5,13 @@ import { readRulesOf } from '../../access/read-rules.ts'
 import { type Model, type Models, originalOf } from '../../model/model.ts'
 import type { RecordInput } from '../../operation/fetch-one.ts'
 import type { FindInput } from '../../operation/find-input.ts'
-import type { Json } from '../../protocol/json.ts'
-import type { ServiceRequest, ServiceResponse } from '../../protocol/request.ts'
+import type { Position } from '../../protocol/change.ts'
+import type { EncodedJson, Json } from '../../protocol/json.ts'
+import { RepeatedResponse, type ServiceRequest, type ServiceResponse } from '../../protocol/request.ts'
 import type { Store } from '../../storage/store.ts'
 import type { RecordKey, TableVersions } from '../../storage/table-versions.ts'
 import { getOrInsertComputed } from '../../support/get-or-insert-computed.ts'
+import { LastLook } from '../../support/last-look.ts'
 import type { Limits } from '../../support/limits.ts'
 import { isKnown } from './entity-tag.ts'
 import { type Kept, KeptBytes } from './kept-bytes.ts'
@@ -40,7 +42,7 @@ export interface Asked {
   readonly place: Place
   readonly versions: string
   /** What was answered the last time, if nothing that it depends on has changed. */
-  readonly answer: ServiceResponse | undefined
+  readonly answer: KeptAnswer | undefined
 }
 
 /** For one plan: requesters past this number replace the first. */
@@ -57,6 +59,7 @@ export class AnswerCache {
   readonly #versions: TableVersions
   readonly #models: Models
   readonly #kept: KeptBytes
+  readonly #lastLook = new LastLook()
   readonly #lists = new WeakMap<Plan, Variants>()
   /** By the model as the requester sees it. */
   readonly #records = new WeakMap<Model, Variants>()
@@ -67,26 +70,28 @@ export class AnswerCache {
     this.#kept = new KeptBytes(maxBytes)
   }
 
-  /** To be asked before anything is read. Undefined: the answer is not kept. */
-  ask(plan: Plan, access: Access | undefined): Asked | undefined {
+  /** To be asked before anything is read, with the position that the answer will name. Undefined: the answer is not kept. */
+  ask(plan: Plan, access: Access | undefined, poll?: number, position?: Position): Asked | undefined {
     const { isKept: isList, input, match } = plan
     const variants = isList ? this.#listsOf(plan) : this.#recordsOf(plan)
     const { tables, places } = this.#variantOf(variants, access)
     if (!tables) return undefined
     const id = isList ? undefined : (input as RecordInput).id
     const place = places.get(id) ?? new Place(places, id, isList ? undefined : match.model)
-    const versions = this.#versions.of(tables, place.record)
+    const versions = this.#versions.of(tables, place.record, this.#lastLook.serves(poll, position))
     if (versions === undefined) return undefined
     const answer = place.versions === versions ? place.answer : undefined
     if (answer) this.#kept.use(place)
     return { place, versions, answer }
   }
 
-  keep({ place, versions }: Asked, answer: ServiceResponse): void {
+  keep({ place, versions }: Asked, response: ServiceResponse): KeptAnswer {
     // Another request for the same may have been faster.
     if (place.found && place.found !== place) this.#kept.drop(place.found)
     place.enter()
+    const answer = new KeptAnswer(response)
     this.#kept.keep(place, versions, answer)
+    return answer
   }
 
   /** Of the answers that are kept now. */
@@ -147,7 +152,7 @@ class Place implements Kept {
   readonly #places: Map<Json | undefined, Place>
   readonly #id: Json | undefined
   readonly record: RecordKey | undefined
-  answer: ServiceResponse | undefined = undefined
+  answer: KeptAnswer | undefined = undefined
   versions: string | undefined = undefined
   bytes = 0
 
@@ -182,14 +187,30 @@ export const answerCacheOf = (
     ? new AnswerCache(versions, models, keepsTexts ? maxKeptBytes / 2 : maxKeptBytes)
     : undefined
 
-/** An answer that was made without regard to `If-None-Match`, for one request. */
-export function answerAgain(
-  { status, headers, body }: ServiceResponse,
-  request: ServiceRequest,
-  position: string | undefined,
-): ServiceResponse {
-  const own = position === undefined ? headers : { 'Keelson-Position': position, ...headers }
-  const known = request.headers['if-none-match']
-  if (known !== undefined && isKnown(headers.ETag as string, known)) return { status: 304, headers: own }
-  return { status, headers: own, body }
+/** An answer that was made without regard to `If-None-Match`, for many requests. */
+export class KeptAnswer {
+  readonly response: ServiceResponse
+  /** The position that the two below name. */
+  #position: Position | undefined
+  #whole: RepeatedResponse | undefined
+  #unchanged: RepeatedResponse | undefined
+
+  constructor(response: ServiceResponse) {
+    this.response = response
+  }
+
+  /** What a request is sent. Requests between two positions share it. */
+  for(request: ServiceRequest, position: Position | undefined): ServiceResponse {
+    const { status, headers, body } = this.response
+    if (this.#whole === undefined || position !== this.#position) {
+      const own = position === undefined ? headers : { 'Keelson-Position': position, ...headers }
+      this.#position = position
+      this.#whole = new RepeatedResponse(status, own, body as EncodedJson)
+      this.#unchanged = undefined
+    }
+    const known = request.headers['if-none-match']
+    if (known === undefined || !isKnown(headers.ETag as string, known)) return this.#whole
+    this.#unchanged ??= new RepeatedResponse(304, this.#whole.headers)
+    return this.#unchanged
+  }
 }

@@ -15,6 +15,7 @@ export function readVersions(header: string | readonly string[] | undefined): re
 
 /** Whether `If-None-Match` lists the tag, weak or strong: the client already has this response. */
 export function isKnown(tag: string, header: string | readonly string[] | undefined): boolean {
+  if (header === tag) return true
   const tags = readTags(header)
   return tags === '*' || (tags?.some((known) => known.replace(/^W\//, '') === tag) ?? false)
 }

@@ -1,4 +1,5 @@
 import type { Access } from '../../access/policy.ts'
+import type { Position } from '../../protocol/change.ts'
 import { errorResponse } from '../../protocol/error-response.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import type { ServiceRequest, ServiceResponse } from '../../protocol/request.ts'
@@ -10,7 +11,7 @@ import { clientScript, clientScriptPath } from '../pages/client-script.ts'
 import type { LandingPage } from '../pages/landing-page.ts'
 import { wantsPage } from '../pages/landing-page.ts'
 import { acceptsEventStream } from './accept.ts'
-import { type Asked, answerAgain } from './answer-cache.ts'
+import type { AnswerCache, Asked } from './answer-cache.ts'
 import { answerWrite, receiptFor, withOperation } from './answer-write.ts'
 import { type Authorization, assertAllowed, authorizationFor } from './authorize.ts'
 import { forOneRequester } from './caching.ts'
@@ -93,8 +94,8 @@ function answerFor(
   const plan = planOf(authorization.access, context, request)
   if (plan.match.operation.effect === 'writes') return answerWrite(plan, authorization, context, request)
   const position = context.position.latest ?? context.position.renew()
-  const asked = plan.isKept || plan.isOfRecord ? askAgain(plan, authorization, context, request) : undefined
-  if (asked?.answer) return answerAgain(asked.answer, request, position)
+  const asked = plan.isKept || plan.isOfRecord ? askAgain(plan, authorization, context, request, position) : undefined
+  if (asked?.answer) return asked.answer.for(request, position)
   const invocation = invocationOf(plan, authorization.requester, request, undefined)
   const result = request.peer
     ? executeForSocket(request.peer, invocation, authorization, context)
@@ -106,8 +107,7 @@ function answerFor(
     const response = andThen(result, (result) => respond(result, unconditional, plan.match, maxAnswerBytes))
     return andThen(response, (response) => {
       const kept = context.identify ? forOneRequester(response) : response
-      context.answers?.keep(asked, kept)
-      return answerAgain(kept, request, position)
+      return (context.answers as AnswerCache).keep(asked, kept).for(request, position)
     })
   }
   if (!(result instanceof Promise)) return respond(result, request, plan.match, maxAnswerBytes, position)
@@ -119,11 +119,12 @@ function askAgain(
   plan: Plan,
   { access }: Authorization,
   { answers }: DispatchContext,
-  { peer, base }: ServiceRequest,
+  { peer, base, poll }: ServiceRequest,
+  position: Position | undefined,
 ): Asked | undefined {
   if (!answers || peer || base !== undefined) return undefined
   if (access) assertAllowed(plan.match.operation, plan.match, access)
-  return answers.ask(plan, access)
+  return answers.ask(plan, access, poll, position)
 }
 
 async function withBatch(

@@ -1,9 +1,10 @@
 import { EncodedJson } from '../../protocol/json.ts'
 import type { ServiceResponse } from '../../protocol/request.ts'
+import type { KeptAnswer } from './answer-cache.ts'
 
 /** A place for one answer. */
 export interface Kept {
-  answer: ServiceResponse | undefined
+  answer: KeptAnswer | undefined
   /** Of what it was read from, before it was read. */
   versions: string | undefined
   bytes: number
@@ -27,9 +28,9 @@ export class KeptBytes {
     this.#maxBytes = maxBytes
   }
 
-  keep(place: Kept, versions: string, answer: ServiceResponse): void {
+  keep(place: Kept, versions: string, answer: KeptAnswer): void {
     if (this.#kept.delete(place)) this.bytes -= place.bytes
-    const bytes = bytesOf(answer)
+    const bytes = bytesOf(answer.response)
     if (bytes > this.#maxBytes / largestPart) {
       clear(place)
       return
@@ -45,7 +46,9 @@ export class KeptBytes {
     }
   }
 
+  /** The order is kept once half of the bytes are used: before that, nothing is dropped soon. */
   use(place: Kept): void {
+    if (this.bytes * 2 < this.#maxBytes) return
     this.#kept.delete(place)
     this.#kept.add(place)
   }

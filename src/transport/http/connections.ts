@@ -12,6 +12,8 @@ export interface Connection {
   refused: boolean
   /** Whether an upgrade handler owns it now, and closes it. */
   upgraded: boolean
+  /** In which its latest request arrived; undefined where that had a body, whose end may have arrived later. */
+  poll: number | undefined
 }
 
 /**
@@ -32,7 +34,7 @@ export class Connections {
   isDraining = false
 
   add(socket: Socket): void {
-    const connection: Connection = { socket, latest: undefined, refused: false, upgraded: false }
+    const connection: Connection = { socket, latest: undefined, refused: false, upgraded: false, poll: 0 }
     this.open.set(socket, connection)
     this.#accepted++
     socket.on('close', () => this.open.delete(socket))

@@ -19,6 +19,7 @@ export class HttpRequest<Source extends object = RequestSource> implements Servi
   declare readonly headers: ServiceRequest['headers']
   declare readonly source: Source
   declare readonly policy: OriginPolicy
+  declare readonly poll: number | undefined
   declare body: Json | undefined
 
   constructor(
@@ -27,6 +28,7 @@ export class HttpRequest<Source extends object = RequestSource> implements Servi
     target: string,
     headers: ServiceRequest['headers'],
     source: Source,
+    poll?: number,
   ) {
     const url = target.startsWith('/') ? target : withoutOrigin(target)
     const mark = url.indexOf('?')
@@ -36,6 +38,7 @@ export class HttpRequest<Source extends object = RequestSource> implements Servi
     this.headers = headers
     this.source = source
     this.policy = policy
+    this.poll = poll
     this.body = undefined
   }
 

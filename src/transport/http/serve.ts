@@ -6,6 +6,7 @@ import { ServiceError } from '../../protocol/errors.ts'
 import type { Json } from '../../protocol/json.ts'
 import type { Service, ServiceResponse } from '../../protocol/request.ts'
 import { eventLoopTurn } from '../../support/event-loop-turn.ts'
+import { currentPoll } from '../../support/last-look.ts'
 import type { Limits } from '../../support/limits.ts'
 import { isRepeated } from '../origin-policy.ts'
 import type { WorkerChannel } from '../worker-channel.ts'
@@ -51,23 +52,29 @@ export function handler(service: Service, limits: Limits, options: HandlerOption
   const context: NodeServerContext = { ...shared, closing: new WeakSet(), drain, workers }
   const answer = (req: Received, res: ServerResponse): void => {
     if (context.closing.has(req.socket)) return
+    const { headers } = req
+    const isBodyless =
+      noBody.has(headers['content-length']) && headers['transfer-encoding'] === undefined && req.body === undefined
+    /** Before which the client had begun to send the request. */
+    let poll: number | undefined
     if (connections) {
       if (req.socket.writableEnded) return // the server has ended the connection before the request arrived
       const connection = connections.open.get(req.socket)
-      if (connection) connection.latest = res
+      if (connection) {
+        const { latest, poll: before } = connection
+        connection.poll = isBodyless ? currentPoll() : undefined
+        // What arrived in this poll is this request, and not the end of the one before it.
+        if (before !== undefined && before !== connection.poll && latest?.closed !== false) poll = connection.poll
+        connection.latest = res
+      }
       if (connections.isDraining) res.setHeader('Connection', 'close')
     }
     if (intercept && String(req.originalUrl ?? req.url).startsWith(intercept.path) && intercept.request(req, res))
       return
-    const { headers } = req
-    if (isRepeated(req.rawHeaders, 'host') || namesOtherHost(req.url as string, headers.host))
+    const isPath = req.url?.startsWith('/')
+    if (isRepeated(req.rawHeaders, 'host') || (!isPath && namesOtherHost(req.url as string, headers.host)))
       write(res, errorResponse(severalHosts, onError), drain)
-    else if (
-      noBody.has(headers['content-length']) &&
-      headers['transfer-encoding'] === undefined &&
-      req.body === undefined
-    )
-      handleRequest(context, req, res, undefined)
+    else if (isBodyless) handleRequest(context, req, res, poll, undefined)
     else receive(context, req, res)
   }
   const pipelines = new Pipelines(answer, connections)
@@ -81,7 +88,6 @@ const severalHosts = new ServiceError('E_BAD_REQUEST', 'The request names more t
 
 /** Whether an absolute URL, as proxies send it, has another host than the header: HTTP says that the URL counts. */
 function namesOtherHost(target: string, host: string | undefined): boolean {
-  if (target.startsWith('/')) return false
   const named = /^https?:\/\/([^/?#]*)/i.exec(target)?.[1]
   return named !== undefined && named.toLowerCase() !== host?.toLowerCase()
 }
@@ -100,10 +106,11 @@ function handleRequest(
   context: NodeServerContext,
   req: Received,
   res: ServerResponse,
+  poll: number | undefined,
   parse: (() => Json | undefined) | undefined,
   received?: unknown,
 ): void {
-  const request = new NodeRequest(context.policy, req.method as string, req.url as string, req.headers, res)
+  const request = new NodeRequest(context.policy, req.method as string, req.url as string, req.headers, res, poll)
   const response = handleHttpRequest(context, request, parse)
   if (response instanceof Promise) void response.then((response) => send(context, req, received, res, response))
   else send(context, req, received, res, response)
@@ -116,7 +123,7 @@ function receive(context: NodeServerContext, req: Received, res: ServerResponse)
     if (body instanceof Uint8Array && body.length > parsedAtOnce && eventLoopTurn.isUsed)
       return void eventLoopTurn.next().then(() => respond(body))
     const parse = usesBody(req.method as string) ? () => parseReceived(req, body, limits) : undefined
-    handleRequest(context, req, res, parse, body)
+    handleRequest(context, req, res, undefined, parse, body)
   }
   if (req.body !== undefined || req.readableEnded) respond(req.body)
   else readBody(req, limits.maxBodyBytes, respond, () => refuseLargeBody(context, req, res))

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { EncodedJson, isEncoded, type Json } from '../../protocol/json.ts'
-import type { ServiceResponse } from '../../protocol/request.ts'
+import { RepeatedResponse, type ServiceResponse } from '../../protocol/request.ts'
 import { DrainGuard, type DrainOptions } from './drain-guard.ts'
 
 const jsonType = 'application/json; charset=utf-8'
@@ -44,7 +44,10 @@ export function write(res: ServerResponse, response: ServiceResponse, options: D
       : body === undefined || isBodyless(response)
         ? ''
         : textOf(body)
-  res.writeHead(status, headersOf(response, Buffer.byteLength(text)))
+  const before = response instanceof RepeatedResponse ? response.sent : undefined
+  const list = before ?? headersOf(response, Buffer.byteLength(text))
+  if (response instanceof RepeatedResponse) response.sent = list
+  res.writeHead(status, list)
   if (text.length > sliceLength && res.req.method !== 'HEAD') {
     void writeSlices(res, slicesOf(text), text.length, options)
     return

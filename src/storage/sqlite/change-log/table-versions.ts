@@ -34,13 +34,9 @@ export class SqliteTableVersions implements TableVersions {
     this.#records = new RecordVersions(texts)
   }
 
-  of(tables: readonly string[], record?: RecordKey): string | undefined {
-    try {
-      // An open snapshot would see neither later commits nor later rows. A closed database says so by an error.
-      if (this.#reading.inTransaction || !this.#isCurrent()) return undefined
-    } catch {
-      return undefined
-    }
+  of(tables: readonly string[], record?: RecordKey, isSeen = false): string | undefined {
+    const isKnown = isSeen && this.#seen !== undefined && this.#isTold
+    if (!isKnown && !this.#look()) return undefined
     let text = String(this.#common)
     for (const table of tables) text += `.${this.#counters.get(table) ?? 0}`
     if (record) text += `.${this.#records.of(record) ?? `all ${this.#counters.get(record.table) ?? 0}`}`
@@ -72,6 +68,17 @@ export class SqliteTableVersions implements TableVersions {
     this.#seen = undefined
     this.#refresh(version)
     return this.#isTold
+  }
+
+  /** False: what was committed cannot be told now. */
+  #look(): boolean {
+    try {
+      // An open snapshot would see neither later commits nor later rows. A closed database says so by an error.
+      return !this.#reading.inTransaction && this.#isCurrent()
+    } catch {
+      this.#seen = undefined
+      return false
+    }
   }
 
   /** The version is known before the log is read: what is committed in between is counted twice, and never missed. */
