@@ -47,7 +47,7 @@ export async function collectDoomed(
 const tooMany = ({ name }: Model, maxAffected: number): ServiceError =>
   new ServiceError(
     'E_CONFLICT',
-    `The operation would destroy more than ${maxAffected} records, including those that are destroyed with this ${name}`,
+    `The operation would destroy more than ${maxAffected} records, including those that are destroyed with this ${name}: destroy those first, in several requests of at most ${maxAffected} records each`,
     { limit: 'maxAffected', model: name },
   )
 

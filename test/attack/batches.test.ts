@@ -132,7 +132,42 @@ describe('batches of a hostile client', () => {
     const made = await service.system.records.pet.create({ name: '../../owner/1?where={}&x=/#' })
     const answer = await batch([get(`/pet/${made.id}`), { method: 'DELETE', url: '/owner/$0.name' }])
     assert.equal(answer.status, 404)
+    const query = await service.system.records.pet.create({ name: '1?select=id' })
+    const other = await batch([get(`/pet/${query.id}`), { method: 'DELETE', url: '/owner/$0.name' }])
+    assert.equal(other.status, 404)
     await unharmed()
+  })
+
+  test('nothing is executed where a request refers to a later one, or has an address that is too long', async () => {
+    const first = { method: 'POST', url: '/owner', body: { name: 'x' } }
+    for (const [item, code] of [
+      [{ method: 'POST', url: '/owner', body: { name: { $ref: '1.name' } } }, 'E_BAD_BODY'],
+      [get('/owner/$2.id'), 'E_BAD_BODY'],
+      [get(`/owner?name=${'x'.repeat(20_000)}`), 'E_URL_TOO_LONG'],
+      [{ ...get('/owner'), headers: { cookie: 'sid=ann' } }, 'E_BAD_BODY'],
+    ] as const)
+      for (const query of ['', '?atomic=false'])
+        assert.equal((await batch([first, item, get('/owner')], query)).body.code, code)
+    await unharmed()
+  })
+
+  test('answers have the limit of one answer together', async () => {
+    await using limited = await createService({ models, database: 'memory:', limits: { maxAnswerBytes: 2_000 } })
+    await limited.system.records.owner.create({ name: 'x'.repeat(1_000) })
+    const items = Array.from({ length: 5 }, () => get('/owner/1'))
+    for (const [query, statuses] of [
+      ['', '424,400,424,424,424'],
+      ['?atomic=false', '200,200,424,424,424'],
+    ] as const) {
+      const request = new Request(`http://localhost/batch${query}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(items),
+      })
+      const text = await (await limited.fetch(request)).text()
+      assert.equal((JSON.parse(text) as { status: number }[]).map(({ status }) => status).join(), statuses)
+      assert.match(text, /"limit":"maxAnswerBytes"/)
+    }
   })
 
   test('pages of other sites cannot send one', async () => {

@@ -157,6 +157,8 @@ const bodyCases: readonly (readonly [name: string, type: string, body: string, l
   ['XML of 20,000 attributes', 'application/xml', `<v ${many(20_000, (i) => `a${i}="1" `)}/>`, 'maxParameters'],
   ['XML of 20,000 elements', 'application/xml', `<v>${'<a>1</a>'.repeat(20_000)}</v>`, 'maxParameters'],
   ['XML of 80,000 entities', 'application/xml', `<v><name>${'&#233;'.repeat(80_000)}</name></v>`, 'maxXmlBytes'],
+  ['XML of 100 levels', 'application/xml', `${'<a>'.repeat(100)}${'</a>'.repeat(100)}`, 'maxJsonDepth'],
+  ['JSON of 2 MB', 'application/json', `{"name":"${'a'.repeat(2_000_000)}"}`, 'maxBodyBytes'],
   ['a form of 80,000 values', 'application/x-www-form-urlencoded', many(80_000, (i) => `a${i}=%41&`), 'maxParameters'],
   ['10,000 parts', 'multipart/form-data; boundary=b', `${many(10_000, part)}--b--\r\n`, 'maxParameters'],
 ]
@@ -274,7 +276,7 @@ describe('exhaustion', () => {
           body.length,
         )
         assert.equal(((await response.json()) as { limit: string }).limit, limit)
-        assert.equal(response.status, limit === 'maxXmlBytes' ? 413 : 400)
+        assert.equal(response.status, limit === 'maxXmlBytes' || limit === 'maxBodyBytes' ? 413 : 400)
         await server.stop()
       })
     }
@@ -287,6 +289,42 @@ describe('exhaustion', () => {
       assert.equal(response.status, 415)
       await server.stop()
     })
+
+    test('a body without a length is refused once it is too long', async () => {
+      const server = await service.listen(0)
+      const socket = connect(server.port, '127.0.0.1')
+      let received = ''
+      socket.setEncoding('utf8').on('data', (text) => {
+        received += text
+      })
+      socket.on('error', () => {})
+      socket.write('POST /pet HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n')
+      // It has no end.
+      const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`
+      const write = () => {
+        while (!socket.destroyed && socket.write(chunk));
+      }
+      socket.on('drain', write)
+      write()
+      await new Promise((resolve) => socket.on('close', resolve))
+      assert.match(received, /^HTTP\/1\.1 413 .*"limit":"maxBodyBytes"/s)
+      await server.stop()
+    })
+
+    for (const [what, type] of [
+      ['an external entity', '<!DOCTYPE v [<!ENTITY a SYSTEM "file:///etc/passwd">]>'],
+      ['entities of entities', '<!DOCTYPE v [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;&a;">]>'],
+      ['a document type', '<!DOCTYPE v>'],
+    ] as const)
+      test(`XML with ${what} is refused`, async () => {
+        const server = await service.listen(0)
+        const headers = { 'Content-Type': 'application/xml' }
+        const body = `${type}<v><name>Ann</name></v>`
+        const response = await fetch(`${server.url}/pet`, { method: 'POST', headers, body })
+        assert.equal(response.status, 400)
+        assert.match(((await response.json()) as { detail: string }).detail, /document type/)
+        await server.stop()
+      })
 
     test('what follows an understated length is not part of the request', async () => {
       const server = await service.listen(0)

@@ -55,6 +55,14 @@ describe('is refused with the name of the limit', () => {
     assert.equal((await send('POST', '/live', { stream: client.stream, add: more })).answer.limit, 'maxLiveQueries')
   })
 
+  test('operations to wait for, by the thousand', async () => {
+    await using served = await serve()
+    await using client = await LiveTestClient.open(served.url, { a: { model: 'pet' } })
+    const operations = Array.from({ length: 1_001 }, () => 'x')
+    const { status, answer } = await served.send('POST', '/live', { stream: client.stream, operations })
+    assert.deepEqual([status, answer.code], [400, 'E_BAD_BODY'])
+  })
+
   test('more streams than there may be; one that ends gives its place back', async () => {
     await using served = await serve({ maxStreams: 3 })
     const { url, send } = served

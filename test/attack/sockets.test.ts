@@ -151,6 +151,41 @@ test('headers of a message do not identify its client', async () => {
   }
 })
 
+describe('is bounded by a named limit:', () => {
+  const open = async (limits: object, url = 'memory:') => {
+    const limited = (await createService({ models, database: url, limits })) as unknown as Service
+    return { limited, server: await limited.listen(0), [Symbol.asyncDispose]: () => limited.close() }
+  }
+
+  test('the number of sockets', async () => {
+    await using opened = await open({ maxSockets: 2 })
+    const { url } = opened.server
+    await using _first = await RawSocket.connect(url)
+    await using _second = await RawPolling.connect(url)
+    assert.equal((await refusedUpgrade(`${url}/socket.io/?EIO=4&transport=websocket`)).status, 503)
+    assert.equal((await fetch(`${url}/socket.io/?EIO=4&transport=polling`)).status, 503)
+  })
+
+  test('the rate of messages', async () => {
+    await using opened = await open({ maxMessagesPerSecond: 5 })
+    await using socket = await RawSocket.connect(opened.server.url)
+    const answers = await Promise.all(Array.from({ length: 9 }, () => socket.ask('get', { url: '/pet' })))
+    const refused = answers.find(({ statusCode }) => statusCode === 429)
+    assert.equal((refused?.body as { limit?: string } | undefined)?.limit, 'maxMessagesPerSecond')
+    for (let count = 0; count < 50; count++) socket.send('42["get",{"url":"/pet"}]')
+    await socket.closed
+  })
+
+  test('the records that a socket is subscribed to', async () => {
+    await using opened = await open({ maxSubscriptions: 3 })
+    for (let count = 0; count < 5; count++) await opened.limited.system.records.pet?.create({ name: 'Rex' })
+    await using socket = await RawSocket.connect(opened.server.url)
+    await socket.ask('get', { url: '/pet?limit=2' })
+    socket.send('42["get",{"url":"/pet?limit=5"}]')
+    await socket.closed
+  })
+})
+
 test('reserved names of events have no effect', async () => {
   await using socket = await RawSocket.connect(server.url)
   await using polling = await RawPolling.connect(server.url)
