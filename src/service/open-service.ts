@@ -17,6 +17,7 @@ import { SocketBroker } from '../realtime/socket/socket-broker.ts'
 import type { ChangeLog } from '../storage/change-log.ts'
 import type { SchemaStep } from '../storage/schema-step.ts'
 import { systemStore } from '../storage/scoped-store.ts'
+import type { ReadOptions } from '../storage/store.ts'
 import { openStore } from '../storage/stores.ts'
 import { systemClock } from '../support/clock.ts'
 import { defaultLimits, type Limits } from '../support/limits.ts'
@@ -54,9 +55,6 @@ import { createLandingPage } from './pages/landing-page.ts'
 import { openPublicFiles, pagesIn } from './pages/public-files.ts'
 import { trimRegularly } from './trim-regularly.ts'
 import { tryComputed } from './try-computed.ts'
-
-/** Records in one answer of the shape protocol: they are encoded in one turn of the event loop. */
-const shapePageSize = 200
 
 /** A service without its transports. */
 export interface OpenService extends AsyncDisposable {
@@ -216,8 +214,8 @@ export async function openService(config: AnyConfig): Promise<OpenService> {
   actions.context = context
   const trimming = trimRegularly(store, limits, clock, onError)
   const served = servedModels(models)
-  const recordsFor = (requester: Requester) =>
-    recordsByModel(context, { authorization: () => authorizationFor(context, requester) })
+  const recordsFor = (requester: Requester, client?: ReadOptions) =>
+    recordsByModel(context, { authorization: () => authorizationFor(context, requester), client })
   const records = recordsFor(system)
   const jobs = await openJobs(config, {
     models,
@@ -235,8 +233,8 @@ export async function openService(config: AnyConfig): Promise<OpenService> {
       path: config.shapes,
       models: new Map(served.map((model) => [model.name, model])),
       recordsFor,
+      limits,
       head: () => store.changes.head(),
-      pageSize: Math.min(limits.maxLimit, shapePageSize),
       slots,
       clock,
     })

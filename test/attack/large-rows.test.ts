@@ -39,6 +39,7 @@ for (const database of databases) {
         models,
         database: opened.url,
         populate: false,
+        shapes: '/shape',
         limits: { maxAnswerBytes, maxBodyBytes: 20_000_000 },
       })) as never
       await ask('/owner', { name: 'Ann' })
@@ -50,6 +51,21 @@ for (const database of databases) {
       await service.close()
       await opened[Symbol.asyncDispose]()
     })
+
+    /** While several are asked at once, by how much memory has grown at most. */
+    const growthDuring = async (path: string, body?: object) => {
+      await ask(path, body) // plans, prepared statements and processes
+      const before = process.memoryUsage.rss()
+      let most = before
+      const look = () => {
+        most = Math.max(most, process.memoryUsage.rss())
+      }
+      const timer = setInterval(look, 1)
+      const answers = await Promise.all(Array.from({ length: 4 }, () => ask(path, body)))
+      clearInterval(timer)
+      look()
+      return { answers, growth: most - before }
+    }
 
     for (const [name, path, body] of [
       ['a page', '/pet?limit=1000'],
@@ -69,22 +85,36 @@ for (const database of databases) {
       ],
     ] as const) {
       test(`${name}: rows are read as far as the response may be large`, async () => {
-        await ask(path, body) // plans, prepared statements and processes
-        let most = process.memoryUsage().rss
-        const before = most
-        const timer = setInterval(() => {
-          most = Math.max(most, process.memoryUsage().rss)
-        }, 1)
-        const answers = await Promise.all(Array.from({ length: 4 }, () => ask(path, body)))
-        clearInterval(timer)
-        most = Math.max(most, process.memoryUsage().rss)
+        const { answers, growth } = await growthDuring(path, body)
         for (const { status, text } of answers) {
           assert.equal(status, 400, text.slice(0, 1_000))
           assert.match(text, /"limit":"maxAnswerBytes"/)
         }
-        assert.ok(most - before < mostGrowth, `grew by ${Math.round((most - before) / 1e6)} MB`)
+        assert.ok(growth < mostGrowth, `grew by ${Math.round(growth / 1e6)} MB`)
       })
     }
+
+    test('a shape: its pages have fewer records, so that each is an answer', async () => {
+      const { answers, growth } = await growthDuring('/shape?table=pet&offset=-1')
+      for (const { status, text } of answers) {
+        assert.equal(status, 200, text.slice(0, 1_000))
+        assert.ok(text.length <= maxAnswerBytes)
+      }
+      assert.ok(growth < mostGrowth, `grew by ${Math.round(growth / 1e6)} MB`)
+      const keys = new Set<string>()
+      let offset = '-1'
+      let handle: string | null = null
+      let isComplete = false
+      while (!isComplete) {
+        const query = `table=pet&offset=${offset}${handle === null ? '' : `&handle=${handle}`}`
+        const response = await service.fetch(new Request(`http://localhost/shape?${query}`))
+        for (const { key } of (await response.json()) as { key?: string }[]) if (key !== undefined) keys.add(key)
+        offset = response.headers.get('electric-offset') as string
+        handle = response.headers.get('electric-handle')
+        isComplete = response.headers.has('electric-up-to-date')
+      }
+      assert.equal(keys.size, petCount)
+    })
 
     test('a page of short values is answered', async () => {
       const { status, text } = await ask('/pet?limit=1000&select=name')

@@ -18,12 +18,12 @@ export interface Encoded {
 /** The records as a list. Throws E_BAD_CRITERIA when it has more than `maxBytes`. */
 export function encodeRecords(records: Records, maxBytes: number): MaybePromise<Encoded> {
   const { length } = records
-  if (records.size > maxRecordsAtOnce) return encodeInParts(listPieces(records, maxBytes), maxBytes)
+  if (records.size > maxRecordsAtOnce) return encodePieces(listPieces(records, maxBytes), maxBytes)
   let text = '['
   for (let index = 0; index < length; index++) {
     text += index === 0 ? records.encodeAt(0, maxBytes) : `,${records.encodeAt(index, maxBytes)}`
     if (text.length > partLength && index < length - 1)
-      return encodeInParts(rest(records, index + 1, maxBytes), maxBytes, text)
+      return encodePieces(rest(records, index + 1, maxBytes), maxBytes, text)
   }
   text += ']'
   requireBytes(text, maxBytes)
@@ -32,7 +32,7 @@ export function encodeRecords(records: Records, maxBytes: number): MaybePromise<
 
 /** The first of the records alone. */
 export function encodeRecord(records: Records, maxBytes: number): MaybePromise<Encoded> {
-  if (records.size > maxRecordsAtOnce) return encodeInParts(records.pieces(0, maxBytes), maxBytes)
+  if (records.size > maxRecordsAtOnce) return encodePieces(records.pieces(0, maxBytes), maxBytes)
   const text = records.encodeAt(0, maxBytes)
   if (text.length * 3 > maxBytes) requireBytes(text, maxBytes)
   return { body: new EncodedJson(text), whole: fingerprint(text) }
@@ -48,16 +48,27 @@ function* rest(records: Records, from: number, maxBytes: number): Iterable<strin
   yield ']'
 }
 
-async function encodeInParts(pieces: Iterable<string>, maxBytes: number, begun = ''): Promise<Encoded> {
-  const parts: Uint8Array[] = []
+async function encodePieces(pieces: Iterable<string>, maxBytes: number, begun?: string): Promise<Encoded> {
   const fingerprint = new Fingerprint()
+  const body = await encodeInParts(pieces, maxBytes, begun, (part) => fingerprint.add(part))
+  return { body, whole: fingerprint.end() }
+}
+
+/** A long text that is made in pieces, in several turns of the event loop. Throws E_BAD_CRITERIA when it has more than `maxBytes`. */
+export async function encodeInParts(
+  pieces: Iterable<string>,
+  maxBytes: number,
+  begun = '',
+  onPart: (part: Uint8Array) => void = () => {},
+): Promise<EncodedJson> {
+  const parts: Uint8Array[] = []
   let bytes = 0
   let text = begun
   const add = (): void => {
     const part = Buffer.from(text)
     bytes += part.length
     if (bytes > maxBytes) throw answerTooLarge(maxBytes)
-    fingerprint.add(part)
+    onPart(part)
     parts.push(part)
     text = ''
   }
@@ -68,5 +79,5 @@ async function encodeInParts(pieces: Iterable<string>, maxBytes: number, begun =
     if (eventLoopTurn.isUsed) await eventLoopTurn.next()
   }
   if (text !== '') add()
-  return { body: new EncodedJson(parts), whole: fingerprint.end() }
+  return new EncodedJson(parts)
 }

@@ -1,11 +1,14 @@
 import type { Position } from '../../protocol/change.ts'
 import { ServiceError } from '../../protocol/errors.ts'
-import type { Json, JsonObject } from '../../protocol/json.ts'
+import type { EncodedJson, Json, JsonObject } from '../../protocol/json.ts'
 import type { ServiceRequest, ServiceResponse } from '../../protocol/request.ts'
 import { type Requester, remainingMs } from '../../protocol/requester.ts'
+import type { ReadOptions } from '../../storage/store.ts'
 import { cancellable } from '../../support/cancellable.ts'
 import { type Clock, systemClock } from '../../support/clock.ts'
+import type { Limits } from '../../support/limits.ts'
 import { yieldToEventLoop } from '../../support/yield-to-event-loop.ts'
+import { encodeInParts } from '../dispatch/encode-records.ts'
 import type { LooseRecords } from '../in-process/records.ts'
 import type { LooseLiveEvent, LooseLiveEvents } from '../live/live-records.ts'
 import type { StreamSlots } from '../live/stream-slots.ts'
@@ -17,14 +20,18 @@ const pollMs = 20_000
 /** More messages follow in the next answer. */
 const maxMessages = 1_000
 const keepAliveMs = 15_000
+/** Records in one answer: they are decoded in one turn of the event loop. */
+const maxPageSize = 200
+/** A page that is too large for an answer is read again with this part of its records, and one after it has twice as many. */
+const shrinks = 8
 
 export interface ShapeOptions {
   readonly path: string
   readonly models: ReadonlyMap<string, { readonly primaryKey: { readonly name: string } }>
   /** The records of the models on behalf of a requester, under its rules. */
-  readonly recordsFor: (requester: Requester) => ReadonlyMap<string, LooseRecords>
+  readonly recordsFor: (requester: Requester, client: ReadOptions) => ReadonlyMap<string, LooseRecords>
   readonly head: () => Promise<Position> | Position
-  readonly pageSize: number
+  readonly limits: Pick<Limits, 'maxLimit' | 'maxAnswerBytes'>
   readonly slots: StreamSlots
   readonly clock: Clock
 }
@@ -45,6 +52,8 @@ export class ShapeEndpoint {
   readonly #options: ShapeOptions
   /** Ends the requests that wait for changes. */
   readonly #waiting = new Set<() => void>()
+  /** Of the next page of each table. */
+  readonly #pageSizes = new Map<string, number>()
   #isStopped = false
 
   constructor(options: ShapeOptions) {
@@ -57,7 +66,7 @@ export class ShapeEndpoint {
       throw new ServiceError('E_METHOD_NOT_ALLOWED', 'This URL supports GET', { headers: { Allow: 'GET' } })
     if (this.#isStopped) throw new ServiceError('E_UNAVAILABLE', 'The service is stopping')
     const request = readShapeRequest(query)
-    const records = this.#options.recordsFor(requester).get(request.table)
+    const records = this.#options.recordsFor(requester, { signal }).get(request.table)
     const model = this.#options.models.get(request.table)
     if (!records || !model) throw new ServiceError('E_BAD_REQUEST', `There is no table "${request.table}"`)
     const shape = { ...request, records, key: model.primaryKey.name, requester }
@@ -76,20 +85,29 @@ export class ShapeEndpoint {
   }
 
   async #page(shape: Shape, { position, cursor }: ShapeOffset): Promise<ServiceResponse> {
-    const { records, where, columns, key } = shape
+    const { records, table, where, columns, key } = shape
     // A condition that changes cannot be matched with is refused before the first page.
     if (cursor === undefined) await records.live({ where }).return?.()
-    const { data, next } = await records.find({
-      where,
-      limit: this.#options.pageSize,
-      sort: key,
-      ...(columns && { select: columns }),
-      ...(cursor !== undefined && { cursor }),
-    })
-    const messages = data.map((record) => insertMessage(record, key, shape))
-    return next === null
-      ? answer(shape, [...messages, upToDate()], { position }, true)
-      : answer(shape, messages, { position, cursor: next }, false)
+    const { maxAnswerBytes, maxLimit } = this.#options.limits
+    const most = Math.min(maxLimit, maxPageSize)
+    for (let limit = this.#pageSizes.get(table) ?? most; ; limit = Math.ceil(limit / shrinks)) {
+      try {
+        const { data, next } = await records.find({
+          where,
+          limit,
+          sort: key,
+          ...(columns && { select: columns }),
+          ...(cursor !== undefined && { cursor }),
+        })
+        const body = await encodeInParts(pageText(data, next === null, shape), maxAnswerBytes)
+        this.#pageSizes.set(table, Math.min(most, limit * 2))
+        return next === null
+          ? answer(shape, body, { position }, true)
+          : answer(shape, body, { position, cursor: next }, false)
+      } catch (error) {
+        if (limit === 1 || !(error instanceof ServiceError) || error.details.limit !== 'maxAnswerBytes') throw error
+      }
+    }
   }
 
   async #changes(shape: Shape, since: Position, signal: AbortSignal | undefined): Promise<ServiceResponse> {
@@ -205,9 +223,18 @@ async function* streamed(
 
 const sent = (message: JsonObject): string => `data: ${JSON.stringify(message)}\n\n`
 
-function answer(shape: Shape, messages: readonly Json[], offset: ShapeOffset, isUpToDate: boolean): ServiceResponse {
+function* pageText(data: readonly JsonObject[], isLast: boolean, shape: Shape): Iterable<string> {
+  let text = '['
+  for (const record of data) {
+    yield text + JSON.stringify(insertMessage(record, shape.key, shape))
+    text = ','
+  }
+  yield isLast ? `${text}${JSON.stringify(upToDate())}]` : ']'
+}
+
+function answer(shape: Shape, body: Json | EncodedJson, offset: ShapeOffset, isUpToDate: boolean): ServiceResponse {
   const headers = { ...headersOf(shape, offset), ...(isUpToDate && { 'electric-up-to-date': '' }) }
-  return { status: 200, headers, body: messages }
+  return { status: 200, headers, body }
 }
 
 const headersOf = ({ shape, handle }: Shape, offset: ShapeOffset): Readonly<Record<string, string>> => ({

@@ -4,6 +4,7 @@ import { type OperationName, operationNamed } from '../../operation/operations.t
 import { namesOf } from '../../operation/parameters.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import type { Json, JsonObject } from '../../protocol/json.ts'
+import type { ReadOptions } from '../../storage/store.ts'
 import type { WriteOrigin } from '../../storage/write-origin.ts'
 import type { MaybePromise } from '../../support/maybe-promise.ts'
 import { actionsOf } from '../actions/in-process.ts'
@@ -44,7 +45,7 @@ export interface LooseRecords {
 export function recordsOf(
   context: DispatchContext,
   model: Model,
-  { authorization: authorize, scope, origin, isReadOnly = false }: Caller,
+  { authorization: authorize, scope, origin, client, isReadOnly = false }: Caller,
 ): LooseRecords {
   const run = async (name: OperationName, given: Given): Promise<OperationResult> =>
     runOperation(operationNamed(name), (authorization) => parse(name, given, authorization))
@@ -56,7 +57,7 @@ export function recordsOf(
   }
   const invoke = (operation: Operation, parse: Parse): MaybePromise<OperationResult> => {
     const authorization = authorize()
-    const invocation = { operation, ...parse(authorization), requester: authorization.requester, origin }
+    const invocation = { operation, ...parse(authorization), requester: authorization.requester, origin, client }
     return execute(invocation, authorization, context)
   }
   const viewOf = ({ access }: Authorization): Model => (access ? access.views.of(model) : model)
@@ -134,6 +135,8 @@ export interface Caller {
   readonly scope?: TransactionScope
   /** What caused the operations, for the change log. */
   readonly origin?: WriteOrigin | undefined
+  /** The client that the records are read for: reads are bounded as those for an answer to it are. */
+  readonly client?: ReadOptions | undefined
   /** Writes are refused. */
   readonly isReadOnly?: boolean
 }
