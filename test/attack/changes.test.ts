@@ -13,7 +13,12 @@ import { LiveTestClient } from '../support/live-client.ts'
 
 const models = {
   note: {
-    attributes: { text: { type: 'string' }, secret: { type: 'string', hidden: true }, by: { type: 'string' } },
+    attributes: {
+      text: { type: 'string' },
+      secret: { type: 'string', hidden: true },
+      mood: { type: 'string', access: { read: false } },
+      by: { type: 'string' },
+    },
     access: {
       read: ({ user }: { user: { id: string } | null }) => ({ by: user?.id ?? 'nobody' }),
       create: true,
@@ -141,6 +146,8 @@ for (const database of databases.filter(({ name }) => name !== 'memory')) {
         ['a skip of 1e12', { skip: 1e12 }],
         ['a hidden attribute to sort by', { sort: 'secret' }],
         ['a hidden attribute to select', { select: ['secret'] }],
+        ['an attribute that it may not read to sort by', { sort: 'mood' }],
+        ['an attribute that it may not read in a condition', { where: { mood: 'x' } }],
         ['an option that is not there', { explain: true }],
         ['an option of prototypes', JSON.parse('{"__proto__":{"limit":1}}') as JsonObject],
         ['a model of prototypes', { model: '__proto__' }],
