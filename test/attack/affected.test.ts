@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { createService, type Service } from '../../src/index.ts'
+import { createService, type Service, type ServiceError } from '../../src/index.ts'
 import { databases, type TestDatabase } from '../support/databases.ts'
 
 /* One request that would change a large part of the database: refused, with how to do it in parts, and nothing changes. */
@@ -95,6 +95,19 @@ for (const database of databases) {
         assert.match(text, /several requests/)
         assert.deepEqual(await stored(), [1, 30, 30, 30])
       })
+
+    const isMemory = database.name === 'memory' && 'its rows have no bytes'
+    test('a change of records that are too large together is refused', { skip: isMemory }, async () => {
+      const limited = await createService({ models, database: opened.url, limits: { maxAffectedBytes: 5_000 } })
+      const { note } = { note: 'x'.repeat(1_000) }
+      const all = { where: { id: { '<=': 10 } } }
+      await assert.rejects(limited.system.records.visit.updateMany(all, { note }), (error: ServiceError) => {
+        assert.deepEqual([error.status, error.details.limit], [409, 'maxAffectedBytes'])
+        assert.match(error.message, /several requests/)
+        return true
+      })
+      await limited.close()
+    })
 
     test('a list of new records that is too long is refused', async () => {
       const { status, text } = await send('POST', '/pet', list(maxAffected + 1, { name: 'Evil' }))
