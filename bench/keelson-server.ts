@@ -2,13 +2,14 @@ import { createService } from '../src/index.ts'
 import { reportToParent } from './child.ts'
 import { models } from './data.ts'
 
-/** `node keelson-server.ts DATABASE PORT [without-sockets|without-kept-answers]`; without a port it only makes the tables. */
-const [database = '', port, without] = process.argv.slice(2)
+/** `node keelson-server.ts DATABASE PORT [without-sockets|without-kept-answers|max-stale]`; without a port it only makes the tables. */
+const [database = '', port, option] = process.argv.slice(2)
 const service = await createService({
   database,
   models,
-  ...(without === 'without-kept-answers' && { limits: { maxKeptBytes: 0 } }),
-  ...(without === 'without-sockets' && { sockets: false }),
+  ...(option === 'without-kept-answers' && { limits: { maxKeptBytes: 0 } }),
+  ...(option === 'max-stale' && { cache: { maxStaleMs: 1000 } }),
+  ...(option === 'without-sockets' && { sockets: false }),
 })
 if (port !== undefined) await service.listen(Number(port), '127.0.0.1')
 reportToParent(() => service.close())

@@ -27,6 +27,8 @@ const { values: options } = parseArgs({
     only: { type: 'string' },
     /** Keelson reads and encodes each list, also when it is asked for again. */
     'without-kept-answers': { type: 'boolean', default: false },
+    /** On PostgreSQL, Keelson gives answers again that are at most a second old. */
+    'max-stale': { type: 'boolean', default: false },
     /** A folder for CPU profiles of all servers. */
     profile: { type: 'string' },
   },
@@ -88,7 +90,8 @@ async function run(kind: DatabaseKind): Promise<void> {
 }
 
 function start(file: string, url: string, variant: Variant): Promise<Started> {
-  const more = options['without-kept-answers'] && variant === 'keelson' ? ['without-kept-answers'] : []
+  const more =
+    variant === 'keelson' ? (['without-kept-answers', 'max-stale'] as const).filter((name) => options[name]) : []
   return startServer(file, [url], profiling(options.profile, variant), more)
 }
 

@@ -124,6 +124,7 @@ export async function openService(config: AnyConfig): Promise<OpenService> {
     onError,
     observe,
     now: () => clock.now(),
+    maxStaleMs: typeof config.cache === 'object' ? config.cache.maxStaleMs : undefined,
   })
   try {
     await tryComputed(models, store)

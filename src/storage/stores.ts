@@ -16,6 +16,8 @@ export interface StoreOptions {
   readonly observe?: Observe | undefined
   /** The URL of a broker for messages between processes; only PostgreSQL uses it. */
   readonly broker?: string | undefined
+  /** For so long, answers may miss what other programs have changed, where the database does not tell. */
+  readonly maxStaleMs?: number | undefined
   /** The time, for the progress of jobs. */
   readonly now?: (() => number) | undefined
 }

@@ -10,6 +10,8 @@ export interface RecordKey {
 
 /** Tells whether tables have changed since they were read, without reading them again. */
 export interface TableVersions {
+  /** False: for a bounded time, a version may miss what other programs have committed. */
+  readonly isCurrent: boolean
   /**
    * A text that differs from an earlier one if any program has committed a change of one of the tables, or of the record,
    * in between. To be asked before the tables are read. It means nothing outside of this process. Undefined: that cannot be

@@ -83,6 +83,11 @@ const socketMembers: Readonly<Record<keyof SocketOptions, Check>> = {
   mirror: oneOf('interface', true, false),
 }
 
+const aDuration = be(
+  'a whole number of milliseconds, 1 or more',
+  (value) => Number.isInteger(value) && Number(value) >= 1,
+)
+
 const configMembers: Readonly<Record<keyof Config, Check>> = {
   models: checks.anObject,
   attributes: checks.anObject,
@@ -102,7 +107,7 @@ const configMembers: Readonly<Record<keyof Config, Check>> = {
   allowedHosts: valueOr('*', hosts),
   sockets: valueOr(false, members(socketMembers)),
   shapes: path,
-  cache: checks.aBoolean,
+  cache: valueOr(true, valueOr(false, members({ maxStaleMs: aDuration }, ['maxStaleMs']))),
   landingPage: checks.aBoolean,
   public: checks.aString,
   seed: checks.aFunction,

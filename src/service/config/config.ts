@@ -110,8 +110,11 @@ export interface Settings<M extends ModelDefinitions, U> extends RouteOptions, A
   /** The share of answers, 0 to 1, whose rules are evaluated a second time in memory; differences go to the logger. */
   readonly accessShadow?: number
   readonly limits?: Partial<Limits>
-  /** `false`: nothing is kept from one request for the next. To measure, or to find out whether a cache is at fault. */
-  readonly cache?: boolean
+  /**
+   * `false`: nothing is kept from one request for the next. To measure, or to find out whether a cache is at fault. `maxStaleMs`: on
+   * PostgreSQL, answers are kept for so long although other programs may have changed what they were made of.
+   */
+  readonly cache?: boolean | { readonly maxStaleMs: number }
   /**
    * Jobs by model, as `on` of a model declares them. Here, after `models`, the compiler infers the types of the records
    * of `{ name, run }`.

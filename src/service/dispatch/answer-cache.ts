@@ -41,6 +41,8 @@ interface Variants {
 export interface Asked {
   readonly place: Place
   readonly versions: string
+  /** What the read contains at least. */
+  readonly position: Position | undefined
   /** What was answered the last time, if nothing that it depends on has changed. */
   readonly answer: KeptAnswer | undefined
 }
@@ -60,12 +62,15 @@ export class AnswerCache {
   readonly #models: Models
   readonly #kept: KeptBytes
   readonly #lastLook = new LastLook()
+  /** False: an answer may miss what other programs have changed, and names the position of when it was read. */
+  readonly isCurrent: boolean
   readonly #lists = new WeakMap<Plan, Variants>()
   /** By the model as the requester sees it. */
   readonly #records = new WeakMap<Model, Variants>()
 
   constructor(versions: TableVersions, models: Models, maxBytes: number) {
     this.#versions = versions
+    this.isCurrent = versions.isCurrent
     this.#models = models
     this.#kept = new KeptBytes(maxBytes)
   }
@@ -82,14 +87,14 @@ export class AnswerCache {
     if (versions === undefined) return undefined
     const answer = place.versions === versions ? place.answer : undefined
     if (answer) this.#kept.use(place)
-    return { place, versions, answer }
+    return { place, versions, position, answer }
   }
 
-  keep({ place, versions }: Asked, response: ServiceResponse): KeptAnswer {
+  keep({ place, versions, position }: Asked, response: ServiceResponse): KeptAnswer {
     // Another request for the same may have been faster.
     if (place.found && place.found !== place) this.#kept.drop(place.found)
     place.enter()
-    const answer = new KeptAnswer(response)
+    const answer = new KeptAnswer(response, this.isCurrent ? undefined : { position })
     this.#kept.keep(place, versions, answer)
     return answer
   }
@@ -190,17 +195,21 @@ export const answerCacheOf = (
 /** An answer that was made without regard to `If-None-Match`, for many requests. */
 export class KeptAnswer {
   readonly response: ServiceResponse
+  /** Given where the answer may be of an earlier moment than the request. */
+  readonly #read: { readonly position: Position | undefined } | undefined
   /** The position that the two below name. */
   #position: Position | undefined
   #whole: RepeatedResponse | undefined
   #unchanged: RepeatedResponse | undefined
 
-  constructor(response: ServiceResponse) {
+  constructor(response: ServiceResponse, read: { readonly position: Position | undefined } | undefined) {
     this.response = response
+    this.#read = read
   }
 
   /** What a request is sent. Requests between two positions share it. */
-  for(request: ServiceRequest, position: Position | undefined): ServiceResponse {
+  for(request: ServiceRequest, latest: Position | undefined): ServiceResponse {
+    const position = this.#read ? this.#read.position : latest
     const { status, headers, body } = this.response
     if (this.#whole === undefined || position !== this.#position) {
       const own = position === undefined ? headers : { 'Keelson-Position': position, ...headers }

@@ -119,10 +119,11 @@ function askAgain(
   plan: Plan,
   { access }: Authorization,
   { answers }: DispatchContext,
-  { peer, base, poll }: ServiceRequest,
+  { peer, base, poll, headers }: ServiceRequest,
   position: Position | undefined,
 ): Asked | undefined {
   if (!answers || peer || base !== undefined) return undefined
+  if (headers['keelson-after'] !== undefined && !answers.isCurrent) return undefined
   if (access) assertAllowed(plan.match.operation, plan.match, access)
   return answers.ask(plan, access, poll, position)
 }

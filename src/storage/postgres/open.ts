@@ -13,6 +13,7 @@ import { reportScans } from '../report-scans.ts'
 import type { MigrateMode } from '../schema.ts'
 import { SqlStore } from '../sql-store.ts'
 import { answerTable, SqlStoredAnswers } from '../sql-stored-answers.ts'
+import { TimedVersions } from '../timed-versions.ts'
 import type { BrokerParts } from './change-log/broker/broker.ts'
 import { PostgresChangeLog } from './change-log/change-log.ts'
 import { defaultPollMs, Listener } from './change-log/listener.ts'
@@ -42,6 +43,8 @@ export interface PostgresOptions {
   readonly now?: (() => number) | undefined
   /** `redis://`, `rediss://` or `nats://`: messages after commits, in addition to notifications of the server. */
   readonly broker?: string | undefined
+  /** For so long, an answer may miss what other programs have changed. Undefined: none is kept. */
+  readonly maxStaleMs?: number | undefined
   /** For tests: the interval of the poll for writes of other programs. */
   readonly pollMs?: number
   /** The log used when the database has none and must not be altered. */
@@ -98,15 +101,20 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenedStor
   driver.onClosing(() => listener.close())
   if (broker) driver.onClosing(() => broker.close())
 
+  const changes = logOf(installed, options, (log) => {
+    const query = (text: string) => driver.query(text, [])
+    const captures = new LogCaptures({ query, tables: log, models: byTable(models, tables), dialect })
+    return { driver, tables: log, captures, onChange: (wakened) => listener.onChange(wakened) }
+  })
+  const versions = options.maxStaleMs === undefined ? undefined : new TimedVersions(options.maxStaleMs)
+  versions?.countReads(changes)
+  const observed = observeStatements(driver, observe)
   const store = new SqlStore({
-    driver: observeStatements(driver, observe),
+    driver: versions?.countWrites(observed) ?? observed,
+    versions,
     onError,
     dialect,
-    changes: logOf(installed, options, (log) => {
-      const query = (text: string) => driver.query(text, [])
-      const captures = new LogCaptures({ query, tables: log, models: byTable(models, tables), dialect })
-      return { driver, tables: log, captures, onChange: (wakened) => listener.onChange(wakened) }
-    }),
+    changes,
     answers: new SqlStoredAnswers({
       driver,
       dialect,

@@ -14,6 +14,7 @@ const maxRows = 256
  * the log do not explain, such as a change of the schema, moves all counters.
  */
 export class SqliteTableVersions implements TableVersions {
+  readonly isCurrent = true
   readonly #reading: Connection
   readonly #isCaptured: () => boolean
   readonly #texts: RecordTexts | undefined
@@ -35,8 +36,14 @@ export class SqliteTableVersions implements TableVersions {
   }
 
   of(tables: readonly string[], record?: RecordKey, isSeen = false): string | undefined {
-    const isKnown = isSeen && this.#seen !== undefined && this.#isTold
-    if (!isKnown && !this.#look()) return undefined
+    try {
+      const isKnown = isSeen && this.#seen !== undefined && this.#isTold
+      // An open snapshot would see neither later commits nor later rows. A closed database says so by an error.
+      if (!isKnown && (this.#reading.inTransaction || !this.#isCurrent())) return undefined
+    } catch {
+      this.#seen = undefined
+      return undefined
+    }
     let text = String(this.#common)
     for (const table of tables) text += `.${this.#counters.get(table) ?? 0}`
     if (record) text += `.${this.#records.of(record) ?? `all ${this.#counters.get(record.table) ?? 0}`}`
@@ -63,22 +70,11 @@ export class SqliteTableVersions implements TableVersions {
 
   /** Counts what was committed. False: the database does not tell all changes. */
   #isCurrent(): boolean {
-    const version = this.#one('pragma data_version')
+    const version = this.#reading.read('pragma data_version', none)[0]?.[0]
     if (version === this.#seen) return this.#isTold
     this.#seen = undefined
     this.#refresh(version)
     return this.#isTold
-  }
-
-  /** False: what was committed cannot be told now. */
-  #look(): boolean {
-    try {
-      // An open snapshot would see neither later commits nor later rows. A closed database says so by an error.
-      return !this.#reading.inTransaction && this.#isCurrent()
-    } catch {
-      this.#seen = undefined
-      return false
-    }
   }
 
   /** The version is known before the log is read: what is committed in between is counted twice, and never missed. */

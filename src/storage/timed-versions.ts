@@ -1,0 +1,47 @@
+import type { SqlChangeLog } from './change-log.ts'
+import type { Driver } from './driver.ts'
+import type { TableVersions } from './table-versions.ts'
+
+/**
+ * Versions where the database does not tell what other programs have changed: each ends after a time, and with every write of
+ * this process. One counter for all tables: cascades and triggers of the database may change any.
+ */
+export class TimedVersions implements TableVersions {
+  readonly isCurrent = false
+  readonly #maxStaleMs: number
+  #changes = 0
+
+  constructor(maxStaleMs: number) {
+    this.#maxStaleMs = maxStaleMs
+  }
+
+  of(): string {
+    return `${this.#changes}.${Math.floor(performance.now() / this.#maxStaleMs)}`
+  }
+
+  readonly #count = (): void => {
+    this.#changes++
+  }
+
+  /** A write counts before its caller knows its result, also one that failed: it may be committed all the same. */
+  countWrites(driver: Driver): Driver {
+    return {
+      query: driver.query,
+      read: (statement, options) => driver.read(statement, options),
+      snapshot: (work, options) => driver.snapshot(work, options),
+      write: (...given) => driver.write(...given).finally(this.#count),
+      transaction: (...given) => driver.transaction(...given).finally(this.#count),
+      [Symbol.asyncDispose]: () => driver[Symbol.asyncDispose](),
+    }
+  }
+
+  /** Changes that are read from the log count before they are delivered, so that an event is never ahead of an answer. */
+  countReads(log: SqlChangeLog): void {
+    const read = log.read.bind(log)
+    log.read = async (...given) => {
+      const batch = await read(...given)
+      if (batch === 'reset' || batch.changes.length > 0) this.#count()
+      return batch
+    }
+  }
+}
