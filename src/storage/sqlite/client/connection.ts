@@ -47,7 +47,7 @@ export class Connection implements Disposable {
 
   /** Runs to completion: an unfinished `returning` would keep the WAL from being checkpointed. */
   all(text: string, values: readonly unknown[]): readonly Row[] {
-    this.#limitLength(maxLength)
+    if (this.#length !== maxLength) this.#limitLength(maxLength)
     const statement = this.#statements.get(text) ?? this.#prepare(text)
     try {
       return statement.all(...(values as SQLInputValue[])) as unknown as readonly Row[]
@@ -60,7 +60,7 @@ export class Connection implements Disposable {
   /** As `all`, for statements that may be run twice. */
   read(text: string, values: readonly unknown[], budget?: ByteBudget): readonly Row[] {
     if (budget) return this.#spend(budget, text, values)
-    this.#limitLength(maxLength)
+    if (this.#length !== maxLength) this.#limitLength(maxLength)
     const statement = this.#statements.get(text) ?? this.#prepare(text)
     try {
       return statement.all(...(values as SQLInputValue[])) as unknown as readonly Row[]
@@ -94,8 +94,11 @@ export class Connection implements Disposable {
       this.#limitLength(maxLength)
       return step(statement, values, maxBytes)
     } catch (error) {
+      if (error instanceof RowsTooLarge) throw error
+      // A statement that has failed while it was stepped fails once more when it begins again.
+      const again = this.#prepare(text)
       if (!isOutOfRange(error) || this.#big.has(text)) throw error
-      this.#readBig(text, statement)
+      this.#readBig(text, again)
       return this.readWithin(text, values, maxBytes)
     }
   }

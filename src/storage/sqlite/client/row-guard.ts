@@ -15,12 +15,14 @@ export class BudgetExceeded extends Error {
  */
 export class RowGuard {
   #deadline = Number.POSITIVE_INFINITY
+  #isExceeded = false
 
   /** Registers the functions that compiled statements call. */
   install(connection: Connection): void {
     connection.define('keelson_guard', () => {
-      if (performance.now() > this.#deadline) throw new BudgetExceeded()
-      return 1
+      if (performance.now() <= this.#deadline) return 1
+      this.#isExceeded = true
+      throw new BudgetExceeded()
     })
     connection.define('keelson_like', (text, pattern) =>
       typeof text === 'string' && matchesLike(text, pattern as string) ? 1 : 0,
@@ -30,8 +32,12 @@ export class RowGuard {
   /** Runs statements that throw BudgetExceeded after a time. */
   limit<T>(budgetMs: number, run: () => T): T {
     this.#deadline = performance.now() + budgetMs
+    this.#isExceeded = false
     try {
       return run()
+    } catch (error) {
+      // Of an error in a function, a statement that is stepped from row to row says only that there was one.
+      throw this.#isExceeded ? new BudgetExceeded() : error
     } finally {
       this.#deadline = Number.POSITIVE_INFINITY
     }

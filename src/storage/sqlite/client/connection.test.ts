@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { ByteBudget } from '../../byte-budget.ts'
+import { DatabaseError } from '../../driver.ts'
+import { Connection } from './connection.ts'
+import { BudgetExceeded, RowGuard } from './row-guard.ts'
+
+const maxAnswerBytes = 100_000
+/** Rows of 10,000 characters, and of 10. */
+const schema = `create table long (id integer primary key, text text); create table short (id integer primary key, text text);
+  with recursive n (i) as (select 1 union all select i + 1 from n where i < 50)
+  insert into long select i, replace(hex(zeroblob(5000)), '00', 'ab') from n;
+  with recursive n (i) as (select 1 union all select i + 1 from n where i < 1000) insert into short select i, 'abcdefghij' from n`
+
+function open(): Connection {
+  const connection = new Connection(':memory:', { readOnly: false })
+  connection.exec(schema)
+  return connection
+}
+
+const isLarge = (error: unknown) => error instanceof DatabaseError && error.reason.kind === 'large'
+
+describe('a read within a budget', () => {
+  test('returns what a read returns, and counts long values', () => {
+    const connection = open()
+    for (const text of ['select * from short', 'select * from long limit 15', 'select * from long limit 0']) {
+      const budget = new ByteBudget(maxAnswerBytes)
+      const before = budget.left
+      const rows = connection.read(text, [], budget)
+      assert.deepEqual(rows, connection.read(text, []))
+      assert.equal(before - budget.left, text.includes('15') ? 150_000 : text.includes('short') ? 10_000 : 0)
+    }
+  })
+
+  test('ends when the rows have more bytes, and later reads are not affected', () => {
+    const connection = open()
+    for (let times = 0; times < 2; times++)
+      assert.throws(() => connection.read('select * from long', [], new ByteBudget(maxAnswerBytes)), isLarge)
+    const short = new ByteBudget(1_000)
+    assert.throws(() => connection.read('select * from short', [], short), isLarge)
+    assert.equal(connection.read('select * from long', []).length, 50)
+    assert.equal(connection.all('select max(text) from long', []).length, 1)
+  })
+
+  test('several reads share it', () => {
+    const connection = open()
+    const budget = new ByteBudget(maxAnswerBytes)
+    connection.read('select * from long where id <= 15', [], budget)
+    assert.throws(() => connection.read('select * from long where id > 40', [], budget), isLarge)
+  })
+
+  test('binds long values, and reads integers beyond 2^53', () => {
+    const connection = open()
+    const long = 'é'.repeat(5_000)
+    assert.deepEqual(connection.read('select ?', [long], new ByteBudget(maxAnswerBytes)), [[long]])
+    const text = 'select 9007199254740993, text from long limit 1'
+    for (let times = 0; times < 2; times++)
+      assert.equal(connection.read(text, [], new ByteBudget(maxAnswerBytes))[0]?.[0], 9007199254740993n)
+  })
+
+  test('exceeds its time with long values as with short ones', async () => {
+    const connection = open()
+    const guard = new RowGuard()
+    guard.install(connection)
+    for (const table of ['short', 'long']) {
+      const text = `select * from ${table} where keelson_guard() limit 5`
+      assert.equal(connection.read(text, [], new ByteBudget(maxAnswerBytes)).length, 5)
+      const run = () => guard.limit(-1, () => connection.read(text, [], new ByteBudget(maxAnswerBytes)))
+      assert.throws(run, BudgetExceeded)
+      await pause(1)
+      assert.equal(guard.limit(60_000, () => connection.read(text, [], new ByteBudget(maxAnswerBytes))).length, 5)
+    }
+  })
+})
