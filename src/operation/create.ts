@@ -33,7 +33,7 @@ export const create: WriteOperation<RecordInput, RecordResult | EmptyResult, Pre
     const stored = isOneStatement(prepared, services)
       ? await store.insert(model, prepared.assignments, { origin })
       : await insertCurrent(invocation, prepared, store, services)
-    if (store.reveal || populate.length > 0) return writtenResult(model, stored, populate, store, true)
+    if (store.reveal || populate.length > 0) return writtenResult(stored, invocation, store, services, true)
     return { kind: 'record', created: true, model, records: stored, populate, stored }
   },
 

@@ -56,7 +56,7 @@ export const update: WriteOperation<UpdateInput, RecordResult | EmptyResult, Pre
           ? await store.updateByKey(model, id, prepared.assignments, context)
           : await store.update(model, primaryKeyEquals(model, id), prepared.assignments, context)
     if (stored.length === 0) throw noSuchRecord(model.name)
-    if (store.reveal || populate.length > 0) return writtenResult(model, stored, populate, store, false)
+    if (store.reveal || populate.length > 0) return writtenResult(stored, invocation, store, services, false)
     return { kind: 'record', model, records: stored, populate, stored }
   },
 

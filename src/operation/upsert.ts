@@ -58,7 +58,7 @@ export const upsert: WriteOperation<UpsertInput, RecordResult | EmptyResult, Pre
 
   /** What was prepared may be outdated: then it is prepared again. */
   async run(invocation, prepared, store, services) {
-    const { input, target, precondition } = invocation
+    const { target, precondition } = invocation
     const { model } = target
     let { id, record } = prepared
     for (let attempt = 1; attempt <= maxAttempts; attempt++) {
@@ -69,7 +69,7 @@ export const upsert: WriteOperation<UpsertInput, RecordResult | EmptyResult, Pre
         id === undefined
           ? await insertUnlessTaken(record, invocation, store, services, attempt === maxAttempts)
           : await updateFound(id, record, invocation, store, services)
-      if (stored) return writtenResult(model, stored, input.populate, store, id === undefined)
+      if (stored) return writtenResult(stored, invocation, store, services, id === undefined)
     }
     throw new ServiceError('E_UNAVAILABLE', `The ${model.name} is being changed by other requests`, {
       headers: { 'Retry-After': '1' },

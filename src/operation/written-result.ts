@@ -1,19 +1,53 @@
 import type { Populate } from '../criteria/criteria.ts'
-import type { Model } from '../model/model.ts'
+import { ServiceError } from '../protocol/errors.ts'
+import { boundedReads } from '../storage/byte-budget.ts'
 import type { ScopedStore } from '../storage/scoped-store.ts'
 import type { Records } from '../storage/store.ts'
 import { embed } from './embed.ts'
-import type { EmptyResult, RecordResult } from './operation.ts'
+import type { EmptyResult, Invocation, OperationServices, RecordResult } from './operation.ts'
+
+type Write = Pick<Invocation<{ readonly populate: readonly Populate[] }>, 'input' | 'target' | 'client'>
 
 /** The result of writing one record: what the requester may see of it, which may be nothing, with what is embedded in it. */
 export async function writtenResult(
-  model: Model,
   written: Records,
-  populate: readonly Populate[],
+  write: Write,
   store: ScopedStore,
+  services: OperationServices,
   created: boolean,
 ): Promise<RecordResult | EmptyResult> {
+  const { model } = write.target
+  const { populate } = write.input
   const stored = store.reveal ? await store.reveal(model, written) : written
   if (stored.length === 0) return { kind: 'empty' }
-  return { kind: 'record', created, model, records: await embed(stored, populate, store), populate, stored }
+  return {
+    kind: 'record',
+    created,
+    model,
+    records: await embedWritten(stored, write, store, services),
+    populate,
+    stored,
+  }
+}
+
+/**
+ * What is written is answered in any case, so that records which are too large for an answer are an error only where they are
+ * encoded. Within a transaction, which a read that is given up would end, they are read.
+ */
+async function embedWritten(
+  stored: Records,
+  { input: { populate }, client }: Write,
+  store: ScopedStore,
+  { limits: { maxAnswerBytes } }: OperationServices,
+): Promise<Records> {
+  if (store.isWithin) return embed(stored, populate, store)
+  try {
+    return await embed(stored, populate, store, boundedReads(client, maxAnswerBytes))
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.details.limit !== 'maxAnswerBytes') throw error
+    const fail = (): never => {
+      throw error
+    }
+    return stored.embed(populate.map(({ association: { name } }) => ({ name, encode: fail, decode: fail })))
+  }
 }

@@ -22,10 +22,10 @@ for (const database of databases) {
   describe(`the memory of reads, ${database.name}`, { skip: database.missing ?? false }, () => {
     let opened: TestDatabase
     let service: Service
-    const ask = async (path: string, body?: object) => {
+    const ask = async (path: string, body?: object, method = body ? 'POST' : 'GET') => {
       const response = await service.fetch(
         new Request(`http://localhost${path}`, {
-          method: body ? 'POST' : 'GET',
+          method,
           headers: { 'content-type': 'application/json' },
           ...(body && { body: JSON.stringify(body) }),
         }),
@@ -53,15 +53,15 @@ for (const database of databases) {
     })
 
     /** While several are asked at once, by how much memory has grown at most. */
-    const growthDuring = async (path: string, body?: object) => {
-      await ask(path, body) // plans, prepared statements and processes
+    const growthDuring = async (path: string, body?: object, method?: string) => {
+      await ask(path, body, method) // plans, prepared statements and processes
       const before = process.memoryUsage.rss()
       let most = before
       const look = () => {
         most = Math.max(most, process.memoryUsage.rss())
       }
       const timer = setInterval(look, 1)
-      const answers = await Promise.all(Array.from({ length: 4 }, () => ask(path, body)))
+      const answers = await Promise.all(Array.from({ length: 4 }, () => ask(path, body, method)))
       clearInterval(timer)
       look()
       return { answers, growth: most - before }
@@ -93,6 +93,17 @@ for (const database of databases) {
         assert.ok(growth < mostGrowth, `grew by ${Math.round(growth / 1e6)} MB`)
       })
     }
+
+    test('a write that would embed too much: it is answered with the primary key', async () => {
+      const { answers, growth } = await growthDuring(
+        '/owner/1?populate={"pets":{"limit":1000}}',
+        { name: 'Bob' },
+        'PATCH',
+      )
+      for (const { status, text } of answers) assert.deepEqual([status, text], [200, '{"id":1}'])
+      assert.ok(growth < mostGrowth, `grew by ${Math.round(growth / 1e6)} MB`)
+      assert.equal(JSON.parse((await ask('/owner/1')).text).name, 'Bob')
+    })
 
     test('a shape: its pages have fewer records, so that each is an answer', async () => {
       const { answers, growth } = await growthDuring('/shape?table=pet&offset=-1')
