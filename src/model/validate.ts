@@ -51,7 +51,7 @@ export function validate(
   }
   const { assignments } = validation
   let accepted = 0
-  for (const step of stepsOf(model)) {
+  for (const step of cachedSteps.get(model) ?? stepsOf(model)) {
     const { attribute } = step
     if (except?.has(attribute)) continue
     const raw = given.get(step.name)

@@ -6,20 +6,14 @@ import { DatabaseError, type Query, type Row } from '../../driver.ts'
 import type { WriteOrigin } from '../../write-origin.ts'
 import type { OperationMarker } from '../change-log/operation-marker.ts'
 import { isBusy, isConstraint, isOutOfRange, sqliteError } from '../errors.ts'
-import { maxBatch, maxTransactionBytes, maxTransactionMs, maxTurnMs } from './commit-bounds.ts'
+import { bounds } from './commit-bounds.ts'
 import type { Connection } from './connection.ts'
 import { hasFailClause } from './fail-clause.ts'
-import { gather } from './gather.ts'
 import { retryWhileBusy } from './retry-while-busy.ts'
+import { inSavepoint } from './savepoint.ts'
 import { checkMs, commitsPerCheck, type WalCheckpointer } from './wal-checkpointer.ts'
-import type { Job, JobOptions, Work } from './write-job.ts'
+import { type Job, type JobOptions, takeOverdue, type Work } from './write-job.ts'
 import { WriterFairness } from './writer-fairness.ts'
-
-const overdueCheckMs = 50
-/** Writes whose answers are made in one turn of the event loop. */
-const answeredAtOnce = 100
-/** Each run detects one more statement with integers beyond 2^53; no operation has as many. */
-const maxRuns = 100
 
 /**
  * Runs all writes of this process, strictly one operation after another. Operations that arrive in one turn of the event
@@ -37,6 +31,9 @@ export class GroupCommitQueue {
   /** The number of exclusive jobs in the queue. */
   #exclusive = 0
   #isDraining = false
+  /** Queued writes that wait for others to join them, and the turns since the first. */
+  #gathered = 0
+  #gatherTurns = 0
   #drained: PromiseWithResolvers<void> | undefined
   #checkpointing: Promise<void> | undefined
   /** Since the last check of the write-ahead log, and the time of that check. */
@@ -83,17 +80,31 @@ export class GroupCommitQueue {
     this.#queue.push({ run, text, values, single, origin, isExclusive, queuedAt, settled, value: undefined, runs: 0 })
     if (!this.#isDraining) {
       this.#isDraining = true
-      gather(this.#queue, this.#drain)
+      setImmediate(this.#gather)
     }
     return settled.promise
   }
 
-  readonly #drain = async (): Promise<void> => {
+  /** A commit takes the time of some twenty writes: as long as each turn of the event loop brings further ones, it waits. */
+  readonly #gather = (): void => {
+    const { length } = this.#queue
+    const isOver = performance.now() - (this.#queue[0] as Job).queuedAt > bounds.maxGatherMs
+    if (length > this.#gathered && ++this.#gatherTurns <= bounds.maxGatherTurns && !isOver) {
+      this.#gathered = length
+      setImmediate(this.#gather)
+      return
+    }
+    this.#gathered = 0
+    this.#gatherTurns = 0
+    void this.#drain()
+  }
+
+  async #drain(): Promise<void> {
     try {
       while (this.#queue.length > 0) {
         const begun = this.#begin(this.#queue)
         if (begun === true || (await begun)) {
-          if (this.#exclusive === 0) await this.#batch(this.#queue.splice(0, maxBatch))
+          if (this.#exclusive === 0) await this.#batch(this.#queue.splice(0, bounds.maxBatch))
           else await this.#next()
         }
         if (this.#queue.length > 0) await yieldToEventLoop()
@@ -107,24 +118,19 @@ export class GroupCommitQueue {
   /** Runs the first jobs of the queue in the transaction that has begun: an exclusive one, or those before it. */
   async #next(): Promise<void> {
     const first = this.#queue.findIndex(({ isExclusive }) => isExclusive)
-    if (first !== 0) return this.#batch(this.#queue.splice(0, Math.min(first, maxBatch)))
+    if (first !== 0) return this.#batch(this.#queue.splice(0, Math.min(first, bounds.maxBatch)))
     this.#exclusive--
     const job = this.#queue.shift() as Job
-    const overdue = setInterval(() => this.#rejectOverdue(), overdueCheckMs)
+    const overdue = setInterval(() => {
+      for (const late of takeOverdue(this.#queue, this.#limits.busyTimeoutMs)) {
+        if (late.isExclusive) this.#exclusive--
+        late.settled.reject(new DatabaseError({ kind: 'busy' }, 'A transaction holds the writer'))
+      }
+    }, bounds.overdueCheckMs)
     try {
       while (!(await this.#alone(job)) && (await this.#begin([job])));
     } finally {
       clearInterval(overdue)
-    }
-  }
-
-  /** Writes do not wait for a transaction of the application any longer than for another program. */
-  #rejectOverdue(): void {
-    const oldest = performance.now() - this.#limits.busyTimeoutMs
-    while (this.#queue[0] !== undefined && this.#queue[0].queuedAt < oldest) {
-      const job = this.#queue.shift() as Job
-      if (job.isExclusive) this.#exclusive--
-      job.settled.reject(new DatabaseError({ kind: 'busy' }, 'A transaction holds the writer'))
     }
   }
 
@@ -172,17 +178,20 @@ export class GroupCommitQueue {
     const begun = performance.now()
     let resumed = begun
     for (const [index, job] of given.entries()) {
-      if (index > 0 && (this.#writtenBytes > maxTransactionBytes || performance.now() - begun > maxTransactionMs)) {
+      if (
+        index > 0 &&
+        (this.#writtenBytes > bounds.maxTransactionBytes || performance.now() - begun > bounds.maxTransactionMs)
+      ) {
         this.#queue.unshift(...given.slice(index))
         jobs = given.slice(0, index)
         break
       }
-      if (performance.now() - resumed > maxTurnMs) {
+      if (performance.now() - resumed > bounds.maxTurnMs) {
         await yieldToEventLoop()
         resumed = performance.now()
       }
       try {
-        const value = job.single && !careful ? this.#run(job) : this.#several(job)
+        const value = job.single && !careful ? this.#run(job) : inSavepoint(this.#connection, () => this.#run(job))
         job.value = value instanceof Promise ? await value : value
         done.push(job)
       } catch (error) {
@@ -197,8 +206,8 @@ export class GroupCommitQueue {
     } catch (error) {
       return this.#replay(jobs, error)
     }
-    for (; done.length > answeredAtOnce; await yieldToEventLoop())
-      for (const { settled, value } of done.splice(0, answeredAtOnce)) settled.resolve(value)
+    for (; done.length > bounds.answeredAtOnce; await yieldToEventLoop())
+      for (const { settled, value } of done.splice(0, bounds.answeredAtOnce)) settled.resolve(value)
     this.#settle(done, failed)
   }
 
@@ -236,12 +245,12 @@ export class GroupCommitQueue {
   /** False: the job must run again, because a statement returned integers that are now read as big integers. */
   async #alone(job: Job): Promise<boolean> {
     try {
-      job.value = await (job.single ? this.#run(job) : this.#several(job))
+      job.value = await (job.single ? this.#run(job) : inSavepoint(this.#connection, () => this.#run(job)))
       this.#connection.exec('commit')
       this.#settle([job], [])
     } catch (error) {
       this.#rollback()
-      if (isOutOfRange(error) && job.runs++ < maxRuns) return false
+      if (isOutOfRange(error) && job.runs++ < bounds.maxRuns) return false
       job.settled.reject(sqliteError(error))
     }
     return true
@@ -249,18 +258,6 @@ export class GroupCommitQueue {
 
   #rollback(): void {
     if (this.#connection.inTransaction) this.#connection.exec('rollback')
-  }
-
-  async #several(job: Job): Promise<unknown> {
-    this.#connection.exec('savepoint operation')
-    try {
-      const value = await this.#run(job)
-      this.#connection.exec('release operation')
-      return value
-    } catch (error) {
-      if (this.#connection.inTransaction) this.#connection.exec('rollback to operation; release operation')
-      throw error
-    }
   }
 
   /**

@@ -28,3 +28,10 @@ export interface JobOptions {
   readonly origin: WriteOrigin | undefined
   readonly isExclusive?: boolean
 }
+
+/** Writes do not wait for a transaction of the application any longer than for another program. */
+export function takeOverdue(queue: Job[], busyTimeoutMs: number): readonly Job[] {
+  const oldest = performance.now() - busyTimeoutMs
+  const first = queue.findIndex(({ queuedAt }) => queuedAt >= oldest)
+  return queue.splice(0, first === -1 ? queue.length : first)
+}
