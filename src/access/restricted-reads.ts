@@ -34,6 +34,10 @@ export class RestrictedReads<Unscoped extends Reads = Reads> implements Reads {
     this.access = access
   }
 
+  get overlaps(): boolean | undefined {
+    return this.unscoped.overlaps
+  }
+
   find(model: Model, criteria: Criteria, options?: ReadOptions, members?: readonly string[]): MaybePromise<Records> {
     const { access } = this
     const original = originalOf(model)

@@ -38,6 +38,8 @@ export interface SqlStoreParts {
   readonly changes: SqlChangeLog
   readonly description: string
   readonly secret: string
+  /** Whether several statements may be on their way at once. */
+  readonly overlaps?: boolean
   /** What one transaction may change. */
   readonly limits: AffectedLimits
   /** Whether the database itself rejects values of the attribute's column that are not JSON. */
@@ -65,6 +67,7 @@ export class SqlStore extends SqlReads implements Store {
   readonly #resyncSequence: SqlStoreParts['resyncSequence']
   readonly #texts: TextReads | undefined
   readonly changes: SqlChangeLog
+  readonly overlaps: boolean | undefined
   readonly answers: SqlStoredAnswers | undefined
   readonly versions: TableVersions | undefined
   readonly keepsTexts: boolean
@@ -83,6 +86,7 @@ export class SqlStore extends SqlReads implements Store {
     this.#fullDisk = new FullDiskReport(parts.onError)
     this.#resyncSequence = parts.resyncSequence
     this.changes = parts.changes
+    this.overlaps = parts.overlaps
     this.answers = parts.answers
     this.versions = parts.versions
     this.description = parts.description

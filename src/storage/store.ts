@@ -94,6 +94,8 @@ export interface ReadOptions {
 }
 
 export interface Reads {
+  /** Reads that are begun while others are answered take less time together. Absent: one waits for the other anyway. */
+  readonly overlaps?: boolean | undefined
   /**
    * The record with this key, or none: `find` with the fewest steps. Absent where conditions are added to every read; `find`
    * is called then.

@@ -121,6 +121,7 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenedStor
       table: installed.log ? `${quoteName(installed.log.schema)}.${answerTable}` : answerTable,
       mayCreate: options.migrate !== 'safe',
     }),
+    overlaps: true,
     description: `PostgreSQL ${version} (${database} at ${hostOf(url) || 'localhost'})`,
     secret: installed.secret ?? randomBytes(32).toString('hex'),
     limits,
