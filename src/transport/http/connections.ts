@@ -6,8 +6,10 @@ import { lingerMs } from './write.ts'
 
 export interface Connection {
   readonly socket: Socket
-  /** The response to its latest request. */
+  /** The response to its latest request that was begun. */
   latest: ServerResponse | undefined
+  /** That to the last of requests that were sent in one piece, of which some may wait for those before them. */
+  last?: ServerResponse
   /** Whether a response to invalid HTTP was sent on it. */
   refused: boolean
   /** Whether an upgrade handler owns it now, and closes it. */
@@ -41,6 +43,17 @@ export class Connections {
     if (this.isDraining) endWhenIdle(connection)
   }
 
+  /** Of a request behind one that is pending: the last one closes the connection. */
+  setLast(socket: Socket, response: ServerResponse): void {
+    const connection = this.open.get(socket)
+    if (!connection) return
+    const before = lastOf(connection)
+    connection.last = response
+    if (!this.isDraining) return
+    if (before && !before.headersSent) before.removeHeader('Connection')
+    response.setHeader('Connection', 'close')
+  }
+
   markUpgraded(socket: Duplex): void {
     const connection = this.open.get(socket)
     if (connection) connection.upgraded = true
@@ -50,12 +63,12 @@ export class Connections {
     return this.open.get(socket)
   }
 
-  /** Ends each connection after the response that is pending on it. Later requests must be answered with `Connection: close`. */
+  /** Ends each connection after the last response that is pending on it. */
   drain(): void {
     this.isDraining = true
     for (const connection of this.open.values()) {
-      const { latest, upgraded } = connection
-      if (upgraded) continue
+      if (connection.upgraded) continue
+      const latest = lastOf(connection)
       if (!latest || latest.closed) endWhenIdle(connection)
       else if (latest.headersSent) latest.once('close', () => endWhenIdle(connection))
       else latest.setHeader('Connection', 'close')
@@ -90,6 +103,13 @@ function endWhenIdle({ socket, latest }: Connection): void {
   }, idleGraceMs)
   socket.once('close', () => clearTimeout(timer))
 }
+
+/** The last response that is pending, if one is. */
+const lastOf = ({ last, latest }: Connection): ServerResponse | undefined => (last && !last.closed ? last : latest)
+
+/** Whether no other request of the connection waits behind it. */
+export const isLast = ({ last }: Connection, response: ServerResponse): boolean =>
+  last === undefined || last === response || last.closed
 
 /** Closes a connection when the client does: an immediate close would be a reset for what the client has just sent. */
 export function endGently(socket: Duplex): void {

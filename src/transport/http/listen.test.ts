@@ -624,6 +624,26 @@ describe('stop', () => {
     await stopping
   })
 
+  test('answers all requests that a connection has sent in one piece', { timeout: 10_000 }, async () => {
+    const { service, asked, answer } = waiting()
+    const server = await start(service)
+    const client = new Client(server.port)
+    const count = 40 // more than are begun before the first is answered
+    client.write(
+      ...Array.from({ length: count }, (_, index) => [`GET /${index} HTTP/1.1`, 'Host: localhost', '', '']).flat(),
+    )
+    while (asked.length < 16) await sleep(1)
+    const stopping = server.stop()
+    for (let index = 0; index < count; index++) {
+      while (asked.length <= index) await sleep(1)
+      answer(index)
+    }
+    const text = await client.all()
+    assert.equal(text.match(/200 OK/g)?.length, count)
+    assert.equal(text.match(/Connection: close/g)?.length, 1)
+    await stopping
+  })
+
   test('receives the rest of a body in progress', async () => {
     const server = await start()
     const client = new Client(server.port)

@@ -11,7 +11,7 @@ import type { Limits } from '../../support/limits.ts'
 import { isRepeated } from '../origin-policy.ts'
 import type { WorkerChannel } from '../worker-channel.ts'
 import { WorkerSessions } from '../worker-sessions.ts'
-import type { Connections } from './connections.ts'
+import { type Connections, isLast } from './connections.ts'
 import { createServerContext, type HttpOptions, handleHttpRequest, type ServerContext } from './handle-http-request.ts'
 import { NodeRequest, type Received } from './node-request.ts'
 import { bodyTooLarge, parseBody, usesBody } from './parse-body.ts'
@@ -67,7 +67,7 @@ export function handler(service: Service, limits: Limits, options: HandlerOption
         if (before !== undefined && before !== connection.poll && latest?.closed !== false) poll = connection.poll
         connection.latest = res
       }
-      if (connections.isDraining) res.setHeader('Connection', 'close')
+      if (connections.isDraining && (!connection || isLast(connection, res))) res.setHeader('Connection', 'close')
     }
     if (intercept && String(req.originalUrl ?? req.url).startsWith(intercept.path) && intercept.request(req, res))
       return
@@ -80,6 +80,7 @@ export function handler(service: Service, limits: Limits, options: HandlerOption
   const pipelines = new Pipelines(answer, connections)
   return (req, res) => {
     // Only a response behind one that is pending on its connection has no socket yet.
+    if (!res.socket) connections?.setLast(req.socket, res)
     if (res.socket || !pipelines.defer(req, res)) answer(req, res)
   }
 }
