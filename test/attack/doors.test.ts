@@ -170,6 +170,10 @@ describe('nothing is read by', () => {
     ],
     ['a callback that is code', '/pet?callback=alert(1)', {}, 400],
     ['a callback of 10 kB', `/pet?callback=${'f'.repeat(10_000)}`, {}, 400],
+    ['a callback that ends with NUL', '/pet?callback=f%00', {}, 400],
+    ['a callback with a member that is code', '/pet?callback=f[alert(1)]', {}, 400],
+    ['a callback with a statement behind it', '/pet?callback=f;alert', {}, 400],
+    ['a callback with markup', '/pet?callback=%3Cscript%3E', {}, 400],
     ['a callback with a line separator', '/pet?callback=f%E2%80%A8', {}, 400],
   ]
   for (const [name, path, headers, status] of cases) {

@@ -88,6 +88,17 @@ for (const database of databases) {
       })
     }
 
+    for (const [what, value] of [
+      ['a NUL character', 'a\0b'],
+      ['half of a surrogate pair', 'a\ud800b'],
+    ] as const)
+      test(`a value with ${what} is refused, also where it is searched for`, async () => {
+        assert.equal((await ask('/pet', { name: value })).status, 400)
+        assert.equal((await ask('/pet', { name: 'x', extra: { [value]: 1 } })).status, 400)
+        for (const modifier of ['contains', 'startsWith', 'like', '!=', '>'])
+          assert.equal((await ask(`/pet?${where({ name: { [modifier]: value } })}`)).status, 400)
+      })
+
     test('an object is not taken for a value', async () => {
       for (const id of [{ '>': 0 }, ['1'], { toString: 1 }, { length: 1 }]) {
         const { status } = await ask(`/pet?${where({ owner: { name: id } })}`)
