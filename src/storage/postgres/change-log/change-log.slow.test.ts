@@ -67,6 +67,24 @@ describe('the change log', { skip: missingPostgres ?? false }, async () => {
     assert.ok(network.receivedBytes - before < 100_000, `${network.receivedBytes - before} bytes`)
   })
 
+  test('what is wanted since the log was asked is asked for again', async () => {
+    await using database = await freshDatabase(server?.url as string)
+    await using store = await openTestStore(database.url, models)
+    const { changes } = store.store
+    const head = await store.head()
+    await store.insert('owner', { name: 'Ann' })
+    await store.insert('pet', { name: 'Rex' })
+    await store.changesAfter(head)
+    for (const limit of [1, 500]) {
+      let wanted: readonly string[] = ['pet']
+      const reading = changes.read(head, limit, (model) => wanted.includes(model))
+      wanted = ['pet', 'owner']
+      const batch = await reading
+      assert.ok(batch !== 'reset')
+      assert.deepEqual(names(batch.changes), ['Ann', 'Rex'].slice(0, limit))
+    }
+  })
+
   describe('order', () => {
     test('two transactions change one row: the changes come in the order of the writes, not of the beginnings', async () => {
       await using given = await opened()

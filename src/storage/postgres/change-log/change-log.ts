@@ -131,12 +131,13 @@ export class PostgresChangeLog implements SqlChangeLog {
     if (!holds(moment, place)) return 'reset'
     const changed = found.filter((row) => row[momentWidth] !== null)
     if (changed.length > limit) return this.#readInside({ history, from }, { until: moment.now, seq: 0n }, reading)
-    return this.#batch(
+    const batch = await this.#batch(
       await logRowsOf(changed),
       { history, from, inside: { until: moment.now, seq: 0n } },
       positionOf({ history, from: moment.now }),
       isWanted,
     )
+    return batch === 'not sent' ? this.#readNew(place, from, reading) : batch
   }
 
   /** A part of the changes that `until` sees and `from` does not. */
@@ -177,7 +178,8 @@ export class PostgresChangeLog implements SqlChangeLog {
       [arrayOf(operations.map(({ tx }) => tx)), this.#unwanted(isWanted)],
     )
     if (!holds(await this.#momentOf(found[0] as Row), place)) return 'reset'
-    return this.#batch(await logRowsOf(found), place, end, isWanted)
+    const batch = await this.#batch(await logRowsOf(found), place, end, isWanted)
+    return batch === 'not sent' ? this.#readOperations(operations, place, end, isWanted) : batch
   }
 
   async #planOf(from: Snapshot, until: Snapshot, after: bigint): Promise<Plan> {
@@ -202,13 +204,13 @@ export class PostgresChangeLog implements SqlChangeLog {
     return this.#plan
   }
 
-  /** `end` is the position after all of the rows. */
+  /** `end` is the position after all of the rows. `'not sent'`: a listener that wants more has come since they were asked for. */
   async #batch(
     rows: LogRow[],
     place: Required<Place>,
     end: Position,
     isWanted: IsWanted,
-  ): Promise<ChangeBatch | 'reset'> {
+  ): Promise<ChangeBatch | 'reset' | 'not sent'> {
     await this.#captures.learn(rows)
     const changes: Change[] = []
     const operations = inOrder(rows)
@@ -219,6 +221,7 @@ export class PostgresChangeLog implements SqlChangeLog {
       for (const row of operation) {
         const found = this.#captures.changesOf(row, position, isWanted)
         if (found === undefined) return 'reset'
+        if (found === 'not sent') return found
         changes.push(...found)
         if (eventLoopTurn.isUsed) await eventLoopTurn.next()
       }

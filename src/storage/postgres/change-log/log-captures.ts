@@ -1,5 +1,5 @@
 import type { Model } from '../../../model/model.ts'
-import type { Change, Position } from '../../../protocol/change.ts'
+import type { Position } from '../../../protocol/change.ts'
 import type { Dialect } from '../../../sql/dialect.ts'
 import type { IsWanted } from '../../change-log.ts'
 import type { Row } from '../../driver.ts'
@@ -57,8 +57,8 @@ export class LogCaptures {
     return [...this.#readers].filter(([, reader]) => reader?.isWanted(isWanted) !== true).map(([id]) => id)
   }
 
-  /** Empty for a table of other models or an unwanted one; undefined when a reset is needed. */
-  changesOf(row: LogRow, position: Position, isWanted: IsWanted): readonly Change[] | undefined {
+  /** Empty for a table of other models or an unwanted one; otherwise as `changesOf` of its reader. */
+  changesOf(row: LogRow, position: Position, isWanted: IsWanted): ReturnType<RowReader['changesOf']> {
     const reader = this.#readers.get(row.capture)
     return reader ? reader.changesOf(row, position, isWanted) : []
   }

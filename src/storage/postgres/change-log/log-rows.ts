@@ -76,12 +76,16 @@ export class RowReader {
     return isWanted(this.#model.name)
   }
 
-  /** Undefined: the change cannot be decoded, and a reset is needed. */
-  changesOf(row: LogRow, position: Position, isWanted: IsWanted): readonly Change[] | undefined {
+  /**
+   * Undefined: the change cannot be decoded, and a reset is needed. `'not sent'`: it is wanted only since the rows were asked
+   * for, which came without its images.
+   */
+  changesOf(row: LogRow, position: Position, isWanted: IsWanted): readonly Change[] | 'not sent' | undefined {
     const verb = verbOf.get(row.verb)
     if (verb === undefined || this.#keyAt.includes(-1)) return undefined
     if (!this.isWanted(isWanted)) return []
     const { before, after } = row
+    if (!before && !after) return 'not sent'
     if (before && after && this.#keyAt.some((at) => before[at] !== after[at])) {
       return [
         this.#change(row, position, 'destroyed', before),
