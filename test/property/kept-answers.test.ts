@@ -136,6 +136,39 @@ describe('answers that are kept', () => {
     assert.equal(repeated.count, 5)
   })
 
+  test('of a page of all records are given again after changes of records that are not on it', async () => {
+    const path = newFile()
+    await using service = await openService(config(path))
+    using repeated = countRepeated()
+    using sql = new DatabaseSync(path)
+    await fill(service)
+    const ask = async (query: string) => {
+      const before = repeated.count
+      const { body } = await service.handle(requestOf(query, { city: 'all' }))
+      return `${repeated.count > before ? 'again' : 'read'} ${(JSON.parse((body as Any).encoded) as Any[]).map(({ name }) => name).join()}`
+    }
+    const lists = ['/city?limit=2', '/city?sort=id DESC&limit=2', '/city?sort=name&limit=2', '/city?name=a']
+    const told = async () => {
+      const answers: string[] = []
+      for (const list of lists) answers.push(await ask(list))
+      return answers
+    }
+    for (let count = 0; count < 3; count++) await told()
+    /** What another program executes, and what is answered then. */
+    const changes: readonly (readonly [sql: string, answers: readonly string[]])[] = [
+      ["update city set name = 'z' where id = 3", ['again a,b', 'read z,b', 'read a,b', 'read a']],
+      ["update city set name = 'y' where id = 1", ['read y,b', 'again z,b', 'read b,y', 'read ']],
+      ["insert into city (name) values ('a')", ['read y,b', 'read a,z', 'read a,b', 'read a']],
+      ['update city set id = 0 where id = 4', ['read a,y', 'read z,b', 'read a,b', 'read a']],
+      ['delete from city where id = 0', ['read y,b', 'read z,b', 'read b,y', 'read ']],
+      ["insert or replace into city (id, name) values (-1, 'x')", ['read x,y', 'read z,b', 'read b,x', 'read ']],
+    ]
+    for (const [text, answers] of changes) {
+      sql.exec(text)
+      assert.deepEqual(await told(), answers, text)
+    }
+  })
+
   test('of a record are kept for many requesters with rules of their own', async () => {
     const path = newFile()
     await using service = await openService(config(path))

@@ -2,14 +2,16 @@ import { modelsIn } from '../../access/condition-parts.ts'
 import type { Access } from '../../access/policy.ts'
 import { ReadOutcomes } from '../../access/read-outcomes.ts'
 import { readRulesOf } from '../../access/read-rules.ts'
+import { type Criteria, isMatchAll } from '../../criteria/criteria.ts'
 import { type Model, type Models, originalOf } from '../../model/model.ts'
 import type { RecordInput } from '../../operation/fetch-one.ts'
 import type { FindInput } from '../../operation/find-input.ts'
+import type { OperationResult } from '../../operation/operation.ts'
 import type { Position } from '../../protocol/change.ts'
 import type { EncodedJson, Json } from '../../protocol/json.ts'
 import { RepeatedResponse, type ServiceRequest, type ServiceResponse } from '../../protocol/request.ts'
 import type { Store } from '../../storage/store.ts'
-import type { RecordKey, TableVersions } from '../../storage/table-versions.ts'
+import type { PageKeys, RecordKey, TableVersions } from '../../storage/table-versions.ts'
 import { getOrInsertComputed } from '../../support/get-or-insert-computed.ts'
 import { LastLook } from '../../support/last-look.ts'
 import type { Limits } from '../../support/limits.ts'
@@ -22,6 +24,8 @@ import type { Plan } from './resolve.ts'
 interface Variant {
   /** Undefined: the answers are not kept. */
   readonly tables: readonly string[] | undefined
+  /** The model, where the answer is a page of all its records in the order of the key: it depends on no other values. */
+  readonly page: Model | undefined
   /** By the key of the record; the answer to a list has none. */
   readonly places: Map<Json | undefined, Place>
 }
@@ -31,6 +35,8 @@ interface Variants {
   readonly models: readonly Model[]
   /** Any change of these changes the answer, whatever the rules. */
   readonly read: readonly Model[]
+  /** As in `Variant`, where no rule leaves anything out. */
+  readonly page: Model | undefined
   readonly byRules: Map<string, Variant>
   readonly max: number
   /** The same variants, found by the conditions that the rules returned. */
@@ -43,6 +49,7 @@ export interface Asked {
   readonly versions: string
   /** What the read contains at least. */
   readonly position: Position | undefined
+  readonly variant: Variant
   /** What was answered the last time, if nothing that it depends on has changed. */
   readonly answer: KeptAnswer | undefined
 }
@@ -79,24 +86,42 @@ export class AnswerCache {
   ask(plan: Plan, access: Access | undefined, poll?: number, position?: Position): Asked | undefined {
     const { isKept: isList, input, match } = plan
     const variants = isList ? this.#listsOf(plan) : this.#recordsOf(plan)
-    const { tables, places } = this.#variantOf(variants, access)
+    const variant = this.#variantOf(variants, access)
+    const { tables, places } = variant
     if (!tables) return undefined
     const id = isList ? undefined : (input as RecordInput).id
     const place = places.get(id) ?? new Place(places, id, isList ? undefined : match.model)
     const versions = this.#versions.of(tables, place.record, this.#lastLook.serves(poll, position))
     if (versions === undefined) return undefined
-    const answer = place.versions === versions ? place.answer : undefined
-    if (answer) this.#kept.use(place)
-    return { place, versions, position, answer }
+    if (place.answer === undefined || (place.versions !== versions && !this.#isSamePage(place)))
+      return { place, versions, position, variant, answer: undefined }
+    place.versions = versions
+    this.#kept.use(place)
+    return { place, versions, position, variant, answer: place.answer }
   }
 
-  keep({ place, versions, position }: Asked, response: ServiceResponse): KeptAnswer {
+  keep({ place, versions, position, variant }: Asked, response: ServiceResponse, result: OperationResult): KeptAnswer {
     // Another request for the same may have been faster.
     if (place.found && place.found !== place) this.#kept.drop(place.found)
     place.enter()
     const answer = new KeptAnswer(response, this.isCurrent ? undefined : { position })
+    place.page = this.#pageOf(variant, versions, result)
     this.#kept.keep(place, versions, answer)
     return answer
+  }
+
+  /** Changes that were counted since the answer was asked for may precede or follow the read. */
+  #pageOf({ page, tables }: Variant, versions: string, result: OperationResult): Page | undefined {
+    if (!page || result.kind !== 'records' || this.#versions.of(tables ?? [], undefined, true) !== versions)
+      return undefined
+    const { table, primaryKey } = page
+    const keys = { table, column: primaryKey.column, ids: result.records.values(result.model.primaryKey) }
+    return { keys, version: this.#versions.ofPage?.(keys) }
+  }
+
+  /** Whether only records changed that are not on the page, and none of them came or went. */
+  #isSamePage({ page }: Place): boolean {
+    return page?.version !== undefined && this.#versions.ofPage?.(page.keys) === page.version
   }
 
   /** Of the answers that are kept now. */
@@ -108,7 +133,8 @@ export class AnswerCache {
     return getOrInsertComputed(this.#lists, plan, () => {
       const { criteria, populate } = plan.input as FindInput
       const models = modelsOfList(plan.match.model, criteria, populate, this.#models)
-      return { models, read: models, byRules: new Map(), max: maxVariants, outcomes: new ReadOutcomes(models) }
+      const page = models.length === 1 && isInKeyOrder(criteria) ? models[0] : undefined
+      return { models, read: models, page, byRules: new Map(), max: maxVariants, outcomes: new ReadOutcomes(models) }
     })
   }
 
@@ -116,7 +142,8 @@ export class AnswerCache {
     return getOrInsertComputed(this.#records, model, () => {
       const read = modelsEmbedded((input as RecordInput).populate, this.#models)
       const models = [originalOf(model), ...read]
-      return { models, read, byRules: new Map(), max: maxRecordVariants, outcomes: new ReadOutcomes(models) }
+      const outcomes = new ReadOutcomes<Variant>(models)
+      return { models, read, page: undefined, byRules: new Map(), max: maxRecordVariants, outcomes }
     })
   }
 
@@ -129,7 +156,7 @@ export class AnswerCache {
     return variant
   }
 
-  #variantByText({ models, read, byRules, max }: Variants, access: Access | undefined): Variant {
+  #variantByText({ models, read, page, byRules, max }: Variants, access: Access | undefined): Variant {
     const rules = readRulesOf(models, access)
     const key = access ? rules.key : 'everything'
     const found = byRules.get(key)
@@ -141,7 +168,11 @@ export class AnswerCache {
     // The function of a computed attribute may depend on anything.
     const isComputed = [...models, ...through].some(({ computed }) => computed.size > 0)
     const tables = [...new Set([...read, ...through].map(({ table }) => table))]
-    const variant = { tables: isComputed ? undefined : tables, places: new Map() }
+    const variant = {
+      tables: isComputed ? undefined : tables,
+      page: rules.conditions.length === 0 ? page : undefined,
+      places: new Map(),
+    }
     if (byRules.size >= max) {
       const [oldest, { places }] = byRules.entries().next().value as [string, Variant]
       for (const place of places.values()) this.#kept.drop(place)
@@ -152,6 +183,17 @@ export class AnswerCache {
   }
 }
 
+/** The version of a page, as it was before the page was read. */
+interface Page {
+  readonly keys: PageKeys
+  readonly version: string | undefined
+}
+
+const isInKeyOrder = ({ where, sort, select }: Criteria): boolean =>
+  isMatchAll(where) &&
+  select.some(({ isPrimaryKey }) => isPrimaryKey) &&
+  sort.every(({ attribute, through }) => attribute.isPrimaryKey && !through)
+
 /** Where the answer to a list or of a record is found. */
 class Place implements Kept {
   readonly #places: Map<Json | undefined, Place>
@@ -159,6 +201,7 @@ class Place implements Kept {
   readonly record: RecordKey | undefined
   answer: KeptAnswer | undefined = undefined
   versions: string | undefined = undefined
+  page: Page | undefined = undefined
   bytes = 0
 
   /** `model`: of a record. */

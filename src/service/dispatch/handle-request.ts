@@ -104,11 +104,12 @@ function answerFor(
   if (asked) {
     const { path, query } = request
     const unconditional = { path, query, headers: {} }
-    const response = andThen(result, (result) => respond(result, unconditional, plan.match, maxAnswerBytes))
-    return andThen(response, (response) => {
-      const kept = context.identify ? forOneRequester(response) : response
-      return (context.answers as AnswerCache).keep(asked, kept).for(request, position)
-    })
+    return andThen(result, (result) =>
+      andThen(respond(result, unconditional, plan.match, maxAnswerBytes), (response) => {
+        const kept = context.identify ? forOneRequester(response) : response
+        return (context.answers as AnswerCache).keep(asked, kept, result).for(request, position)
+      }),
+    )
   }
   if (!(result instanceof Promise)) return respond(result, request, plan.match, maxAnswerBytes, position)
   return result.then((result) => respond(result, request, plan.match, maxAnswerBytes, position))

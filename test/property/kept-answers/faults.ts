@@ -1,6 +1,7 @@
 import { mock } from 'node:test'
 import { readRulesOf } from '../../../src/access/read-rules.ts'
 import { AnswerCache } from '../../../src/service/dispatch/answer-cache.ts'
+import { RecordVersions } from '../../../src/storage/sqlite/change-log/record-versions.ts'
 import { SqliteTableVersions } from '../../../src/storage/sqlite/change-log/table-versions.ts'
 import { isTextFault, plantInTexts, type TextFault } from './text-faults.ts'
 
@@ -10,6 +11,8 @@ export const faults = [
   'the version of a record is that of another',
   'the values of the rule are left out of the key',
   'writes of other programs are not seen',
+  'changes of the records of a page are forgotten',
+  'records that come and go are forgotten',
 ] as const
 export type Fault = (typeof faults)[number] | TextFault
 
@@ -30,7 +33,8 @@ export function plant(fault: Fault | undefined): Planted {
 }
 
 function plantIn(fault: (typeof faults)[number], known: Map<string, string | undefined>) {
-  const { of } = SqliteTableVersions.prototype
+  const { of, ofPage } = SqliteTableVersions.prototype
+  const { count } = RecordVersions.prototype
   const { ask } = AnswerCache.prototype
   switch (fault) {
     case 'the versions of embedded models are forgotten':
@@ -50,6 +54,14 @@ function plantIn(fault: (typeof faults)[number], known: Map<string, string | und
         return ask.call(this, plan, firsts.get(shape))
       } satisfies typeof ask)
     }
+    case 'changes of the records of a page are forgotten':
+      return mock.method(SqliteTableVersions.prototype, 'ofPage', function (this: SqliteTableVersions, page) {
+        return ofPage.call(this, { ...page, ids: [] })
+      } satisfies typeof ofPage)
+    case 'records that come and go are forgotten':
+      return mock.method(RecordVersions.prototype, 'count', function (this: RecordVersions, table, id, _verb, before) {
+        count.call(this, table, id, 'updated', before ?? /\d+/.exec(id as string)?.[0])
+      } satisfies typeof count)
     case 'writes of other programs are not seen':
       return mock.method(SqliteTableVersions.prototype, 'of', function (this: SqliteTableVersions, tables, record) {
         const key = JSON.stringify([tables, record])

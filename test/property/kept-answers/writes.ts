@@ -43,6 +43,8 @@ const bySql = {
     `begin; update visit set id = 99 where id = ${id}; update visit set id = ${id} where id = ${other}; update visit set id = ${other} where id = 99; commit`,
   'a record that replaces another': ({ id, name }: Write) =>
     `insert or replace into visit (id, note, pet) values (${id}, '${name}', 2); insert or replace into chip (id, code) values (${id}, '${name}')`,
+  'a city that comes': ({ name }: Write) => `insert into city (name) values ('${name}')`,
+  'a city that goes': ({ id }: Write) => `delete from city where id = ${3 + id}`,
   'a trimmed log': ({ id }: Write) =>
     `delete from keelson_log where seq < (select max(seq) from keelson_log) - ${id * 10}`,
 } as const

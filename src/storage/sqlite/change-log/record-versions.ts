@@ -1,5 +1,5 @@
 import type { RecordTexts } from '../../record-texts.ts'
-import type { RecordKey } from '../../table-versions.ts'
+import type { PageKeys, RecordKey } from '../../table-versions.ts'
 import type { Connection } from '../client/connection.ts'
 
 /** Once more records have changed than this, all count as changed. */
@@ -13,6 +13,8 @@ const maxRecords = 20_000
 export class RecordVersions {
   readonly #texts: RecordTexts | undefined
   readonly #changes = new Map<string, number>()
+  /** When records came, went or got another key, by table. */
+  readonly #members = new Map<string, number>()
   #count = 0
   /** Of all records. */
   #common = 0
@@ -47,7 +49,9 @@ export class RecordVersions {
       return
     }
     this.#change(table, key)
-    if (verb === 'updated' && String(keyBefore) !== key) this.#change(table, String(keyBefore))
+    const isMoved = verb === 'updated' && String(keyBefore) !== key
+    if (isMoved) this.#change(table, String(keyBefore))
+    if (isMoved || verb !== 'updated') this.#members.set(table, this.#count)
     if (this.#changes.size > maxRecords) this.countAll()
   }
 
@@ -62,6 +66,17 @@ export class RecordVersions {
   of({ table, column, id }: RecordKey): string | undefined {
     if (!Number.isSafeInteger(id) || !this.knows(table, column)) return undefined
     return `${this.#common}:${this.#changes.get(`${table} ${id}`) ?? 0}`
+  }
+
+  /** Differs after a change of one of the records, and after one has come or gone anywhere. */
+  ofPage({ table, column, ids }: PageKeys): string | undefined {
+    if (!this.knows(table, column)) return undefined
+    let newest = this.#members.get(table) ?? 0
+    for (const id of ids) {
+      if (!Number.isSafeInteger(id)) return undefined
+      newest = Math.max(newest, this.#changes.get(`${table} ${id}`) ?? 0)
+    }
+    return `${this.#common}:${newest}`
   }
 
   /** Whether changes of single records of the table are known by this key. */

@@ -1,6 +1,6 @@
 import { logTable } from '../../capture.ts'
 import type { RecordTexts } from '../../record-texts.ts'
-import type { RecordKey, TableVersions } from '../../table-versions.ts'
+import type { PageKeys, RecordKey, TableVersions } from '../../table-versions.ts'
 import type { Connection } from '../client/connection.ts'
 import { RecordVersions } from './record-versions.ts'
 
@@ -48,6 +48,10 @@ export class SqliteTableVersions implements TableVersions {
     for (const table of tables) text += `.${this.#counters.get(table) ?? 0}`
     if (record) text += `.${this.#records.of(record) ?? `all ${this.#counters.get(record.table) ?? 0}`}`
     return text
+  }
+
+  ofPage(page: PageKeys): string | undefined {
+    return this.#records.ofPage(page)
   }
 
   /** Runs `work` in the state up to which all changes are counted. Undefined: that cannot be done now. */
