@@ -82,7 +82,7 @@ export {
   type ReplyOptions,
   reply,
 } from './service/actions/reply.ts'
-export type { Config, CorsOptions, RouteOptions, SocketOptions } from './service/config/config.ts'
+export type { Config, CorsOptions, DefaultAccess, RouteOptions, SocketOptions } from './service/config/config.ts'
 export { loadModels } from './service/config/load-models.ts'
 export type { DeadLetterSummary, JobControl, JobSummary } from './service/jobs.ts'
 export type { ChangeBatch, ChangeLog } from './storage/change-log.ts'

@@ -17,6 +17,7 @@ const cases: readonly (readonly [what: string, config: object, problems: readonl
   ['the model is public', config({ access: 'public' }, {}), []],
   ['everything is public', config({}, {}, { access: 'public', ...ping({}) }), []],
   ['the configuration has rules', config({}, {}, { access: { read: true } }), ['pet.actions.adopt']],
+  ['only a share of checks is declared', config({}, {}, { access: { shadow: 0.01 } }), ['pet', 'pet.actions.adopt']],
   ['an action of the service', config({ access: 'public' }, {}, ping({})), ['actions.ping']],
   ['an action of the service with a rule', config({ access: 'public' }, {}, ping({ access: 'admin' })), []],
 ]

@@ -3,10 +3,11 @@ import { ConfigError } from '../model/config-error.ts'
 import type { Model } from '../model/model.ts'
 import { type Definitions, definitionsOf } from '../service/config/check-config.ts'
 import type { AnyConfig } from '../service/config/config.ts'
+import { defaultRules } from '../service/config/default-access.ts'
 
 /** The models that every requester may read and write, because neither they nor the configuration declare `access`. */
-export const openModels = (models: Iterable<Model>, { access }: AnyConfig): readonly string[] =>
-  access === undefined
+export const openModels = (models: Iterable<Model>, config: AnyConfig): readonly string[] =>
+  defaultRules(config) === undefined
     ? [...models].filter((model) => !model.isJunction && model.access === undefined).map(({ name }) => name)
     : []
 

@@ -30,6 +30,7 @@ import { type LooseActions, serviceActionsOf } from './actions/in-process.ts'
 import { identifier } from './auth/identify.ts'
 import { definitionsOf } from './config/check-config.ts'
 import type { AnyConfig } from './config/config.ts'
+import { defaultRules, shadowShare } from './config/default-access.ts'
 import { answerCacheOf } from './dispatch/answer-cache.ts'
 import { authorizationFor } from './dispatch/authorize.ts'
 import type { DispatchContext } from './dispatch/context.ts'
@@ -145,8 +146,8 @@ export async function openService(config: AnyConfig): Promise<OpenService> {
     shapes: keeps ? new FindShapes(limits.maxPlans) : undefined,
     hooks: hasHooks(models) ? createHookServices(() => context, onError) : undefined,
   }
-  const policy = policyOf(models, config.access, limits, serviceActions)
-  const share = config.accessShadow
+  const policy = policyOf(models, defaultRules(config), limits, serviceActions)
+  const share = shadowShare(config)
   const shadow = policy && observe && share ? new ShadowCheck(share, store, observe, onError) : undefined
   const feed = new ChangeFeed(store.changes, onError)
   const broadcaster = new Broadcaster({

@@ -52,7 +52,7 @@ export interface SubscriptionObservation {
   readonly transport: 'http' | 'socket'
 }
 
-/** With `accessShadow`: the rules in statements and the rules in memory differ for a record. It contains no values. */
+/** With `access.shadow`: the rules in statements and the rules in memory differ for a record. It contains no values. */
 export interface AccessObservation {
   readonly kind: 'accessDifference'
   readonly model: string

@@ -15,7 +15,7 @@ import { defaultLimits } from '../../src/support/limits.ts'
 import type { Observation } from '../../src/support/observation.ts'
 import { databases } from '../support/databases.ts'
 
-/* With accessShadow, rules are evaluated a second time in memory, and differences are reported without values. */
+/* With access.shadow, rules are evaluated a second time in memory, and differences are reported without values. */
 
 type Rule = (context: { readonly user: { readonly id: number } | null }) => RuleOutcome
 const self: Rule = ({ user }) => user !== null && { id: user.id }
@@ -129,16 +129,26 @@ for (const database of databases.filter(({ name }) => name !== 'memory')) {
   })
 }
 
-test('accessShadow is the share of answers that are checked', async () => {
-  const statements = async (accessShadow: number): Promise<number> => {
+test('access.shadow is the share of answers that are checked', async () => {
+  const statements = async (shadow: number): Promise<number> => {
     let count = 0
     const log = () => {}
     const logger = { info: log, warn: log, error: log, debug: () => void count++ }
-    const service = await createService({ ...config, database: 'sqlite::memory:', logger, accessShadow })
+    const service = await createService({ ...config, database: 'sqlite::memory:', logger, access: { shadow } })
     await service.as({ id: 1, role: 'user' }).records.pet.find()
     await service.close()
     return count
   }
   assert.ok((await statements(1)) > (await statements(0)))
-  await assert.rejects(createService({ ...config, accessShadow: 2 }), /accessShadow must be a number from 0 to 1/)
+  await assert.rejects(
+    createService({ ...config, access: { shadow: 2 } }),
+    /access\.shadow must be a number from 0 to 1/,
+  )
+})
+
+test('access.shadow alone declares no rules', async () => {
+  const models = { pet: { attributes: { name: { type: 'string' } } } } as const
+  const service = await createService({ models, database: 'sqlite::memory:', access: { shadow: 1 } })
+  assert.throws(() => service.as({ id: 1 }), /this configuration declares none/)
+  await service.close()
 })

@@ -35,7 +35,7 @@ const code = (text: string | undefined): string => (text ?? '').replace(/^`(.*)`
 function programOf(rows: readonly Row[], folder: string): string {
   const source = (file: string) => `'${join(relative(folder, root), 'src', file)}'`
   const lines = [
-    `import { type ActionDefinitions, action, type AttributeDefinitions, type ModelDefinitions, type AccessDefinition, type AuthOptions, type CorsOptions, type SocketOptions, type Limits, type Logger, type Schedule, defineConfig, schedule } from ${source('index.ts')}`,
+    `import { type ActionDefinitions, action, type AttributeDefinitions, type ModelDefinitions, type DefaultAccess, type AuthOptions, type CorsOptions, type SocketOptions, type Limits, type Logger, type Schedule, defineConfig, schedule } from ${source('index.ts')}`,
     `import type { AnyConfig, Clock } from ${source('service/config/config.ts')}`,
     'type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : { actual: A; documented: B }',
     'type Type<T, K extends keyof T> = Exclude<T[K], undefined>',

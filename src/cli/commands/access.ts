@@ -5,6 +5,7 @@ import type { Model, Models } from '../../model/model.ts'
 import { requesterOf } from '../../service/auth/identify.ts'
 import { definitionsOf } from '../../service/config/check-config.ts'
 import type { AnyConfig } from '../../service/config/config.ts'
+import { defaultRules } from '../../service/config/default-access.ts'
 import { dialectOf, openStore } from '../../storage/stores.ts'
 import { defaultLimits, type Limits } from '../../support/limits.ts'
 import { printAccess, printOwnActions, printRecordAccess } from '../access-lines.ts'
@@ -34,7 +35,7 @@ export const access: Command = {
     const limits: Limits = { ...defaultLimits, ...config.limits }
     const served = [...models.values()].filter(({ isJunction }) => !isJunction)
     const selected = options.model === undefined ? served : [modelNamed(options.model, served, ({ name }) => name)]
-    const policy = policyOf(models, config.access, limits, actions) ?? new AccessPolicy(models, {}, limits)
+    const policy = policyOf(models, defaultRules(config), limits, actions) ?? new AccessPolicy(models, {}, limits)
     const user = requester.kind === 'user' ? requester.user : null
     const allowed = policy.for(requester) as Access
     const printOwn = (own: DeclaredActions, model: Model | undefined) =>

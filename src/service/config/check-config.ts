@@ -36,7 +36,11 @@ const rule = be(
   'true, false, a role or a function',
   (value) => typeof value === 'boolean' || typeof value === 'function' || (typeof value === 'string' && value !== ''),
 )
-const access = valueOr('public', members(Object.fromEntries(actions.map((action) => [action, rule]))))
+const share = be('a number from 0 to 1', (value) => typeof value === 'number' && value >= 0 && value <= 1)
+const access = valueOr(
+  'public',
+  members({ ...Object.fromEntries(actions.map((action) => [action, rule])), shadow: share }),
+)
 const logger = be('an object with the functions info, warn and error, such as pino()', isLogger)
 
 function isLogger(value: unknown): boolean {
@@ -100,7 +104,6 @@ const configMembers: Readonly<Record<keyof Config, Check>> = {
   limits: members(Object.fromEntries(Object.keys(limitTable).map((name) => [name, checks.aWholeNumber]))),
   auth: members({ identify: checks.aFunction, jwt: members(jwtMembers) }),
   access,
-  accessShadow: be('a number from 0 to 1', (value) => typeof value === 'number' && value >= 0 && value <= 1),
   port,
   host: checks.aString,
   cors: members(corsMembers, ['origins']),

@@ -82,6 +82,14 @@ export interface Config<
   readonly attributes?: Shared
 }
 
+/**
+ * The rules of models without rules. `shadow` is the share of answers, 0 to 1, whose rules are evaluated a second time in memory;
+ * differences go to the logger. Alone it declares no rules.
+ */
+export type DefaultAccess<U = AnyUser> =
+  | 'public'
+  | (Exclude<AccessDefinition<U, string>, string> & { readonly shadow?: number })
+
 /** What a configuration says besides its declarations. `M` are the models with the attributes that they share. */
 export interface Settings<M extends ModelDefinitions, U> extends RouteOptions, AnswerOptions {
   /**
@@ -106,9 +114,7 @@ export interface Settings<M extends ModelDefinitions, U> extends RouteOptions, A
    */
   readonly auth?: AuthOptions<U>
   /** The rules of models that declare none themselves, and of actions that a model's own rules do not mention. */
-  readonly access?: AccessDefinition<U, string>
-  /** The share of answers, 0 to 1, whose rules are evaluated a second time in memory; differences go to the logger. */
-  readonly accessShadow?: number
+  readonly access?: DefaultAccess<U>
   readonly limits?: Partial<Limits>
   /**
    * `false`: nothing is kept from one request for the next. To measure, or to find out whether a cache is at fault. `maxStaleMs`: on
