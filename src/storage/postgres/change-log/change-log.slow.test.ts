@@ -67,6 +67,29 @@ describe('the change log', { skip: missingPostgres ?? false }, async () => {
     assert.ok(network.receivedBytes - before < 100_000, `${network.receivedBytes - before} bytes`)
   })
 
+  test('of large changes fewer are read at once', async () => {
+    await using given = await opened()
+    const { changes } = given.store.store
+    const head = await given.store.head()
+    for (let index = 0; index < 40; index++)
+      await given.store.insert('owner', { name: `${index}${'x'.repeat(1_000_000)}` })
+    const sizes: number[] = []
+    const read: Change[] = []
+    for (let position = head; ; ) {
+      const batch = await changes.read(position, 500)
+      assert.ok(batch !== 'reset')
+      if (batch.changes.length === 0) break
+      sizes.push(batch.changes.length)
+      read.push(...batch.changes)
+      position = batch.position
+    }
+    assert.deepEqual(
+      read.map(({ after }) => Number.parseInt(after?.name as string, 10)),
+      Array.from({ length: 40 }, (_, index) => index),
+    )
+    assert.ok(Math.max(...sizes) <= 16, `${sizes}`)
+  })
+
   test('what is wanted since the log was asked is asked for again', async () => {
     await using database = await freshDatabase(server?.url as string)
     await using store = await openTestStore(database.url, models)

@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto'
 import type { Change, Position } from '../../../protocol/change.ts'
-import { eventLoopTurn, forEachInTurns } from '../../../support/event-loop-turn.ts'
+import { eventLoopTurn } from '../../../support/event-loop-turn.ts'
+import type { ByteBudget } from '../../byte-budget.ts'
 import type { ChangeBatch, IsWanted, Keep, SqlChangeLog } from '../../change-log.ts'
 import type { Driver, Query, Row } from '../../driver.ts'
 import { arrayOf } from '../client/text-form.ts'
 import type { LogCaptures } from './log-captures.ts'
-import { inOrder, type LogRow, logColumns, logRowOf } from './log-rows.ts'
+import { inOrder, type LogRow, logColumns, logRowsOf } from './log-rows.ts'
 import { historyOf, type LogTables } from './log-tables.ts'
 import { covers, type Place, parseSnapshot, placeOf, positionOf, type Snapshot, sees } from './position.ts'
+import { ReadSize } from './read-size.ts'
 import { trim } from './trim.ts'
 
 /** An operation of more rows is not read into memory but answered with `reset`. */
@@ -37,6 +39,8 @@ interface Plan {
 interface Reading {
   readonly limit: number
   readonly isWanted: IsWanted
+  /** For each statement that reads images. */
+  readonly budget: () => ByteBudget | undefined
 }
 
 /** The state of the log in the snapshot of a read. */
@@ -55,6 +59,7 @@ export class PostgresChangeLog implements SqlChangeLog {
   readonly #driver: Driver
   readonly #tables: LogTables
   readonly #captures: LogCaptures
+  readonly #readSize = new ReadSize()
   readonly #notifier: (listener: () => void) => Disposable
   #history: { readonly nonce: string; readonly backends: Set<string>; readonly text: string } | undefined
   #plan: Plan | undefined
@@ -110,8 +115,10 @@ export class PostgresChangeLog implements SqlChangeLog {
   async read(after: Position, limit: number, isWanted: IsWanted = () => true): Promise<ChangeBatch | 'reset'> {
     const place = placeOf(after)
     if (!place) return 'reset'
-    const reading = { limit, isWanted }
-    return place.inside ? this.#readInside(place, place.inside, reading) : this.#readNew(place, place.from, reading)
+    return this.#readSize.fit(limit, (limit, budget) => {
+      const reading = { limit, isWanted, budget }
+      return place.inside ? this.#readInside(place, place.inside, reading) : this.#readNew(place, place.from, reading)
+    })
   }
 
   /**
@@ -119,20 +126,21 @@ export class PostgresChangeLog implements SqlChangeLog {
    * the position of the reader: no change between it and `from` may have been trimmed.
    */
   async #readNew(place: Place, from: Snapshot, reading: Reading): Promise<ChangeBatch | 'reset'> {
-    const { limit, isWanted } = reading
+    const { limit, isWanted, budget } = reading
     const { history } = place
     const { log } = this.#tables
     const rows = (condition: string) => `(select ${logColumns('$4')} from ${log} where ${condition} limit $3::int)`
     const found = await this.#query(
       `select ${momentColumns}, l.* from ${momentOf(this.#tables)} left join (${rows('tx >= $1::xid8')} union all ${rows('tx = any($2::xid8[])')}) l on true`,
       [String(from.xmax), arrayOf(from.running), String(limit + 1), this.#unwanted(isWanted)],
+      budget(),
     )
     const moment = await this.#momentOf(found[0] as Row)
     if (!holds(moment, place)) return 'reset'
     const changed = found.filter((row) => row[momentWidth] !== null)
     if (changed.length > limit) return this.#readInside({ history, from }, { until: moment.now, seq: 0n }, reading)
     const batch = await this.#batch(
-      await logRowsOf(changed),
+      await logRowsOf(changed, momentWidth),
       { history, from, inside: { until: moment.now, seq: 0n } },
       positionOf({ history, from: moment.now }),
       isWanted,
@@ -162,7 +170,7 @@ export class PostgresChangeLog implements SqlChangeLog {
     const end = isLast
       ? positionOf({ history: place.history, from: inside.until })
       : positionOf({ ...place, inside: { until: inside.until, seq: last.last } })
-    const batch = await this.#readOperations(taken, { ...place, inside }, end, isWanted)
+    const batch = await this.#readOperations(taken, { ...place, inside }, end, reading)
     // An empty batch means the end of the log, so a batch without wanted changes is skipped.
     return batch !== 'reset' && batch.changes.length === 0 ? this.read(batch.position, limit, isWanted) : batch
   }
@@ -171,15 +179,17 @@ export class PostgresChangeLog implements SqlChangeLog {
     operations: readonly Operation[],
     place: Required<Place>,
     end: Position,
-    isWanted: IsWanted,
+    reading: Reading,
   ): Promise<ChangeBatch | 'reset'> {
+    const { isWanted, budget } = reading
     const found = await this.#query(
       `select ${momentColumns}, l.* from ${momentOf(this.#tables)} left join (select ${logColumns('$2')} from ${this.#tables.log} where tx = any($1::xid8[])) l on true`,
       [arrayOf(operations.map(({ tx }) => tx)), this.#unwanted(isWanted)],
+      budget(),
     )
     if (!holds(await this.#momentOf(found[0] as Row), place)) return 'reset'
-    const batch = await this.#batch(await logRowsOf(found), place, end, isWanted)
-    return batch === 'not sent' ? this.#readOperations(operations, place, end, isWanted) : batch
+    const batch = await this.#batch(await logRowsOf(found, momentWidth), place, end, isWanted)
+    return batch === 'not sent' ? this.#readOperations(operations, place, end, reading) : batch
   }
 
   async #planOf(from: Snapshot, until: Snapshot, after: bigint): Promise<Plan> {
@@ -248,8 +258,8 @@ export class PostgresChangeLog implements SqlChangeLog {
     return arrayOf(this.#captures.unwanted(isWanted).map(String))
   }
 
-  async #query(text: string, values: readonly unknown[]): Promise<readonly Row[]> {
-    return this.#driver.query(text, values)
+  async #query(text: string, values: readonly unknown[], budget?: ByteBudget): Promise<readonly Row[]> {
+    return this.#driver.query(text, values, { budget })
   }
 
   async #momentOf([nonce, floor, now, backend]: Row): Promise<Moment> {
@@ -284,10 +294,3 @@ const holds = ({ history, floor, now }: Moment, place: Place): boolean =>
   place.from.xmin >= floor &&
   place.from.xmax <= now.xmax &&
   (place.inside === undefined || place.inside.until.xmax <= now.xmax)
-
-/** An operation may have thousands of rows. */
-async function logRowsOf(found: readonly Row[]): Promise<LogRow[]> {
-  const rows: LogRow[] = []
-  await forEachInTurns(found, (row) => rows.push(logRowOf(row.slice(momentWidth))))
-  return rows
-}

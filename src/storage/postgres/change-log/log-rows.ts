@@ -3,6 +3,7 @@ import type { Change, Position, RecordId, Verb } from '../../../protocol/change.
 import { verbs } from '../../../protocol/change.ts'
 import type { Json, JsonObject } from '../../../protocol/json.ts'
 import type { Dialect } from '../../../sql/dialect.ts'
+import { forEachInTurns } from '../../../support/event-loop-turn.ts'
 import type { IsWanted } from '../../change-log.ts'
 import type { Row } from '../../driver.ts'
 import { imageAttributes, imageRecord } from '../../image-record.ts'
@@ -29,7 +30,7 @@ type Image = readonly (string | null)[]
 export const logColumns = (unwanted: string): string =>
   `seq, tx, capture, verb, ${['before', 'after'].map((image) => `case when capture <> all(${unwanted}::int[]) then array_to_json(${image}) end as ${image}`).join(', ')}, at, origin`
 
-export const logRowOf = ([seq, tx, capture, verb, before, after, at, origin]: Row): LogRow => ({
+const logRowOf = ([seq, tx, capture, verb, before, after, at, origin]: Row): LogRow => ({
   seq: BigInt(seq as string),
   tx: tx as string,
   capture: Number(capture),
@@ -39,6 +40,13 @@ export const logRowOf = ([seq, tx, capture, verb, before, after, at, origin]: Ro
   at: timestampOf(at as string),
   origin: (origin as string | null) ?? undefined,
 })
+
+/** From this column on. An operation may have thousands of rows. */
+export async function logRowsOf(found: readonly Row[], from: number): Promise<LogRow[]> {
+  const rows: LogRow[] = []
+  await forEachInTurns(found, (row) => rows.push(logRowOf(row.slice(from))))
+  return rows
+}
 
 /** The rows grouped by operation, in the order of their last rows. */
 export function inOrder(rows: readonly LogRow[]): readonly (readonly LogRow[])[] {

@@ -110,8 +110,8 @@ export class PostgresDriver implements Driver {
     })
   }
 
-  readonly query = (text: string, values: readonly unknown[]): Promise<readonly Row[]> =>
-    this.#queryOn(this.#indexed, text, values)
+  readonly query = (text: string, values: readonly unknown[], options?: ReadOptions): Promise<readonly Row[]> =>
+    this.#queryOn(this.#indexed, text, values, options?.budget)
 
   #queryOn(
     connections: readonly PipelinedConnection[],
