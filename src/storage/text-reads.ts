@@ -12,7 +12,7 @@ import type { Encoder } from './encoder.ts'
 import { isMasked } from './masked-source.ts'
 import type { RecordTexts, TextsOfSelection } from './record-texts.ts'
 import { type Encoders, pageOf, type RecordEncoders } from './sql-records.ts'
-import type { StatementCompiler } from './statement-compiler.ts'
+import type { FindStatement, StatementCompiler } from './statement-compiler.ts'
 import type { ReadOptions, Records } from './store.ts'
 
 const keptStatements = 1000
@@ -31,8 +31,11 @@ export interface TextSource {
   knowsRecords(table: string, keyColumn: string): boolean
 }
 
+type Execute = (statement: Statement, result: (rows: readonly Row[]) => Records) => MaybePromise<Records>
+
 /** What the texts of a selection are found by. */
 interface Keys {
+  readonly table: string
   /** Where the key is in a row of the whole selection. */
   readonly at: number
   /** The key, and the foreign keys that embedding needs. */
@@ -73,7 +76,7 @@ export class TextReads {
     criteria: Criteria,
     members: readonly string[],
     options: ReadOptions | undefined,
-    execute: (statement: Statement, result: (rows: readonly Row[]) => Records) => MaybePromise<Records>,
+    execute: Execute,
   ): MaybePromise<Records> | undefined {
     const { select } = criteria
     const keys = this.#keysOf(model, select)
@@ -82,18 +85,29 @@ export class TextReads {
     const statement = this.#compiler.find(model, criteria)
     const known = this.#knownOf(statement.text)
     const encoder = members.length === 0 ? this.#encoders.of(select) : this.#encoders.without(select, members)
-    const page =
-      known.share > mostKnown && !eventLoopTurn.isUsed
-        ? this.#byKeys(model, criteria, keys, encoder, known, options)
-        : undefined
-    if (page) return page
+    const byKeys = () => this.#byKeys(model, criteria, keys, encoder, known, options)
+    const whole = () => this.#whole(criteria, statement, encoder, keys, known, execute)
+    if (known.share <= mostKnown) return whole()
+    // Every read but a lookup waits for a turn with time left.
+    return eventLoopTurn.isUsed ? eventLoopTurn.next().then(() => byKeys() ?? whole()) : (byKeys() ?? whole())
+  }
+
+  /** All attributes in one statement. Texts of some of these pages are kept. */
+  #whole(
+    criteria: Criteria,
+    statement: FindStatement,
+    encoder: Encoder,
+    keys: Keys,
+    known: Known,
+    execute: Execute,
+  ): MaybePromise<Records> {
     if (known.share < fewKnown && known.pages++ > 1 && known.pages % sample !== 0)
       return execute(statement, (rows) => pageOf(rows, criteria, statement.columns, this.#encoders))
     const { texts } = this.#source
     const { state } = texts
     let isLater = false
     const result = execute(statement, (rows) => {
-      const kept = texts.state === state ? texts.of(encoder, model.table) : undefined
+      const kept = texts.state === state ? texts.of(encoder, keys.table) : undefined
       if (!kept) return pageOf(rows, criteria, statement.columns, this.#encoders)
       // What another process reads, or a later turn, is not read by keys.
       if (!isLater) learn(known, rows.length, texts.count(kept, rows, keys.at))
@@ -181,7 +195,13 @@ export class TextReads {
       return 'none'
     const ofKeys = [key, ...select.filter((attribute) => attribute !== key && attribute.references)]
     const byKey = { where: idIn(model, []), sort: [], limit: maxRows, skip: 0, select }
-    return { at, select: ofKeys, encoders: encodersOfTexts(dialect, ofKeys), byKey: templateOf(byKey).criteria }
+    return {
+      table: model.table,
+      at,
+      select: ofKeys,
+      encoders: encodersOfTexts(dialect, ofKeys),
+      byKey: templateOf(byKey).criteria,
+    }
   }
 
   #knownOf(text: string): Known {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
-import { before, describe, mock, test } from 'node:test'
+import { describe, mock, test } from 'node:test'
 import { openService } from '../../src/service/open-service.ts'
 import { RecordTexts } from '../../src/storage/record-texts.ts'
-import { eventLoopTurn } from '../../src/support/event-loop-turn.ts'
+import { EventLoopTurn } from '../../src/support/event-loop-turn.ts'
 import { seed } from '../support/seed.ts'
 import { newFile } from '../support/sqlite.ts'
 import { runBesideWriters } from './kept-answers/beside-writers.ts'
@@ -17,9 +17,6 @@ import { countPagesOfTexts, textFaults, whenCounted } from './kept-answers/text-
  */
 
 describe('pages of texts that are kept', () => {
-  // Where a turn of the event loop takes long, as on a busy machine, pages are not read by keys.
-  before(() => void mock.getter(eventLoopTurn, 'isUsed', () => false))
-
   test('are those of a service that keeps nothing, between writes of several processes', async (t) => {
     using pages = countPagesOfTexts()
     const { again, compared } = await run(20, seed, undefined, requestAnew)
@@ -64,6 +61,21 @@ describe('pages of texts that are kept', () => {
   test('are of one state, also where another program commits while they are read', async () => {
     assert.deepEqual(await namesWhile(true), ['a', 'a'])
     assert.deepEqual(await namesWhile(false), ['a', 'b', 'a'])
+  })
+
+  test('are answered in a later turn, where the turn of the event loop is used', async (t) => {
+    await using service = await openService(config(newFile()))
+    using pages = countPagesOfTexts()
+    await fill(service)
+    const ask = () => service.handle(requestAnew('/city?limit=9', { city: 'all' }))
+    for (let count = 0; count < 10; count++) await ask()
+    const before = pages.count
+    const isUsed = t.mock.getter(EventLoopTurn.prototype, 'isUsed', () => true)
+    const answer = ask()
+    isUsed.mock.restore()
+    assert.equal(pages.count, before)
+    assert.equal((await answer).status, 200)
+    assert.equal(pages.count, before + 1)
   })
 
   test('take no more memory than maxKeptBytes', async () => {
