@@ -37,7 +37,9 @@ export class ReaderPool {
     return this.#use(options, async (reader) => {
       await reader.run('begin', [], options)
       try {
-        return await work(({ text, values }, read) => reader.run(text, values, { ...read, ...options }))
+        return await work(({ text, values }, read) =>
+          reader.run(text, values, { signal: options?.signal, budget: read?.budget }),
+        )
       } finally {
         if (reader.isUsable) await reader.run('rollback', [])
       }
