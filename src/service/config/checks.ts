@@ -1,7 +1,11 @@
 import { nearest } from '../../support/nearest.ts'
 
 /** The problems of a value. `name` is its path in the configuration, as messages show it: `sockets.path`. */
-export type Check = (value: unknown, name: string) => readonly string[]
+export interface Check {
+  (value: unknown, name: string): readonly string[]
+  /** Of an object: the names that it may contain. */
+  readonly members?: readonly string[]
+}
 
 export const be =
   (what: string, test: (value: unknown) => boolean): Check =>
@@ -31,26 +35,28 @@ export const listOf = (what: string, test: (item: unknown) => boolean): Check =>
 
 /** An object with these members and no others. A member that is undefined counts as absent. */
 export function members(checks: Readonly<Record<string, Check>>, required: readonly string[] = []): Check {
-  return (value, name) => {
+  const check = (value: unknown, name: string): readonly string[] => {
     if (!isObject(value)) return [`${name} must be an object`]
     const prefix = name === '' ? '' : `${name}.`
     const missing = required.filter((member) => value[member] === undefined)
     return [
       ...Object.entries(value).flatMap(([member, given]) => {
         const check = Object.hasOwn(checks, member) ? checks[member] : undefined
-        if (!check) return [`there is no setting "${prefix}${member}"${suggestion(member, Object.keys(checks))}`]
+        if (!check) return [`there is no setting "${prefix}${member}"${suggestion(member, checks)}`]
         return given === undefined ? [] : check(given, prefix + member)
       }),
       ...missing.map((member) => `${prefix}${member} is missing`),
     ]
   }
+  return Object.assign(check, { members: Object.keys(checks) })
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function suggestion(word: string, known: readonly string[]): string {
-  const near = nearest(word, known)
+function suggestion(word: string, checks: Readonly<Record<string, Check>>): string {
+  const group = Object.keys(checks).find((name) => checks[name]?.members?.includes(word))
+  const near = group === undefined ? nearest(word, Object.keys(checks)) : `${group}.${word}`
   return near === undefined ? '' : `; did you mean "${near}"?`
 }
