@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { chosenNames, postgresUrl } from './chosen.ts'
 import { delivery } from './live/delivery.ts'
 import { fanOut } from './live/fan-out.ts'
 import { memory } from './live/memory.ts'
@@ -22,22 +23,22 @@ const { values: options } = parseArgs({
 })
 const [rounds, seconds] = [Number(options.rounds), Number(options.seconds)]
 if (!(rounds > 0 && seconds > 0)) fail('--rounds and --seconds take a number above 0')
-const names = options.only?.split(',') ?? parts.map(({ name }) => name)
-const unknown = names.filter((name) => !parts.some((part) => part.name === name))
-if (unknown.length > 0)
-  fail(`There is no part ${unknown.join(', ')}; there are ${parts.map(({ name }) => name).join(', ')}`)
+const names = chosenNames(
+  options.only,
+  parts.map(({ name }) => name),
+)
 
 for (const part of parts) if (names.includes(part.name)) await run(part)
 
 async function run(part: LivePart): Promise<void> {
   await using databases = new AsyncDisposableStack()
-  const postgres = process.env.KEELSON_TEST_POSTGRES || undefined
+  const server = postgresUrl
   await part.run({
     rounds,
     seconds,
     sqliteUrl: async () => databases.use(await prepareSqlite()).urls.keelson,
     postgresUrl:
-      postgres === undefined ? undefined : async () => databases.use(await preparePostgres(postgres)).urls.keelson,
+      server === undefined ? undefined : async () => databases.use(await preparePostgres(server)).urls.keelson,
     profile: (name) => profiling(options.profile, name),
   })
 }

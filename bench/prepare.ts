@@ -10,9 +10,6 @@ import { storedTables } from './data.ts'
 export const variants = ['without', 'with', 'keelson'] as const
 export type Variant = (typeof variants)[number]
 
-export const databaseKinds = ['sqlite', 'postgres'] as const
-export type DatabaseKind = (typeof databaseKinds)[number]
-
 /** One database for each server, equal but for the triggers; dropped on disposal. */
 export interface Databases extends AsyncDisposable {
   readonly urls: Readonly<Record<Variant, string>>

@@ -2,9 +2,10 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { cases } from './cases.ts'
 import { Child } from './child.ts'
+import { chosenDatabases, chosenNames, type DatabaseKind, postgresUrl } from './chosen.ts'
 import { deepCursors, listTag } from './cursors.ts'
 import { type Figures, type MeasureOptions, measure, type Servers } from './measure.ts'
-import { type DatabaseKind, databaseKinds, preparePostgres, prepareSqlite, type Variant } from './prepare.ts'
+import { preparePostgres, prepareSqlite, type Variant } from './prepare.ts'
 import { fail, print, printRow } from './print.ts'
 import { loadCpu, profiling, type Started, startServer } from './server.ts'
 import { verify } from './verify.ts'
@@ -34,10 +35,11 @@ const { values: options } = parseArgs({
   },
 })
 
-const names = options.only?.split(',') ?? cases.map(({ name }) => name)
-const unknown = names.filter((name) => !cases.some((known) => known.name === name))
-if (unknown.length > 0)
-  fail(`There is no case ${unknown.join(', ')}; there are ${cases.map(({ name }) => name).join(', ')}`)
+const names = chosenNames(
+  options.only,
+  cases.map(({ name }) => name),
+)
+const kinds = chosenDatabases(options.database)
 const measured: MeasureOptions = {
   rounds: count('rounds'),
   seconds: count('seconds'),
@@ -46,10 +48,10 @@ const measured: MeasureOptions = {
 }
 
 await using load = await Child.start(loadCpu, [], join(import.meta.dirname, 'load.ts'), [])
-for (const kind of chosenDatabases()) await run(kind)
+for (const kind of kinds) await run(kind)
 
 async function run(kind: DatabaseKind): Promise<void> {
-  await using databases = await (kind === 'sqlite' ? prepareSqlite() : preparePostgres(postgresUrl() as string))
+  await using databases = await (kind === 'sqlite' ? prepareSqlite() : preparePostgres(postgresUrl as string))
   const { urls } = databases
   const byHand = join('hand-written', `${kind}.ts`)
   await using without = await start(byHand, urls.without, 'without')
@@ -109,22 +111,6 @@ function cells({ perCpuSecond, ratio, ...times }: Figures): readonly string[] {
       byHand.toFixed(2),
     ]),
   ]
-}
-
-function chosenDatabases(): readonly DatabaseKind[] {
-  if (options.database !== 'all') {
-    const chosen = databaseKinds.find((kind) => kind === options.database)
-    if (!chosen) return fail(`--database is ${databaseKinds.join(', ')} or all`)
-    if (chosen === 'postgres' && postgresUrl() === undefined) return fail('KEELSON_TEST_POSTGRES names no server')
-    return [chosen]
-  }
-  if (postgresUrl() !== undefined) return databaseKinds
-  print('PostgreSQL is left out: KEELSON_TEST_POSTGRES names no server')
-  return ['sqlite']
-}
-
-function postgresUrl(): string | undefined {
-  return process.env.KEELSON_TEST_POSTGRES || undefined
 }
 
 function count(name: 'rounds' | 'seconds' | 'connections' | 'rate'): number {

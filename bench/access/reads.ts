@@ -3,10 +3,11 @@ import { DatabaseSync } from 'node:sqlite'
 import { Client } from 'pg'
 import { type BenchCase, cases, type Given, requestsOf } from '../cases.ts'
 import { Child } from '../child.ts'
+import type { DatabaseKind } from '../chosen.ts'
 import { deepCursors, listTag } from '../cursors.ts'
 import { storedTables } from '../data.ts'
 import { inRounds, type MeasureOptions, median, sampleOf } from '../measure.ts'
-import { type DatabaseKind, preparePostgres, prepareSqlite } from '../prepare.ts'
+import { preparePostgres, prepareSqlite } from '../prepare.ts'
 import { print, printRow } from '../print.ts'
 import { loadCpu, profiling, startServer } from '../server.ts'
 
@@ -16,7 +17,7 @@ type Variant = (typeof variants)[number]
 export interface ReadsOptions extends Omit<MeasureOptions, 'rate'> {
   readonly postgresUrl: string | undefined
   readonly profile: string | undefined
-  readonly only: readonly string[] | undefined
+  readonly only: readonly string[]
 }
 
 /** The read cases on one database, served without rules and with an owner rule on every model that holds for every record. */
@@ -48,7 +49,7 @@ export async function reads(kind: DatabaseKind, options: ReadsOptions): Promise<
   print(`\n${kind}: reads per second of the server’s CPU, medians of ${rounds} rounds`)
   printRow(['case', 'no rules', 'owner rule', '/no rules'])
   for (const known of cases.filter(({ writes }) => !writes)) {
-    if (only && !only.includes(known.name)) continue
+    if (!only.includes(known.name)) continue
     await verify(known, servers, given)
     const sample = (variant: Variant) =>
       sampleOf(servers[variant].process, load, {

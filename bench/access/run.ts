@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { cases } from '../cases.ts'
+import { chosenDatabases, chosenNames, postgresUrl } from '../chosen.ts'
 import { fail } from '../print.ts'
 import { listeners } from './listeners.ts'
 import { reads } from './reads.ts'
@@ -25,17 +27,14 @@ const [rounds, seconds, connections] = [options.rounds, options.seconds, options
   number,
 ]
 if (!(rounds > 0 && seconds > 0 && connections > 0)) fail('--rounds, --seconds and --connections take a number above 0')
-const only = options.only?.split(',')
-const postgresUrl = process.env.KEELSON_TEST_POSTGRES || undefined
-if (options.database === 'postgres' && !postgresUrl) fail('KEELSON_TEST_POSTGRES names the PostgreSQL server')
+const known = [...cases.filter(({ writes }) => !writes).map(({ name }) => name), 'listeners']
+const only = chosenNames(options.only, known)
+const kinds = chosenDatabases(options.database)
 
-for (const kind of ['sqlite', 'postgres'] as const) {
-  if (options.database !== 'all' && options.database !== kind) continue
-  if (kind === 'postgres' && !postgresUrl) continue
-  if (only?.join() !== 'listeners')
+if (only.join() !== 'listeners')
+  for (const kind of kinds)
     await reads(kind, { rounds, seconds, connections, postgresUrl, profile: options.profile, only })
-}
-if ((!only || only.includes('listeners')) && options.database !== 'postgres') {
+if (only.includes('listeners') && kinds.includes('sqlite')) {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-bench-'))
   try {
     await listeners(`sqlite:${join(folder, 'listeners.db')}`)

@@ -6,8 +6,9 @@ import { parseArgs } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { Client } from 'pg'
 import { Child } from '../child.ts'
+import { chosenByParts, chosenDatabases, postgresUrl } from '../chosen.ts'
 import { freePort } from '../free-port.ts'
-import { fail, print } from '../print.ts'
+import { print } from '../print.ts'
 import { fillPostgres, fillSqlite } from './fill.ts'
 import { hostileRequests } from './hostile/requests.ts'
 import { memory } from './memory.ts'
@@ -34,9 +35,7 @@ const { values: options } = parseArgs({
 const seconds = Number(options.seconds)
 const concurrency = Number(options.concurrency)
 const stacksMs = options.stacks === undefined ? undefined : Number(options.stacks)
-const only = options.only.split(';')
-const chosen = hostileRequests.filter(({ name }) => only.some((part) => name.includes(part)))
-if (chosen.length === 0) fail(`There is no hostile request with "${options.only}" in its name`)
+const chosen = chosenByParts(options.only, hostileRequests)
 
 const titles = ['worst ms', 'p99 ms', 'cpu ms', 'turn ms', 'reads']
 
@@ -46,9 +45,8 @@ const aimMs = 50
 /** The record that is read; it is not among those that hostile requests change. */
 const path = `/pet/${rows.pet}?populate=false`
 
-const postgres = process.env.KEELSON_TEST_POSTGRES || undefined
-if (options.database !== 'postgres') await onSqlite()
-if (options.database !== 'sqlite' && postgres !== undefined) await onPostgres(postgres)
+for (const kind of chosenDatabases(options.database))
+  await (kind === 'sqlite' ? onSqlite() : onPostgres(postgresUrl as string))
 
 async function onSqlite(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-blocking-'))
