@@ -3,15 +3,17 @@ import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
 import { parentPort, workerData } from 'node:worker_threads'
 import { io } from 'socket.io-client'
+import { moveThread } from './apart.ts'
 import type { HostileRequest } from './hostile/hostile.ts'
 import { hostileRequests } from './hostile/requests.ts'
 import { hostileNice, setNice } from './scheduled.ts'
 
-const { name, port, concurrency, position } = workerData as {
+const { name, port, concurrency, position, isApart } = workerData as {
   name: string
   port: number
   concurrency: number
   position: string
+  isApart: boolean
 }
 /** A stream is read for this long. */
 const streamMs = 500
@@ -20,6 +22,7 @@ if (!hostile) throw new Error(`There is no hostile request "${name}"`)
 
 // It is a thread of the measuring client, whose priority it has inherited.
 setNice(hostileNice)
+if (isApart) moveThread()
 
 const statuses = new Map<number, number>()
 const count = (status: number): void => void statuses.set(status, (statuses.get(status) ?? 0) + 1)

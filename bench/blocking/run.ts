@@ -9,6 +9,7 @@ import { Child } from '../child.ts'
 import { chosenByParts, chosenDatabases, postgresUrl } from '../chosen.ts'
 import { freePort } from '../free-port.ts'
 import { print } from '../print.ts'
+import { movePostgres } from './apart.ts'
 import { fillPostgres, fillSqlite } from './fill.ts'
 import { hostileRequests } from './hostile/requests.ts'
 import { memory } from './memory.ts'
@@ -28,6 +29,8 @@ const { values: options } = parseArgs({
     only: { type: 'string', default: '' },
     /** Memory over many requests, instead of latencies. */
     memory: { type: 'boolean', default: false },
+    /** Hostile clients and PostgreSQL have one processor, the last, and the service has all. */
+    apart: { type: 'boolean', default: false },
     /** What the longest turn did, where it is above this. */
     stacks: { type: 'string' },
   },
@@ -69,6 +72,7 @@ async function onPostgres(server: string): Promise<void> {
     await admin.query(`create database ${name}`)
     await createTables(url)
     await fillPostgres(url)
+    using _ = options.apart ? await movePostgres(admin) : undefined
     await measure('postgres', url)
   } finally {
     await admin.query(`drop database if exists ${name} with (force)`)
@@ -100,6 +104,7 @@ async function measure(kind: string, url: string): Promise<void> {
   print(`\n${kind}: GET ${path} beside ${concurrency} hostile requests at a time, ${seconds} s each`)
   if (hasPriority) print(`nice values: measuring client ${measuringNice}, hostile client ${hostileNice}`)
   else print('The measuring client has no priority over others')
+  if (options.apart) print('apart: hostile clients and PostgreSQL have one processor, the last')
   print(`${''.padEnd(40)}${titles.map((title) => title.padStart(9)).join('')}`)
   printLine('quiet', quiet, (await longestTurn()).ms, '')
   for (const { name } of chosen) {
@@ -123,7 +128,7 @@ interface Target {
 
 async function beside(name: string, target: Target): Promise<{ latencies: Latencies; statuses: string }> {
   const { port, pid, position } = target
-  const workerData = { name, port, position, concurrency }
+  const workerData = { name, port, position, concurrency, isApart: options.apart }
   const attacker = new Worker(join(import.meta.dirname, 'attacker.ts'), { workerData })
   try {
     await once(attacker, 'message')

@@ -1,0 +1,44 @@
+import { spawnSync } from 'node:child_process'
+import { readlinkSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import type { Client } from 'pg'
+
+/** The processor that hostile clients and the database have, as they would have a machine of their own. */
+const otherCpu = availableParallelism() - 1
+
+/** This thread runs on the other processor from now on. */
+export function moveThread(): void {
+  const thread = readlinkSync('/proc/thread-self').split('/').at(-1) as string
+  setAffinity(thread, String(otherCpu))
+}
+
+/** The database server, which runs on this machine, and all its processes run on the other processor until it is disposed. */
+export async function movePostgres(admin: Client): Promise<Disposable> {
+  const { rows } = await admin.query<{ file: string }>(`select pg_read_file('postmaster.pid') as file`)
+  const server = (rows[0]?.file ?? '').split('\n')[0] as string
+  const before = affinityOf(server)
+  const set = (cpus: string) => {
+    for (const pid of [server, ...childrenOf(server)]) setAffinity(pid, cpus)
+  }
+  set(String(otherCpu))
+  return { [Symbol.dispose]: () => set(before) }
+}
+
+function setAffinity(thread: string, cpus: string): void {
+  run('taskset', ['-cp', cpus, thread])
+}
+
+function affinityOf(pid: string): string {
+  return run('taskset', ['-cp', pid]).split(': ').at(-1)?.trim() as string
+}
+
+/** Empty where it has none. */
+function childrenOf(pid: string): readonly string[] {
+  return spawnSync('pgrep', ['-P', pid], { encoding: 'utf8' }).stdout.split('\n').filter(Boolean)
+}
+
+function run(command: string, args: readonly string[]): string {
+  const { status, stdout, stderr, error } = spawnSync(command, args, { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed: ${error?.message ?? stderr}`)
+  return stdout
+}
