@@ -1,6 +1,7 @@
 import type * as pg from 'pg'
 import type { DatabaseError } from '../../driver.ts'
 import { Connection } from './connection.ts'
+import { readDataRows } from './data-rows.ts'
 import { PreparedStatements } from './prepared-statements.ts'
 import { requestCancel } from './request-cancel.ts'
 import { type Session, sessionScript, settingsOf } from './session-settings.ts'
@@ -46,6 +47,7 @@ export async function connector(
     })
     try {
       await client.connect()
+      readDataRows(client.connection)
       const timer = setTimeout(() => connection.destroy(new Error('The server does not answer')), connectTimeoutMs)
       const text = [...(isPooled || session === undefined ? [] : [sessionScript(settings)]), 'select pg_backend_pid()']
       const script = connection.run({ text: text.join('; '), values: [], how: 'several' })

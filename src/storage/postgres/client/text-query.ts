@@ -1,6 +1,7 @@
 import type * as pg from 'pg'
 import type { ByteBudget } from '../../byte-budget.ts'
 import type { Row } from '../../driver.ts'
+import type { DataRows } from './data-rows.ts'
 
 /** A query for one connection. */
 export interface QueryRequest {
@@ -14,6 +15,12 @@ export interface QueryRequest {
   readonly origin?: string | undefined
   /** Fails with `large`, and keeps no rows, once they have more bytes. */
   readonly budget?: ByteBudget | undefined
+}
+
+/** A row that the parser of `pg` has read. */
+interface DataRow {
+  readonly fields: Row
+  readonly length: number
 }
 
 /** Writes the protocol messages; returns the number of statements that run before the one whose rows are wanted. */
@@ -40,7 +47,7 @@ export function textQueries(Query: typeof pg.Query): MakeTextQuery {
     readonly #send: Send
     readonly #resolve: (rows: readonly Row[]) => void
     readonly #reject: (error: unknown) => void
-    readonly #rows: Row[] = [] // `rows` is an option of the class below
+    #rows: Row[] = [] // `rows` is an option of the class below
     readonly #budget: ByteBudget | undefined
     #preceding = 0
     #isSettled = false
@@ -61,9 +68,11 @@ export function textQueries(Query: typeof pg.Query): MakeTextQuery {
 
     handleRowDescription(): void {}
 
-    handleDataRow(message: { readonly length: number; readonly fields: Row }): void {
+    handleDataRow(message: DataRows | DataRow): void {
       if (this.#preceding > 0 || this.#isSettled) return
-      this.#rows.push(message.fields)
+      const rows = 'rows' in message ? message.rows : [message.fields]
+      if (this.#rows.length === 0) this.#rows = rows
+      else for (const row of rows) this.#rows.push(row)
       if (this.#budget !== undefined && !this.#budget.take(message.length)) this.#refuse(this.#budget)
     }
 
