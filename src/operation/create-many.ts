@@ -1,6 +1,7 @@
 import type { Model } from '../model/model.ts'
 import { type InvalidAttributes, ServiceError } from '../protocol/errors.ts'
 import { isJsonObject, type JsonObject } from '../protocol/json.ts'
+import { boundedReads } from '../storage/byte-budget.ts'
 import { JoinedRecords } from '../storage/joined-records.ts'
 import type { ScopedReads, ScopedTransaction } from '../storage/scoped-store.ts'
 import type { Records } from '../storage/store.ts'
@@ -46,7 +47,7 @@ export const createMany: WriteOperation<CreateManyInput, RecordsResult | JsonRes
   prepare: prepareAll,
 
   run(invocation, prepared, store, services) {
-    const { input, target, origin } = invocation
+    const { input, target, origin, client } = invocation
     const { model } = target
     const { count, populate } = input
     const insert = (records: readonly PreparedRecord[]) => async (transaction: ScopedTransaction) => {
@@ -56,7 +57,9 @@ export const createMany: WriteOperation<CreateManyInput, RecordsResult | JsonRes
       if (count) return countResult(stored.length, true)
       const shown: Records[] = []
       for (const part of stored) shown.push(transaction.reveal ? await transaction.reveal(model, part) : part)
-      return manyResult(model, await embed(new JoinedRecords(shown), populate, transaction), populate, true)
+      const bounded = boundedReads(client, services.limits.maxAnswerBytes)
+      const embedded = await embed(new JoinedRecords(shown), populate, transaction, bounded)
+      return manyResult(model, embedded, populate, true)
     }
     const prepareAgain = () => prepareAll(invocation, store, services)
     return writeCurrent(model, prepared, prepareAgain, (records) =>

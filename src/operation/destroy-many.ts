@@ -39,7 +39,7 @@ export const destroyMany: WriteOperation<SelectedInput, RecordsResult | JsonResu
         async (transaction) => {
           const keys = await confirmKeys(model, selected, where, precondition, transaction)
           if (!(await isDestroyCurrent(model, keys, changes, transaction, services))) return undefined
-          const records = count ? undefined : await readRecords(model, keys, populate, transaction)
+          const records = count ? undefined : await readRecords(invocation, keys, transaction, services)
           if (keys.length > 0) await destroyRecords(originalOf(model), keys, transaction, services, changes)
           return records ? manyResult(model, records, populate) : countResult(keys.length)
         },

@@ -1,7 +1,8 @@
 import { findByPrimaryKey, type Populate, primaryKeyEquals } from '../criteria/criteria.ts'
-import { type Model, originalOf } from '../model/model.ts'
+import { originalOf } from '../model/model.ts'
 import { noSuchRecord } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
+import { boundedReads } from '../storage/byte-budget.ts'
 import type { ScopedReads, ScopedTransaction } from '../storage/scoped-store.ts'
 import type { Records } from '../storage/store.ts'
 import { isDestroyCurrent, prepareDestroy, reachesHooks } from './destroy-changes.ts'
@@ -59,7 +60,7 @@ export const destroy: WriteOperation<DestroyInput, RecordResult, PreparedChanges
               async (transaction) => {
                 await requireVersion(model, id, precondition, transaction)
                 if (!(await isDestroyCurrent(model, [id], changes, transaction, services))) return undefined
-                return destroyReferenced(input, model, transaction, services, changes)
+                return destroyReferenced(invocation, transaction, services, changes)
               },
               { origin, isSerializable: changes.size > 0 },
             ),
@@ -85,15 +86,14 @@ async function prepare(
 
 /** What the answer embeds is read before the references to it are cleared. */
 async function destroyReferenced(
-  { id, populate }: DestroyInput,
-  model: Model,
+  { input: { id, populate }, target: { model }, client }: Invocation<DestroyInput>,
   transaction: ScopedTransaction,
   services: OperationServices,
   changes: PreparedChanges,
 ): Promise<Records> {
   const found = await transaction.find(model, findByPrimaryKey(model, id))
   if (found.length === 0) return found
-  const answer = await embed(found, populate, transaction)
+  const answer = await embed(found, populate, transaction, boundedReads(client, services.limits.maxAnswerBytes))
   await destroyRecords(originalOf(model), [id], transaction, services, changes)
   return answer
 }

@@ -67,12 +67,14 @@ export function fetchOne(
   reads: ScopedReads,
   { limits }: OperationServices,
 ): MaybePromise<RecordResult> {
-  const { id, select } = input
+  const { id, select, populate } = input
+  // A store bounds one record by itself, with less to do.
+  const options = populate.length === 0 ? client : boundedReads(client, limits.maxAnswerBytes)
   const found = reads.findByKey
-    ? reads.findByKey(model, id, select, client)
-    : reads.find(model, findByPrimaryKey(model, id, select), client)
-  if (found instanceof Promise) return found.then((found) => shown(found, input, model, reads, client, limits))
-  return shown(found, input, model, reads, client, limits)
+    ? reads.findByKey(model, id, select, options)
+    : reads.find(model, findByPrimaryKey(model, id, select), options)
+  if (found instanceof Promise) return found.then((found) => shown(found, input, model, reads, options))
+  return shown(found, input, model, reads, options)
 }
 
 function shown(
@@ -80,12 +82,11 @@ function shown(
   { populate, isWhole }: RecordProjection,
   model: Model,
   reads: ScopedReads,
-  client: ReadOptions | undefined,
-  { maxAnswerBytes }: Limits,
+  options: ReadOptions | undefined,
 ): MaybePromise<RecordResult> {
   if (found.length === 0) throw noSuchRecord(model.name)
   const stored = isWhole ? found : undefined
   if (populate.length === 0) return { kind: 'record', model, records: found, populate, stored }
   const complete = (records: Records): RecordResult => ({ kind: 'record', model, records, populate, stored })
-  return andThen(embed(found, populate, reads, boundedReads(client, maxAnswerBytes)), complete)
+  return andThen(embed(found, populate, reads, options), complete)
 }

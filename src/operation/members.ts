@@ -6,7 +6,6 @@ import type { ScopedReads, ScopedStore, ScopedTransaction } from '../storage/sco
 import type { Records } from '../storage/store.ts'
 import { assertDefined } from '../support/assert.ts'
 import type { MaybePromise } from '../support/maybe-promise.ts'
-import { embed } from './embed.ts'
 import { populateWhole, readAnswerPopulate } from './find-input.ts'
 import { areAllPrepared, noChanges, type PreparedChanges, writeCurrent } from './hooks/linked-changes.ts'
 import { type MemberWrite, memberChanges } from './member-changes.ts'
@@ -14,6 +13,7 @@ import type { Invocation, OperationServices, ParameterValues, RecordResult, Targ
 import { prepareMembers } from './prepare-members.ts'
 import { existingKey } from './record-key.ts'
 import { requireVersion } from './version.ts'
+import { embedWritten } from './written-result.ts'
 
 /** What every change of an association needs. */
 export interface MembersInput {
@@ -93,8 +93,9 @@ export async function changeMembers<Prepared extends PreparedChange>(
   )
   const stored = await store.find(model, findByPrimaryKey(model, parent))
   if (stored.length === 0) throw noSuchRecord(model.name)
-  const embedded = await embed(stored, populate, store)
-  const records = member === undefined ? embedded : await withMember(embedded, member, association, store)
+  const records = await embedWritten(stored, invocation, store, services, (embedded) =>
+    member === undefined ? embedded : withMember(embedded, member, association, store),
+  )
   return { kind: 'record', model, records, populate, stored, member }
 }
 

@@ -11,6 +11,7 @@ import {
 import { type Model, originalOf } from '../model/model.ts'
 import { ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
+import { boundedReads } from '../storage/byte-budget.ts'
 import { JoinedRecords } from '../storage/joined-records.ts'
 import { integrity, type ScopedReads, type ScopedTransaction } from '../storage/scoped-store.ts'
 import type { Records } from '../storage/store.ts'
@@ -19,7 +20,14 @@ import { eventLoopTurn } from '../support/event-loop-turn.ts'
 import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
 import { embed } from './embed.ts'
 import { readAnswerPopulate, readCount, readWhere } from './find-input.ts'
-import type { JsonResult, OperationServices, ParameterValues, Precondition, RecordsResult } from './operation.ts'
+import type {
+  Invocation,
+  JsonResult,
+  OperationServices,
+  ParameterValues,
+  Precondition,
+  RecordsResult,
+} from './operation.ts'
 import { count, namesOf, noParameters, omit, populate, transportParameters, where } from './parameters.ts'
 import { requireVersion } from './version.ts'
 
@@ -101,19 +109,19 @@ export async function confirmKeys(
   return confirmed
 }
 
-/** The records with these keys and what is embedded in them. */
+/** The records with these keys, which are written, and what is embedded in them, as far as it may be answered. */
 export async function readRecords(
-  model: Model,
+  { input: { populate }, target: { model }, client }: Invocation<SelectedInput>,
   keys: readonly Json[],
-  embedded: readonly Populate[],
   transaction: ScopedTransaction,
+  { limits: { maxAnswerBytes } }: OperationServices,
 ): Promise<Records> {
   const parts: Records[] = []
   for (const some of chunksOf(keys, readAtOnce)) {
     parts.push(await transaction.find(model, listOf(model, idIn(model, some), some.length, allAttributes(model))))
     if (eventLoopTurn.isUsed) await eventLoopTurn.next()
   }
-  return embed(new JoinedRecords(parts), embedded, transaction)
+  return embed(new JoinedRecords(parts), populate, transaction, boundedReads(client, maxAnswerBytes))
 }
 
 /** Keys of one statement: on a database within the process it runs in one turn of the event loop. */

@@ -63,7 +63,7 @@ export const updateMany: WriteOperation<
         if (!(writes instanceof Map)) await updateAll(keys, writes, transaction, services)
         else for (const key of keys) await updateAll([key], writes.get(key) as PreparedRecord, transaction, services)
         if (count) return countResult(keys.length)
-        return manyResult(model, await readRecords(model, keys, populate, transaction), populate)
+        return manyResult(model, await readRecords(invocation, keys, transaction, services), populate)
       },
       { origin, isSerializable: true },
     )

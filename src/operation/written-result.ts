@@ -3,6 +3,7 @@ import { ServiceError } from '../protocol/errors.ts'
 import { boundedReads } from '../storage/byte-budget.ts'
 import type { ScopedStore } from '../storage/scoped-store.ts'
 import type { Records } from '../storage/store.ts'
+import type { MaybePromise } from '../support/maybe-promise.ts'
 import { embed } from './embed.ts'
 import type { EmptyResult, Invocation, OperationServices, RecordResult } from './operation.ts'
 
@@ -32,17 +33,19 @@ export async function writtenResult(
 
 /**
  * What is written is answered in any case, so that records which are too large for an answer are an error only where they are
- * encoded. Within a transaction, which a read that is given up would end, they are read.
+ * encoded. Not within a transaction, which ends with a read that is given up: there nothing is written.
  */
-async function embedWritten(
+export async function embedWritten(
   stored: Records,
   { input: { populate }, client }: Write,
   store: ScopedStore,
   { limits: { maxAnswerBytes } }: OperationServices,
+  complete: (embedded: Records) => MaybePromise<Records> = (embedded) => embedded,
 ): Promise<Records> {
-  if (store.isWithin) return embed(stored, populate, store)
+  const read = async () => complete(await embed(stored, populate, store, boundedReads(client, maxAnswerBytes)))
+  if (store.isWithin) return read()
   try {
-    return await embed(stored, populate, store, boundedReads(client, maxAnswerBytes))
+    return await read()
   } catch (error) {
     if (!(error instanceof ServiceError) || error.details.limit !== 'maxAnswerBytes') throw error
     const fail = (): never => {

@@ -5,7 +5,7 @@ import type { ReadOptions } from './store.ts'
  * Values may be longer where they are read than in an answer: bytes as hexadecimal digits, the sources of a computed
  * attribute, values beside those that rules mask.
  */
-const readBytesPerAnswerByte = 2
+export const readBytesPerAnswerByte = 2
 
 /**
  * The bytes of values that the reads of one request may return together, so that no more of them are in memory. Characters
@@ -31,9 +31,13 @@ export class ByteBudget {
   }
 
   get exceeded(): DatabaseError {
-    const message = `The values that were read have more than ${readBytesPerAnswerByte} times ${this.#maxAnswerBytes} bytes`
-    return new DatabaseError({ kind: 'large', maxAnswerBytes: this.#maxAnswerBytes }, message)
+    return tooLarge(this.#maxAnswerBytes)
   }
+}
+
+export function tooLarge(maxAnswerBytes: number): DatabaseError {
+  const message = `The values that were read have more than ${readBytesPerAnswerByte} times ${maxAnswerBytes} bytes`
+  return new DatabaseError({ kind: 'large', maxAnswerBytes }, message)
 }
 
 /** The reads for the answer to one client. */
@@ -51,6 +55,10 @@ class ClientReads implements ReadOptions {
     return this.#client.signal
   }
 }
+
+/** What one statement may read: one for a client that shares no budget with others is an answer of its own. */
+export const budgetOf = (options: ReadOptions | undefined, maxAnswerBytes: number): ByteBudget | undefined =>
+  options && (options.budget ?? new ByteBudget(maxAnswerBytes))
 
 /** What is read for an answer is bounded; what the application reads, which has no client, is not. */
 export const boundedReads = (client: ReadOptions | undefined, maxAnswerBytes: number): ReadOptions | undefined =>

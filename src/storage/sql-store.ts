@@ -6,14 +6,13 @@ import type { Json } from '../protocol/json.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import { chunksOf } from '../support/chunks-of.ts'
 import type { MaybePromise } from '../support/maybe-promise.ts'
-import type { AffectedLimits } from './affected.ts'
 import type { SqlChangeLog } from './change-log.ts'
 import type { Driver, Query, Row, Statement } from './driver.ts'
 import { FullDiskReport } from './full-disk-report.ts'
 import { SqlReads } from './sql-reads.ts'
 import { Encoders, SqlRecords } from './sql-records.ts'
 import type { SqlStoredAnswers } from './sql-stored-answers.ts'
-import { fewRows, SqlTransaction } from './sql-transaction.ts'
+import { fewRows, SqlTransaction, type TransactionLimits } from './sql-transaction.ts'
 import type { WriteStatement } from './sql-writes.ts'
 import { maxMatches, StatementCompiler } from './statement-compiler.ts'
 import type {
@@ -41,7 +40,7 @@ export interface SqlStoreParts {
   /** Whether several statements may be on their way at once. */
   readonly overlaps?: boolean
   /** What one transaction may change. */
-  readonly limits: AffectedLimits
+  readonly limits: TransactionLimits
   /** Whether the database itself rejects values of the attribute's column that are not JSON. */
   readonly hasJsonCheck: (attribute: Attribute) => boolean
   readonly answers?: SqlStoredAnswers
@@ -62,7 +61,7 @@ const none: readonly never[] = []
 /** The part of a store that is common to all SQL databases. */
 export class SqlStore extends SqlReads implements Store {
   readonly #driver: Driver
-  readonly #limits: AffectedLimits
+  readonly #limits: TransactionLimits
   readonly #fullDisk: FullDiskReport
   readonly #resyncSequence: SqlStoreParts['resyncSequence']
   readonly #texts: TextReads | undefined

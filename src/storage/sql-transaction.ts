@@ -4,10 +4,12 @@ import type { Assignment } from '../model/assignment.ts'
 import type { Attribute, Model } from '../model/model.ts'
 import type { Json } from '../protocol/json.ts'
 import { assertDefined } from '../support/assert.ts'
+import type { Limits } from '../support/limits.ts'
 import { yieldToEventLoop } from '../support/yield-to-event-loop.ts'
 import { Affected, type AffectedLimits } from './affected.ts'
+import { budgetOf } from './byte-budget.ts'
 import type { Query, Row, Statement } from './driver.ts'
-import { SqlReads } from './sql-reads.ts'
+import { type RowSource, SqlReads } from './sql-reads.ts'
 import type { Encoders } from './sql-records.ts'
 import type { SqlStoredAnswers } from './sql-stored-answers.ts'
 import { maxMatches, type StatementCompiler } from './statement-compiler.ts'
@@ -16,13 +18,15 @@ import type { StoredAnswer } from './stored-answers.ts'
 import { annotateError, type ErrorSubject } from './to-service-error.ts'
 import type { WriteOrigin } from './write-origin.ts'
 
+export type TransactionLimits = AffectedLimits & Pick<Limits, 'maxAnswerBytes'>
+
 export interface SqlTransactionParts {
   readonly query: Query
   readonly compiler: StatementCompiler
   readonly encoders: Encoders
   readonly answers: SqlStoredAnswers | undefined
   /** What the transaction may change. */
-  readonly limits: AffectedLimits
+  readonly limits: TransactionLimits
   readonly origin?: WriteOrigin | undefined
 }
 
@@ -39,7 +43,9 @@ export class SqlTransaction extends SqlReads implements Transaction {
   readonly #affected: Affected
 
   constructor({ query, compiler, encoders, answers, limits, origin }: SqlTransactionParts) {
-    super({ read: ({ text, values }, options) => query(text, values, options), fail: rethrow }, compiler, encoders)
+    const read: RowSource['read'] = ({ text, values }, options) =>
+      query(text, values, options && { budget: budgetOf(options, limits.maxAnswerBytes) })
+    super({ read, fail: rethrow }, compiler, encoders)
     this.#query = query
     this.#affected = new Affected(limits)
     this.#answers = answers

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, test } from 'node:test'
+import { Client } from 'pg'
 import { createService, type Service } from '../../src/index.ts'
 import { databases, type TestDatabase } from '../support/databases.ts'
 
@@ -8,14 +10,33 @@ const models = {
     attributes: { name: { type: 'string' }, text: { type: 'string' }, pets: { collection: 'pet', via: 'owner' } },
   },
   pet: { attributes: { name: { type: 'string' }, text: { type: 'string' }, owner: { model: 'owner' } } },
+  film: { attributes: { text: { type: 'string' }, owner: { model: 'owner' } } },
 } as const
 
 /** Together 75 MB. */
 const petCount = 150
 const bytesOfText = 500_000
 const maxAnswerBytes = 1_500_000
+const pets = '{"pets":{"limit":1000}}'
+const herd = '{"owner":{"populate":{"pets":{"limit":1000}}}}'
 /** What garbage collection and concurrent requests add; all pets at once would be several times as large. */
 const mostGrowth = 50_000_000
+
+/** As another program. */
+async function runSql(url: string, { sqlite, postgres }: { sqlite: string; postgres: string }): Promise<void> {
+  if (!url.startsWith('sqlite:')) {
+    const client = new Client({ connectionString: url })
+    await client.connect()
+    await client.query(postgres).finally(() => client.end())
+    return
+  }
+  const database = new DatabaseSync(url.slice('sqlite:'.length))
+  try {
+    database.exec(sqlite)
+  } finally {
+    database.close()
+  }
+}
 
 for (const database of databases) {
   if (database.name === 'memory') continue
@@ -46,6 +67,11 @@ for (const database of databases) {
       const text = 'x'.repeat(bytesOfText)
       const pets = Array.from({ length: 30 }, (_, index) => ({ name: `Rex ${index}`, text, owner: 1 }))
       for (let count = 0; count < petCount; count += pets.length) assert.equal((await ask('/pet', pets)).status, 201)
+      await ask('/film', { owner: 1 })
+      await runSql(opened.url, {
+        sqlite: 'update film set text = hex(zeroblob(20000000))',
+        postgres: "update film set text = repeat('00', 20000000)",
+      })
     })
     after(async () => {
       await service.close()
@@ -93,6 +119,57 @@ for (const database of databases) {
         assert.ok(growth < mostGrowth, `grew by ${Math.round(growth / 1e6)} MB`)
       })
     }
+
+    for (const [name, path, body] of [
+      ['one record', '/film/1'],
+      ['one record, and what is embedded in it', '/film/1?populate=owner'],
+      ['a page', '/film?where={"owner":1}'],
+      ['a batch', '/batch', [{ method: 'GET', url: '/film/1' }]],
+      [
+        'a batch that writes',
+        '/batch',
+        [
+          { method: 'POST', url: '/owner', body: {} },
+          { method: 'GET', url: '/film/1' },
+        ],
+      ],
+    ] as const) {
+      test(`${name}: a text of another program, longer than any that a client could have sent, is not answered`, async () => {
+        const { answers, growth } = await growthDuring(path, body)
+        for (const { status, text } of answers) {
+          assert.equal(status, 400, text.slice(0, 1_000))
+          assert.match(text, /"limit":"maxAnswerBytes"/)
+        }
+        // PostgreSQL sends the row before its length is known.
+        if (database.name === 'sqlite') assert.ok(growth < mostGrowth, `grew by ${Math.round(growth / 1e6)} MB`)
+      })
+    }
+
+    for (const [name, path, body, method] of [
+      ['new records', `/pet?populate=${herd}`, [{ owner: 1 }]],
+      ['records that a condition matches', `/owner?where={"id":1}&populate=${pets}`, { name: 'Tom' }, 'PATCH'],
+      ['destroyed records', `/owner?where={"id":1}&populate=${pets}`, undefined, 'DELETE'],
+      ['a destroyed record', `/owner/1?populate=${pets}`, undefined, 'DELETE'],
+      ['a batch', '/batch', [{ method: 'PATCH', url: `/owner/1?populate=${pets}`, body: { name: 'Tom' } }]],
+    ] as const) {
+      test(`a write of ${name} that would embed too much: nothing is written`, async () => {
+        const { answers, growth } = await growthDuring(path, body, method)
+        for (const { status, text } of answers) {
+          assert.equal(status, 400, text.slice(0, 1_000))
+          assert.match(text, /"limit":"maxAnswerBytes"/)
+        }
+        assert.ok(growth < mostGrowth, `grew by ${Math.round(growth / 1e6)} MB`)
+        assert.notEqual(JSON.parse((await ask('/owner/1')).text).name, 'Tom')
+        assert.equal((await ask('/pet?limit=1000&where={"text":null}')).text, '[]')
+      })
+    }
+
+    test('a write of members that would embed too much: it is answered with the primary key', async () => {
+      await ask('/owner', { name: 'Eve' })
+      const { answers, growth } = await growthDuring(`/owner/1/pets/1?populate=${pets}`, {}, 'PUT')
+      for (const { status, text } of answers) assert.deepEqual([status, text], [200, '{"id":1}'])
+      assert.ok(growth < mostGrowth, `grew by ${Math.round(growth / 1e6)} MB`)
+    })
 
     test('a write that would embed too much: it is answered with the primary key', async () => {
       const { answers, growth } = await growthDuring(

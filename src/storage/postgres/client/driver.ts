@@ -1,6 +1,6 @@
 import type { Limits } from '../../../support/limits.ts'
 import type { MaybePromise } from '../../../support/maybe-promise.ts'
-import type { ByteBudget } from '../../byte-budget.ts'
+import { type ByteBudget, budgetOf } from '../../byte-budget.ts'
 import {
   DatabaseError,
   type Driver,
@@ -71,6 +71,7 @@ export class PostgresDriver implements Driver {
   readonly #transactions: Pool
   readonly #pools: readonly Pool[]
   readonly #plans: QueryPlans
+  readonly #maxAnswerBytes: number
   readonly #watchdog: ConnectionWatchdog
   readonly #committed: () => void
   readonly #resyncSequence: (fault: UniqueFault) => Promise<boolean>
@@ -79,6 +80,7 @@ export class PostgresDriver implements Driver {
   constructor(parts: DriverParts) {
     const { connect, limits, committed, resyncSequence, watchdogTiming = defaultWatchdogTiming } = parts
     const { statementTimeoutMs, busyTimeoutMs: waitMs } = limits
+    this.#maxAnswerBytes = limits.maxAnswerBytes
     this.#plans = new QueryPlans(parts.onScan ?? (() => {}))
     const connectInTurns: Connect = async (session) => (await connect(session)).readInTurns()
     const pipelined = (count: number, mostMs: number, open: Connect): readonly PipelinedConnection[] => {
@@ -129,7 +131,7 @@ export class PostgresDriver implements Driver {
   /** A statement whose plan is not known yet runs in the pool, where it delays no other. */
   read(statement: Statement, options?: ReadOptions): Promise<readonly Row[]> {
     const { text, values, access } = statement
-    if (access === 'key') return this.#queryOn(this.#keys, text, values)
+    if (access === 'key') return this.#queryOn(this.#keys, text, values, budgetOf(options, this.#maxAnswerBytes))
     const planClass = this.#plans.classOf(text)
     const budget = options?.budget
     if (planClass === 'indexed') return this.#queryOn(this.#indexed, text, values, budget)
@@ -183,7 +185,7 @@ export class PostgresDriver implements Driver {
   snapshot<T>(work: (read: Read) => MaybePromise<T>, options: ReadOptions = {}): Promise<T> {
     return repeated(this.#snapshots, this.#resyncSequence, async (connection, progress) => {
       using _ = this.#cancelOnAbort(connection, options)
-      return await readSnapshot(connection, work, progress)
+      return await readSnapshot(connection, work, progress, this.#maxAnswerBytes)
     })
   }
 

@@ -1,4 +1,5 @@
 import type { MaybePromise } from '../../../support/maybe-promise.ts'
+import { budgetOf } from '../../byte-budget.ts'
 import type { DatabaseError, DatabaseErrorKind, Query, Read, Row, TransactionOptions } from '../../driver.ts'
 import { isConflict, isLarge, isLost, isStale } from '../errors.ts'
 import type { Connection } from './connection.ts'
@@ -95,12 +96,13 @@ export async function readSnapshot<T>(
   connection: Connection,
   work: (read: Read) => MaybePromise<T>,
   progress: Progress,
+  maxAnswerBytes: number,
 ): Promise<T> {
   const run = recordingFailures(connection, progress)
   run(beginReadOnly).catch(() => {}) // recorded, and thrown below
   try {
     const result = await work(({ text, values }, options) =>
-      run({ text, values, how: 'kept', budget: options?.budget }),
+      run({ text, values, how: 'kept', budget: budgetOf(options, maxAnswerBytes) }),
     )
     if (progress.failures[0] !== undefined) throw progress.failures[0]
     run(commit).catch((failure) => connection.destroy(failure))

@@ -1,7 +1,8 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { Lru } from '../../../support/lru.ts'
-import type { ByteBudget } from '../../byte-budget.ts'
+import { type ByteBudget, readBytesPerAnswerByte, tooLarge } from '../../byte-budget.ts'
 import type { Row } from '../../driver.ts'
+import type { ReadOptions } from '../../store.ts'
 import { isOutOfRange, isTooBig } from '../errors.ts'
 
 /** Preparing takes four times as long as running; the least recently used statements beyond this number are prepared again. */
@@ -71,6 +72,35 @@ export class Connection implements Disposable {
     }
   }
 
+  /**
+   * A lookup by key. Of what a client reads the bytes are bounded, and a value that is too long is not read.
+   */
+  readKey(
+    text: string,
+    values: readonly unknown[],
+    options: ReadOptions | undefined,
+    maxAnswerBytes: number,
+  ): readonly Row[] {
+    if (options === undefined || options.budget) return this.read(text, values, options?.budget)
+    const maxBytes = maxAnswerBytes * readBytesPerAnswerByte
+    const length = lengthOf(maxBytes)
+    if (this.#length !== length) this.#limitLength(length)
+    const statement = this.#statements.get(text) ?? this.#prepare(text)
+    try {
+      const rows = statement.all(...(values as SQLInputValue[])) as unknown as readonly Row[]
+      let bytes = 0
+      for (const row of rows)
+        for (const value of row) if (typeof value === 'string' || value instanceof Uint8Array) bytes += value.length
+      if (bytes > maxBytes) throw tooLarge(maxAnswerBytes)
+      return rows
+    } catch (error) {
+      if (isTooBig(error)) throw tooLarge(maxAnswerBytes)
+      if (!isOutOfRange(error) || this.#big.has(text)) throw error
+      this.#readBig(text, statement)
+      return this.readKey(text, values, options, maxAnswerBytes)
+    }
+  }
+
   #spend(budget: ByteBudget, text: string, values: readonly unknown[]): readonly Row[] {
     try {
       const { rows, bytes } = this.readWithin(text, values, budget.left)
@@ -91,10 +121,11 @@ export class Connection implements Disposable {
       const rows = this.#large.get(text) ? undefined : this.#readShort(statement, values)
       if (rows) return measured(rows, maxBytes)
       this.#large.set(text, true)
-      this.#limitLength(maxLength)
+      this.#limitLength(longest(values, lengthOf(maxBytes)))
       return step(statement, values, maxBytes)
     } catch (error) {
       if (error instanceof RowsTooLarge) throw error
+      if (isTooBig(error)) throw new RowsTooLarge()
       // A statement that has failed while it was stepped fails once more when it begins again.
       const again = this.#prepare(text)
       if (!isOutOfRange(error) || this.#big.has(text)) throw error
@@ -106,11 +137,7 @@ export class Connection implements Disposable {
   /** Undefined where not all values are short. */
   #readShort(statement: StatementSync, values: readonly unknown[]): readonly Row[] | undefined {
     if (!this.#limits) return undefined
-    let length = shortBytes
-    for (const value of values) {
-      if (typeof value === 'string' && value.length * 3 > length) length = value.length * 3
-    }
-    this.#limitLength(length)
+    this.#limitLength(longest(values, shortBytes))
     try {
       return statement.all(...(values as SQLInputValue[])) as unknown as readonly Row[]
     } catch (error) {
@@ -154,6 +181,18 @@ export class Connection implements Disposable {
   [Symbol.dispose](): void {
     if (this.#database.isOpen) this.#database.close()
   }
+}
+
+/** SQLite knows the length of a value before it is read: in bytes of UTF-8, of which a character has three at most. */
+const lengthOf = (characters: number): number => Math.min(Math.max(characters * 3, fewBytes), maxLength)
+
+/** Values that are bound must not be longer either. */
+function longest(values: readonly unknown[], length: number): number {
+  let most = length
+  for (const value of values) {
+    if (typeof value === 'string' && value.length * 3 > most) most = value.length * 3
+  }
+  return most
 }
 
 function step(statement: StatementSync, values: readonly unknown[], maxBytes: number): MeasuredRows {

@@ -52,7 +52,7 @@ export class SqliteDriver implements Driver {
     guard.install(this.#writing)
     this.#connections = inMemory ? undefined : new ReadConnections(path, guard)
     this.#reading = this.#connections?.take() ?? this.#writing
-    this.#reader = new EventLoopReader(this.#reading, guard, limits.maxBlockMs, onScan)
+    this.#reader = new EventLoopReader(this.#reading, guard, limits, onScan)
     this.#processes = inMemory ? undefined : new ReaderPool(path, limits)
     this.#checkpoints = inMemory ? undefined : new CheckpointThread(path)
     const checkpointer = this.#checkpoints && new WalCheckpointer(path, this.#checkpoints)
@@ -83,23 +83,25 @@ export class SqliteDriver implements Driver {
 
   readonly query: Query = (text, values) => this.#readKey(text, values)
 
-  #readKey(text: string, values: readonly unknown[]): MaybePromise<readonly Row[]> {
+  #readKey(text: string, values: readonly unknown[], options?: ReadOptions): MaybePromise<readonly Row[]> {
     const reading = this.#reading
-    if (reading === this.#writing && this.#mustQueue) return this.#readQueued((reader) => reader.query(text, values))
+    const { maxAnswerBytes } = this.#limits
+    if (reading === this.#writing && this.#mustQueue)
+      return this.#readQueued(() => reading.readKey(text, values, options, maxAnswerBytes))
     try {
-      return reading.read(text, values)
+      return reading.readKey(text, values, options, maxAnswerBytes)
     } catch (error) {
       throw sqliteError(error)
     }
   }
 
   read(statement: Statement, options?: ReadOptions): MaybePromise<readonly Row[]> {
-    if (statement.access === 'key') return this.#readKey(statement.text, statement.values)
+    if (statement.access === 'key') return this.#readKey(statement.text, statement.values, options)
     const processes = this.#processes
     if (!processes) return this.#readInMemory(statement, options)
     if (eventLoopTurn.isUsed) return eventLoopTurn.next().then(() => this.read(statement, options))
     try {
-      return this.#reader.read(statement, this.#reading, options?.budget)
+      return this.#reader.read(statement, this.#reading, options)
     } catch (error) {
       if (error instanceof NeedsReader) return processes.run(statement, options)
       throw sqliteError(error)
@@ -108,7 +110,7 @@ export class SqliteDriver implements Driver {
 
   /** A statement as reads run it on this thread: it throws where it must not. */
   readHere(statement: Statement, connection: Connection, options?: ReadOptions): readonly Row[] {
-    return this.#reader.read(statement, connection, options?.budget)
+    return this.#reader.read(statement, connection, options)
   }
 
   #readInMemory(statement: Statement, options?: ReadOptions): MaybePromise<readonly Row[]> {
@@ -173,8 +175,7 @@ export class SqliteDriver implements Driver {
   }
 
   #readFair(statement: Statement, connection: Connection, options?: ReadOptions): MaybePromise<readonly Row[]> {
-    if (statement.access === 'key' || !eventLoopTurn.isUsed)
-      return this.#reader.read(statement, connection, options?.budget)
+    if (statement.access === 'key' || !eventLoopTurn.isUsed) return this.#reader.read(statement, connection, options)
     return eventLoopTurn.next().then(() => this.#readFair(statement, connection, options))
   }
 

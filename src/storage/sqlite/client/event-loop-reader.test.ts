@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { defaultLimits } from '../../../support/limits.ts'
 import { Connection } from './connection.ts'
 import { EventLoopReader, NeedsReader } from './event-loop-reader.ts'
 import { RowGuard } from './row-guard.ts'
@@ -23,7 +24,7 @@ async function runsOnEventLoop(work: () => number, runs: number): Promise<number
   const guard = new RowGuard()
   guard.install(connection)
   connection.define('work', work)
-  const reader = new EventLoopReader(connection, guard, 1000, () => {})
+  const reader = new EventLoopReader(connection, guard, { ...defaultLimits, maxBlockMs: 1000 }, () => {})
   let count = 0
   for (let run = 0; run < runs; run++) {
     await nextTurn()

@@ -1,7 +1,9 @@
 import { eventLoopTurn } from '../../../support/event-loop-turn.ts'
+import type { Limits } from '../../../support/limits.ts'
 import { Lru } from '../../../support/lru.ts'
 import type { ByteBudget } from '../../byte-budget.ts'
 import { DatabaseError, type Row, type Scan, type Statement } from '../../driver.ts'
+import type { ReadOptions } from '../../store.ts'
 import type { Connection } from './connection.ts'
 import { QueryPlans } from './query-plans.ts'
 import { BudgetExceeded, type RowGuard } from './row-guard.ts'
@@ -24,31 +26,27 @@ export class EventLoopReader {
   readonly #connection: Connection
   readonly #guard: RowGuard
   readonly #plans: QueryPlans
-  readonly #maxBlockMs: number
+  readonly #limits: Limits
   /** The statements whose last run was slow. */
   readonly #suspects = new Lru<string, boolean>(keptSuspects)
 
-  constructor(connection: Connection, guard: RowGuard, maxBlockMs: number, onScan: (scan: Scan) => void) {
+  constructor(connection: Connection, guard: RowGuard, limits: Limits, onScan: (scan: Scan) => void) {
     this.#connection = connection
     this.#guard = guard
     this.#plans = new QueryPlans(connection, onScan)
-    this.#maxBlockMs = maxBlockMs
-  }
-
-  query(text: string, values: readonly unknown[]): readonly Row[] {
-    return this.#connection.read(text, values)
+    this.#limits = limits
   }
 
   /** Throws NeedsReader for a scan, and for a statement that exceeds what is left of this turn of the event loop. */
-  read(statement: Statement, connection: Connection, budget?: ByteBudget): readonly Row[] {
+  read(statement: Statement, connection: Connection, options?: ReadOptions): readonly Row[] {
     const { text, values, access } = statement
-    if (access === 'key') return connection.read(text, values)
+    if (access === 'key') return connection.readKey(text, values, options, this.#limits.maxAnswerBytes)
     const begin = performance.now()
     const beginCpuMs = this.#suspects.get(text) ? cpuMs() : undefined
-    const budgetMs = this.#maxBlockMs - eventLoopTurn.usedMs
+    const budgetMs = this.#limits.maxBlockMs - eventLoopTurn.usedMs
     try {
       if (budgetMs < leastMs || this.#plans.classOf(statement) === 'scan') throw new NeedsReader()
-      const rows = this.#guard.limit(budgetMs, () => connection.read(text, values, budget))
+      const rows = this.#guard.limit(budgetMs, () => connection.read(text, values, options?.budget))
       if (performance.now() - begin > slowMs) this.#wasSlow(statement, beginCpuMs, slowMs)
       else if (beginCpuMs !== undefined) this.#suspects.set(text, false)
       return rows

@@ -1,5 +1,6 @@
 import type { Limits } from '../../../support/limits.ts'
 import type { MaybePromise } from '../../../support/maybe-promise.ts'
+import { budgetOf } from '../../byte-budget.ts'
 import { DatabaseError, type Read, type Row, type Statement } from '../../driver.ts'
 import type { ReadOptions } from '../../store.ts'
 import { abortedRead, ReaderProcess } from './reader-process.ts'
@@ -7,6 +8,8 @@ import { abortedRead, ReaderProcess } from './reader-process.ts'
 /** An idle reader process is ended after this time. */
 const idleMs = 30_000
 const maxWaiting = 1_000
+
+type ReaderLimits = Pick<Limits, 'maxScans' | 'statementTimeoutMs' | 'busyTimeoutMs' | 'maxAnswerBytes'>
 
 interface Waiting {
   readonly resolve: (reader: ReaderProcess) => void
@@ -16,14 +19,14 @@ interface Waiting {
 /** The reader processes of one file, started when they are needed. A read waits while all of them are in use. */
 export class ReaderPool {
   readonly #path: string
-  readonly #limits: Pick<Limits, 'maxScans' | 'statementTimeoutMs' | 'busyTimeoutMs'>
+  readonly #limits: ReaderLimits
   readonly #used = new Set<ReaderProcess>()
   readonly #waiting = new Set<Waiting>()
   #idle: { readonly reader: ReaderProcess; readonly sinceMs: number }[] = []
   #sweep: NodeJS.Timeout | undefined
   #isClosed = false
 
-  constructor(path: string, limits: Pick<Limits, 'maxScans' | 'statementTimeoutMs' | 'busyTimeoutMs'>) {
+  constructor(path: string, limits: ReaderLimits) {
     this.#path = path
     this.#limits = limits
   }
@@ -38,7 +41,10 @@ export class ReaderPool {
       await reader.run('begin', [], options)
       try {
         return await work(({ text, values }, read) =>
-          reader.run(text, values, { signal: options?.signal, budget: read?.budget }),
+          reader.run(text, values, {
+            signal: options?.signal,
+            budget: budgetOf(read, this.#limits.maxAnswerBytes),
+          }),
         )
       } finally {
         if (reader.isUsable) await reader.run('rollback', [])
