@@ -57,6 +57,11 @@ export class JoinedRecords implements Records {
     return this.#parts.flatMap((part) => part.decode())
   }
 
+  decodeAt(index: number): JsonObject {
+    const at = this.#partOf(index)
+    return (this.#parts[at] as Records).decodeAt(index - (this.#starts[at] as number))
+  }
+
   embed(members: readonly Embedded[]): Records {
     return new JoinedRecords(
       this.#parts.map((part, at) => {

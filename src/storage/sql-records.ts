@@ -113,11 +113,13 @@ export class SqlRecords implements Records {
   }
 
   decode(): readonly JsonObject[] {
-    return this.#rows.map((row, index) => {
-      const record = this.#encoder.decode(row)
-      if (this.#members.length === 0) return record
-      return { ...record, ...Object.fromEntries(this.#members.map((member) => [member.name, member.decode(index)])) }
-    })
+    return this.#rows.map((_, index) => this.decodeAt(index))
+  }
+
+  decodeAt(index: number): JsonObject {
+    const record = this.#encoder.decode(this.#rows[index] as Row)
+    if (this.#members.length === 0) return record
+    return { ...record, ...Object.fromEntries(this.#members.map((member) => [member.name, member.decode(index)])) }
   }
 
   embed(members: readonly Embedded[]): Records {

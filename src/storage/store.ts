@@ -23,6 +23,8 @@ export interface Records {
   /** The number of these records and of those that are embedded in them. */
   readonly size: number
   decode(): readonly JsonObject[]
+  /** One of the records as an object. */
+  decodeAt(index: number): JsonObject
   /** The same records with more members. A member replaces an attribute or an earlier member of its name. */
   embed(members: readonly Embedded[]): Records
   /** The sort values of the last record, as the database returned them; undefined when no page follows. */

@@ -16,6 +16,7 @@ const recordsOf = (texts: readonly string[], { ms = 0, size = texts.length } = {
   next: undefined,
   values: () => [],
   decode: () => [],
+  decodeAt: () => assert.fail(),
   embed: (_: readonly Embedded[]) => assert.fail(),
   encodeAt(index) {
     compute(ms)

@@ -9,7 +9,6 @@ import type { FindInput } from '../../operation/find-input.ts'
 import { list } from '../../operation/list.ts'
 import type { OperationServices } from '../../operation/operation.ts'
 import type { RecordId } from '../../protocol/change.ts'
-import type { JsonObject } from '../../protocol/json.ts'
 import { sortValuesOf } from '../../realtime/queries/local-rows.ts'
 import type { LocalQuery, QueryPlan, QueryResult } from '../../realtime/queries/query-plan.ts'
 import type { Records, Snapshot } from '../../storage/store.ts'
@@ -69,19 +68,16 @@ function localQueryOf({ criteria: asked, populate, count }: FindInput, criteria:
 type Rows = Pick<QueryResult, 'rows' | 'textAt'>
 
 function localRows(records: Records, { primaryKey }: Model, local: LocalQuery): MaybePromise<Rows> {
-  const found = records.decode()
+  const ids = records.values(primaryKey) as readonly RecordId[]
   const texts: string[] = []
   const rows: Rows['rows'][number][] = []
-  const add = (record: JsonObject): void => {
+  const add = (id: RecordId, index: number): void => {
+    const record = records.decodeAt(index)
     const text = local.textOf(record)
     texts.push(text)
-    rows.push({
-      id: record[primaryKey.name] as RecordId,
-      digest: local.digestOf(text),
-      sort: sortValuesOf(record, local),
-    })
+    rows.push({ id, digest: local.digestOf(text), sort: sortValuesOf(record, local) })
   }
-  return andThen(forEachInTurns(found, add), () => ({ rows, textAt: (index) => texts[index] as string }))
+  return andThen(forEachInTurns(ids, add), () => ({ rows, textAt: (index) => texts[index] as string }))
 }
 
 function encodedRows(records: Records, { primaryKey }: Model, maxBytes: number): MaybePromise<Rows> {

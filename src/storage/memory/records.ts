@@ -31,7 +31,7 @@ export class MemoryRecords implements Records {
   }
 
   encodeAt(index: number, maxBytes?: number): string {
-    const text = JSON.stringify(this.#decodeAt(index))
+    const text = JSON.stringify(this.#recordAt(index))
     requireLength(text, maxBytes)
     return text
   }
@@ -45,7 +45,11 @@ export class MemoryRecords implements Records {
   }
 
   decode(): readonly JsonObject[] {
-    return this.#rows.map((_, index) => structuredClone(this.#decodeAt(index)))
+    return this.#rows.map((_, index) => this.decodeAt(index))
+  }
+
+  decodeAt(index: number): JsonObject {
+    return structuredClone(this.#recordAt(index))
   }
 
   embed(members: readonly Embedded[]): Records {
@@ -55,7 +59,7 @@ export class MemoryRecords implements Records {
     ])
   }
 
-  #decodeAt(index: number): JsonObject {
+  #recordAt(index: number): JsonObject {
     const row = this.#rows[index] as JsonObject
     const shown = this.#selection.map(({ name }) => [name, row[name] as Json])
     return Object.fromEntries([...shown, ...this.#members.map((member) => [member.name, member.decode(index)])])
