@@ -1,5 +1,5 @@
 import type { RecordId } from './change.ts'
-import type { JsonObject } from './json.ts'
+import type { EncodedJson, JsonObject } from './json.ts'
 import type { Requester } from './requester.ts'
 
 /** A change as subscribers receive it. Payloads are flat rows; an association is an id. */
@@ -73,10 +73,10 @@ export interface Peer {
   /** False: its queue is full and `reset` was sent. An event is never dropped silently. */
   send(event: SubscriptionEvent): boolean
   /**
-   * Sends a message of this name with one argument, given as JSON text. Undefined: it was sent; a promise resolves when
+   * Sends a message of this name with one argument. Undefined: it was sent; a promise resolves when
    * further messages may be sent; false: the connection is closed. Absent where a peer cannot receive messages.
    */
-  message?(name: string, argument: string): Promise<void> | undefined | false
+  message?(name: string, argument: EncodedJson): Promise<void> | undefined | false
   /** Tells the client that events may be missing and that it must read its records again. */
   reset(): void
 }

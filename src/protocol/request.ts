@@ -55,6 +55,8 @@ export interface ServiceResponse {
 export interface Streamed extends AsyncIterable<string | Uint8Array> {
   /** Present on streams without an end: sends the position at which to resume, and ends the stream. */
   stop?(): void
+  /** The characters of what was begun with the last piece and has not been given yet: they wait for the client as well. */
+  readonly unsentLength?: number
 }
 
 /** A response that is sent again and again. Its headers as a transport sends them are made once. */

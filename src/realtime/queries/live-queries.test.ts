@@ -53,7 +53,8 @@ class TestLog {
       return {
         position: this.head(),
         rows: this.changes.map(({ id }) => ({ id: id as number, digest: '' })),
-        textAt: (index) => JSON.stringify(this.changes[index]?.after),
+        texts: this.changes.map(({ after }) => JSON.stringify(after)),
+        length: 0,
         total: undefined,
         hasMore: false,
       }

@@ -114,7 +114,7 @@ export class LiveQuery {
     this.isRunning = false
     this.#start = this.#starts.at(position)
     if (this.#local && !this.#local.reset(rows, hasMore)) this.#local = undefined
-    this.#send(position, rows, (index) => result.textAt(index), total)
+    this.#send(position, rows, (index) => result.texts[index] as string, total)
     // One that receives its rows may leave, and others with it.
     for (const subscriber of this.#served) {
       this.#served.delete(subscriber)

@@ -9,7 +9,10 @@ import type { HeldRow } from './row-difference.ts'
 export interface QueryResult {
   readonly position: Position
   readonly rows: readonly HeldRow[]
-  textAt(index: number): string
+  /** The rows as JSON text. */
+  readonly texts: readonly string[]
+  /** The length of all texts. */
+  readonly length: number
   /** How many there are on all pages, when that was asked for. */
   readonly total: number | undefined
   /** Further rows may follow after the last one. */

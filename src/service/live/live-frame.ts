@@ -14,38 +14,45 @@ export interface LiveFrame {
   operations?: readonly string[]
   /** Further members as JSON text, each with a comma before it. */
   readonly body?: string
+  /** All rows. Frames about one result share their texts, which are joined as they are sent. */
+  readonly result?: QueryResult
 }
 
 /** The data of a frame as JSON text. */
-export function encodeFrame({ query, position, operations, body = '' }: LiveFrame): string {
-  const members =
-    (query === undefined ? '' : `,"query":${JSON.stringify(query)}`) +
-    (position === undefined ? '' : `,"position":${JSON.stringify(position)}`) +
-    (operations === undefined ? '' : `,"operations":${JSON.stringify(operations)}`) +
-    body
-  return `{${members.slice(1)}}`
+export const encodeFrame = (frame: LiveFrame): string =>
+  frame.result ? [...framePieces(frame, frame.result)].join('') : `{${membersOf(frame).slice(1)}}`
+
+/** The same text in pieces. `first`: further members before the others. */
+export function* framePieces(frame: LiveFrame, result: QueryResult, first = ''): Generator<string> {
+  yield `{${`${first}${membersOf(frame)},"rows":[`.slice(1)}`
+  for (const [index, text] of result.texts.entries()) yield index === 0 ? text : `,${text}`
+  yield `]${totalOf(result)}}`
 }
+
+const membersOf = ({ query, position, operations, body = '' }: LiveFrame): string =>
+  (query === undefined ? '' : `,"query":${JSON.stringify(query)}`) +
+  (position === undefined ? '' : `,"position":${JSON.stringify(position)}`) +
+  (operations === undefined ? '' : `,"operations":${JSON.stringify(operations)}`) +
+  body
 
 /** About as many characters as the frame is sent with. */
-export const sizeOfFrame = ({ query = '', position = '', operations = [], body = '' }: LiveFrame): number =>
-  80 + query.length + 2 * position.length + operations.length * 25 + body.length
+export const sizeOfFrame = ({ query = '', position = '', operations = [], body = '', result }: LiveFrame): number =>
+  80 + query.length + 2 * position.length + operations.length * 25 + body.length + (result?.length ?? 0)
 
 /** `key`: the name of the primary key, by which a client tells rows apart. */
-export const rowsFrame = (query: string, result: QueryResult, key: string): LiveFrame => {
-  const texts = result.rows.map((_, index) => result.textAt(index))
-  return {
-    event: 'rows',
-    query,
-    position: result.position,
-    body: `,"key":${JSON.stringify(key)},"rows":[${texts.join()}]${totalOf(result)}`,
-  }
-}
+export const rowsFrame = (query: string, result: QueryResult, key: string): LiveFrame => ({
+  event: 'rows',
+  query,
+  position: result.position,
+  body: `,"key":${JSON.stringify(key)}`,
+  result,
+})
 
 /** What a client that held other rows needs. */
 export const resumedFrame = (query: string, result: QueryResult, difference: RowDifference | undefined): LiveFrame => {
   const { position, rows } = result
   if (!difference && result.total === undefined) return { event: 'current', query, position }
-  const body = difference ? encodeDifference(difference, rows, (index) => result.textAt(index)) : ''
+  const body = difference ? encodeDifference(difference, rows, (index) => result.texts[index] as string) : ''
   return { event: 'diff', query, position, body: body + totalOf(result) }
 }
 

@@ -1,9 +1,12 @@
 import type { Peer } from '../../protocol/event.ts'
+import { EncodedJson } from '../../protocol/json.ts'
 import type { ServiceRequest, ServiceResponse, Streamed } from '../../protocol/request.ts'
 import { cancellable } from '../../support/cancellable.ts'
+import type { MaybePromise } from '../../support/maybe-promise.ts'
 import type { Authorization } from '../dispatch/authorize.ts'
+import { encodeInParts } from '../dispatch/encode-records.ts'
 import { retryMs, streamHeaders } from './event-stream-format.ts'
-import { encodeFrame, type LiveFrame } from './live-frame.ts'
+import { encodeFrame, framePieces, type LiveFrame } from './live-frame.ts'
 import type { LiveStream } from './live-stream.ts'
 import type { LiveStreams } from './live-streams.ts'
 
@@ -31,16 +34,42 @@ export async function liveResponse(
   return { status: 200, headers: streamHeaders, stream: streamed(stream) }
 }
 
-const streamed = (stream: LiveStream): Streamed => ({
-  ...cancellable(piecesOf(stream), () => stream.end()),
-  stop: () => stream.stop(),
-})
+function streamed(stream: LiveStream): Streamed {
+  /** Of a frame that is sent in pieces. */
+  let unsent = 0
+  const pieces = piecesOf(stream, (length) => {
+    unsent = length
+  })
+  return {
+    ...cancellable(pieces, () => stream.end()),
+    stop: () => stream.stop(),
+    get unsentLength() {
+      return unsent
+    },
+  }
+}
 
-async function* piecesOf(stream: LiveStream): AsyncGenerator<string, undefined, undefined> {
+async function* piecesOf(
+  stream: LiveStream,
+  onUnsent: (length: number) => void,
+): AsyncGenerator<string, undefined, undefined> {
   let piece = `retry: ${retryMs}\n`
   try {
     for (let frame = await stream.take(); frame; frame = await stream.take()) {
-      piece += sentEvent(frame)
+      if (frame.result) {
+        let unsent = frame.result.length
+        piece += eventBegin(frame)
+        for (const part of framePieces(frame, frame.result)) {
+          piece += part
+          unsent -= part.length
+          if (piece.length < maxPieceLength) continue
+          onUnsent(Math.max(unsent, 0))
+          yield piece
+          piece = ''
+        }
+        onUnsent(0)
+        piece += '\n\n'
+      } else piece += sentEvent(frame)
       if (stream.hasFrames && piece.length < maxPieceLength) continue
       yield piece
       piece = ''
@@ -51,11 +80,11 @@ async function* piecesOf(stream: LiveStream): AsyncGenerator<string, undefined, 
   }
 }
 
-function sentEvent(frame: LiveFrame): string {
-  if (frame.event === 'heartbeat') return ':\n\n'
-  const id = frame.position === undefined ? '' : `id: ${frame.position}\n`
-  return `event: ${frame.event}\n${id}data: ${encodeFrame(frame)}\n\n`
-}
+const sentEvent = (frame: LiveFrame): string =>
+  frame.event === 'heartbeat' ? ':\n\n' : `${eventBegin(frame)}${encodeFrame(frame)}\n\n`
+
+const eventBegin = ({ event, position }: LiveFrame): string =>
+  `event: ${event}\n${position === undefined ? '' : `id: ${position}\n`}data: `
 
 /** Each message waits until the client has read those before it. */
 async function relay(stream: LiveStream, peer: Peer, signal: AbortSignal | undefined): Promise<void> {
@@ -65,8 +94,8 @@ async function relay(stream: LiveStream, peer: Peer, signal: AbortSignal | undef
   try {
     for (let frame = await stream.take(); frame; frame = await stream.take()) {
       if (frame.event === 'heartbeat') continue
-      const text = encodeFrame(frame)
-      const sent = peer.message?.(messageName, `{"event":"${frame.event}"${text === '{}' ? '' : ','}${text.slice(1)}`)
+      const message = messageOf(frame)
+      const sent = peer.message?.(messageName, message instanceof Promise ? await message : message)
       if (sent === false) break
       await sent
     }
@@ -74,4 +103,12 @@ async function relay(stream: LiveStream, peer: Peer, signal: AbortSignal | undef
     signal?.removeEventListener('abort', end)
     end()
   }
+}
+
+/** Rows are encoded in parts, between which others run. */
+function messageOf(frame: LiveFrame): MaybePromise<EncodedJson> {
+  const event = `,"event":"${frame.event}"`
+  if (frame.result) return encodeInParts(framePieces(frame, frame.result, event), Number.POSITIVE_INFINITY)
+  const text = encodeFrame(frame)
+  return new EncodedJson(`{${event.slice(1)}${text === '{}' ? '' : ','}${text.slice(1)}`)
 }

@@ -64,7 +64,7 @@ describe('the rows of a query are made in parts, between which others run', () =
       t.after(() => clearInterval(timer))
       const result = await plan.run()
       assert.deepEqual(
-        result.rows.map((row, index) => [row.id, JSON.parse(result.textAt(index))]),
+        result.rows.map((row, index) => [row.id, JSON.parse(result.texts[index] as string)]),
         rows.map((row) => [row.id, row]),
       )
       assert.ok(turns >= 3, `${turns} turns of the event loop`)

@@ -11,6 +11,7 @@ import type { OperationServices } from '../../operation/operation.ts'
 import type { RecordId } from '../../protocol/change.ts'
 import { sortValuesOf } from '../../realtime/queries/local-rows.ts'
 import type { LocalQuery, QueryPlan, QueryResult } from '../../realtime/queries/query-plan.ts'
+import type { HeldRow } from '../../realtime/queries/row-difference.ts'
 import type { Records, Snapshot } from '../../storage/store.ts'
 import { forEachInTurns } from '../../support/event-loop-turn.ts'
 import { andThen, type MaybePromise } from '../../support/maybe-promise.ts'
@@ -65,31 +66,35 @@ function localQueryOf({ criteria: asked, populate, count }: FindInput, criteria:
   }
 }
 
-type Rows = Pick<QueryResult, 'rows' | 'textAt'>
+type Rows = Pick<QueryResult, 'rows' | 'texts' | 'length'>
+type Row = Pick<HeldRow, 'sort'> & { readonly text: string }
 
-function localRows(records: Records, { primaryKey }: Model, local: LocalQuery): MaybePromise<Rows> {
-  const ids = records.values(primaryKey) as readonly RecordId[]
-  const texts: string[] = []
-  const rows: Rows['rows'][number][] = []
-  const add = (id: RecordId, index: number): void => {
+const localRows = (records: Records, model: Model, local: LocalQuery): MaybePromise<Rows> =>
+  rowsOf(records, model, local.digestOf, (index) => {
     const record = records.decodeAt(index)
-    const text = local.textOf(record)
-    texts.push(text)
-    rows.push({ id, digest: local.digestOf(text), sort: sortValuesOf(record, local) })
-  }
-  return andThen(forEachInTurns(ids, add), () => ({ rows, textAt: (index) => texts[index] as string }))
-}
+    return { text: local.textOf(record), sort: sortValuesOf(record, local) }
+  })
 
-function encodedRows(records: Records, { primaryKey }: Model, maxBytes: number): MaybePromise<Rows> {
+const encodedRows = (records: Records, model: Model, maxBytes: number): MaybePromise<Rows> =>
+  rowsOf(records, model, digestOf, (index) => ({ text: records.encodeAt(index, maxBytes) }))
+
+function rowsOf(
+  records: Records,
+  { primaryKey }: Model,
+  digestOf: (text: string) => string,
+  rowAt: (index: number) => Row,
+): MaybePromise<Rows> {
   const ids = records.values(primaryKey) as readonly RecordId[]
   const texts: string[] = []
-  const rows: Rows['rows'][number][] = []
+  const rows: HeldRow[] = []
+  let length = 0
   const add = (id: RecordId, index: number): void => {
-    const text = records.encodeAt(index, maxBytes)
+    const { text, ...rest } = rowAt(index)
     texts.push(text)
-    rows.push({ id, digest: digestOf(text) })
+    rows.push({ id, digest: digestOf(text), ...rest })
+    length += text.length
   }
-  return andThen(forEachInTurns(ids, add), () => ({ rows, textAt: (index) => texts[index] as string }))
+  return andThen(forEachInTurns(ids, add), () => ({ rows, texts, length }))
 }
 
 const digestOf = (text: string): string => hash('sha1', text, 'base64url').slice(0, 20)

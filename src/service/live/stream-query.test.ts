@@ -4,7 +4,13 @@ import type { QueryPlan, QueryResult } from '../../realtime/queries/query-plan.t
 import { StreamQuery } from './stream-query.ts'
 
 const plan = { model: { primaryKey: { name: 'id' } } } as unknown as QueryPlan
-const result = { position: 'p', rows: [{ id: 1 }], total: undefined, textAt: () => '{}' } as unknown as QueryResult
+const result = {
+  position: 'p',
+  rows: [{ id: 1 }],
+  total: undefined,
+  texts: ['{}'],
+  length: 2,
+} as unknown as QueryResult
 
 for (const event of ['reset', 'rows'])
   test(`a query whose frames are dropped when "${event}" is added goes on to need its rows`, () => {

@@ -77,7 +77,7 @@ async function send(
       const { done, value } = await chunks.next()
       if (res.destroyed) return
       if (done) break
-      if (!res.write(value)) await guard.drained(res.writableLength)
+      if (!res.write(value)) await guard.drained(res.writableLength + (stream.unsentLength ?? 0))
       if (eventLoopTurn.isUsed) await eventLoopTurn.next()
     }
     res.end()

@@ -1,3 +1,4 @@
+import type { EncodedJson } from '../../protocol/json.ts'
 import type { Limits } from '../../support/limits.ts'
 import type { Observe } from '../../support/observation.ts'
 import type { WaitingBytes } from '../../support/waiting-bytes.ts'
@@ -68,3 +69,11 @@ export const closeCodes = {
 
 /** Memory used by a small packet in addition to its bytes. */
 export const packetOverhead = 100
+
+/** Sends a text in a packet; where it is in parts, without joining them. */
+export function replyWith(session: EngineSession, argument: EncodedJson, packetOf: (text: string) => string): void {
+  if (argument.parts) {
+    const [before = '', after = ''] = packetOf('\n').split('\n')
+    session.replyInParts([Buffer.from(before), ...argument.parts, Buffer.from(after)])
+  } else session.reply(packetOf(argument.encoded))
+}

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { errorResponse } from '../../protocol/error-response.ts'
 import type { Mirror, Peer, SubscriptionEvent } from '../../protocol/event.ts'
-import type { JsonObject } from '../../protocol/json.ts'
+import { EncodedJson, type JsonObject } from '../../protocol/json.ts'
 import type { Handshake, LiveService, ServiceRequest, ServiceResponse } from '../../protocol/request.ts'
 import { type Requester, remainingMs } from '../../protocol/requester.ts'
 import type { Clock } from '../../support/clock.ts'
@@ -11,7 +11,7 @@ import type { Observe } from '../../support/observation.ts'
 import { observeRequest } from '../observe-request.ts'
 import { DeferredEvents } from './deferred-events.ts'
 import { encodeInParts, encodeMalformed, encodeResponse, tooManyRequests } from './encode-response.ts'
-import { closeCodes, type EngineSession, packetOverhead, type SessionListener } from './engine-session.ts'
+import { closeCodes, type EngineSession, packetOverhead, replyWith, type SessionListener } from './engine-session.ts'
 import * as packets from './packet.ts'
 import { RequestQueue } from './request-queue.ts'
 import { MalformedMessage, readRequest } from './sails-request.ts'
@@ -111,9 +111,9 @@ export class SocketClient implements Peer, SessionListener {
   }
 
   /** Its sender waits until it was read, so that it does not count as queued. */
-  message(name: string, argument: string): Promise<void> | undefined | false {
+  message(name: string, argument: EncodedJson): Promise<void> | undefined | false {
     if (!this.#session.isOpen) return false
-    this.#session.reply(packets.eventPacket(name, argument))
+    replyWith(this.#session, argument, (text) => packets.eventPacket(name, text))
     if (!this.#session.needsDrain) return undefined
     this.#drained ??= Promise.withResolvers()
     return this.#drained.promise
@@ -248,11 +248,8 @@ export class SocketClient implements Peer, SessionListener {
 
   #reply({ ack }: packets.Event, response: ServiceResponse): void {
     if (ack === undefined) return
-    const parts = encodeInParts(response)
-    if (parts) {
-      const [before = '', after = ''] = packets.ackPacket(ack, '\n').split('\n')
-      this.#session.replyInParts([Buffer.from(before), ...parts, Buffer.from(after)])
-    } else this.#session.reply(packets.ackPacket(ack, encodeResponse(response)))
+    const encoded = new EncodedJson(encodeInParts(response) ?? encodeResponse(response))
+    replyWith(this.#session, encoded, (text) => packets.ackPacket(ack, text))
   }
 
   #reportMalformed({ ack }: packets.Event, error: MalformedMessage): void {
