@@ -16,6 +16,7 @@ import {
   type Model,
   originalOf,
 } from '../model/model.ts'
+import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
 
 /** What a requester may read: the input of everything in this file. */
 export interface ReadAccess {
@@ -84,9 +85,15 @@ export function guardCondition(condition: Condition, access: ReadAccess): Condit
   }
 }
 
-/** The association with the target itself instead of a view of it. */
-export const originalAssociation = (association: Association): Association =>
-  association.target.original ? { ...association, target: association.target.original } : association
+const originals = new WeakMap<Association, Association>()
+
+/** The association with the target itself instead of a view of it, always the same object: what is compiled is found by it. */
+export function originalAssociation(association: Association): Association {
+  const { original } = association.target
+  return original
+    ? getOrInsertComputed(originals, association, () => ({ ...association, target: original }))
+    : association
+}
 
 /** Only records that the requester may read are related, and only by keys that it may read. */
 function guardRelated(named: Association, inner: Condition, access: ReadAccess): Condition {

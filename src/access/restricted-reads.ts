@@ -67,8 +67,22 @@ export class RestrictedReads<Unscoped extends Reads = Reads> implements Reads {
     options?: ReadOptions,
   ): MaybePromise<Grouped> {
     const original = originalAssociation(association)
-    const guarded = guardOnce(original, criteria, this.access, (access) => guardMembers(criteria, original, access))
-    return this.unscoped.related(original, keys, guarded, options)
+    return this.unscoped.related(original, keys, this.#guardMembers(original, criteria), options)
+  }
+
+  relatedTexts(
+    association: Association,
+    keys: readonly Json[],
+    criteria: Criteria,
+    options?: ReadOptions,
+  ): MaybePromise<readonly string[] | undefined> {
+    if (!this.unscoped.relatedTexts) return undefined
+    const original = originalAssociation(association)
+    return this.unscoped.relatedTexts(original, keys, this.#guardMembers(original, criteria), options)
+  }
+
+  #guardMembers(association: Association, criteria: Criteria): Criteria {
+    return guardOnce(association, criteria, this.access, (access) => guardMembers(criteria, association, access))
   }
 
   reveal(model: Model, records: Records): MaybePromise<Records> {

@@ -58,16 +58,33 @@ function memberOf(
   // Many records may point to the same one, and some to none.
   const keys: Json[] = [...new Set(values)].filter((value) => value !== null)
   const groups = new Map(keys.map((key, index) => [key, index]))
-  return andThen(related(keys, association, criteria, reads, client), ({ records: others, ends }) => {
-    return andThen(embed(others, populate, reads, client), (complete) => {
-      const groupOf = (index: number) => groups.get(values[index] as Json) ?? -1
-      const grouped = { records: complete, ends }
-      return association.kind === 'belongsTo'
-        ? one(association.name, grouped, groupOf)
-        : many(association.name, grouped, groupOf)
+  const groupOf = (index: number) => groups.get(values[index] as Json) ?? -1
+  const read = (): MaybePromise<Embedded> =>
+    andThen(related(keys, association, criteria, reads, client), ({ records: others, ends }) => {
+      return andThen(embed(others, populate, reads, client), (complete) => {
+        const grouped = { records: complete, ends }
+        return association.kind === 'belongsTo'
+          ? one(association.name, grouped, groupOf)
+          : many(association.name, grouped, groupOf)
+      })
     })
-  })
+  // Code of the application gets objects; a client gets texts.
+  if (!client || populate.length > 0 || !mayHaveTexts(keys, criteria)) return read()
+  return andThen(reads.relatedTexts?.(association, keys, criteria, client), (texts) =>
+    texts ? encoded(association.name, texts, groupOf) : read(),
+  )
 }
+
+/** So few that they are read at once, and none is too many. */
+const mayHaveTexts = (keys: readonly Json[], { limit, maxRows = Number.POSITIVE_INFINITY }: Criteria): boolean =>
+  keys.length > 0 && keys.length * limit < Math.min(rowsAtOnce, maxRows)
+
+const encoded = (name: string, texts: readonly string[], groupOf: (index: number) => number): Embedded => ({
+  name,
+  encode: (index) => texts[groupOf(index)] ?? 'null',
+  decode: (index) => JSON.parse(texts[groupOf(index)] ?? 'null'),
+  size: texts.length,
+})
 
 /** Rows that one statement may return: they are read, or taken over from another process, in one turn of the event loop. */
 const rowsAtOnce = 5_000

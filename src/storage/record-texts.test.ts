@@ -39,6 +39,41 @@ test('a changed record is dropped from the texts of every selection of its table
   ])
 })
 
+test('a list is dropped with the record that it is embedded in, and a record in it has a text of its own', () => {
+  const all = new RecordTexts(20_000)
+  const pets = textsOf(all, 'pet')
+  const [ofOwner, ofCity] = ['owner', 'city'].map((via) => all.of({}, 'pet', via) as TextsOfSelection)
+  for (const texts of [pets, ofOwner, ofCity]) if (texts) for (const key of [1, 2]) all.set(texts, key, `${key}`)
+  assert.deepEqual([...all.vias], [['pet', ['owner', 'city']]])
+  all.dropList('pet', 'owner', 1)
+  all.drop('pet', 2)
+  const kept = [pets, ofOwner, ofCity].map((texts) => texts && [all.get(texts, 1), all.get(texts, 2)])
+  assert.deepEqual(kept, [
+    ['1', undefined],
+    [undefined, '2'],
+    ['1', '2'],
+  ])
+})
+
+test('all lists of a table are dropped when a record takes a key that may be in one of them', () => {
+  const all = new RecordTexts(20_000)
+  const lists = all.of({}, 'pet', 'owner') as TextsOfSelection
+  const filled = () => {
+    all.set(lists, 1, '[]')
+    lists.greatest = 7
+  }
+  filled()
+  all.dropListsWith('pet', 8)
+  all.dropListsWith('owner', 7)
+  assert.equal(all.get(lists, 1), '[]')
+  all.dropListsWith('pet', 7)
+  assert.equal(all.get(lists, 1), undefined)
+  assert.equal(all.bytes, 0)
+  filled()
+  all.dropListsWith('pet', Number.NaN)
+  assert.equal(all.get(lists, 1), undefined)
+})
+
 test('nothing is left of what was cleared, and what was read before is not kept', () => {
   const all = new RecordTexts(20_000)
   const pets = textsOf(all, 'pet')

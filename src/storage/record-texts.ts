@@ -1,5 +1,4 @@
 import type { Row } from './driver.ts'
-import type { Encoder } from './encoder.ts'
 
 /** Selections whose texts are kept at once: each takes a step for every change of a record. */
 const maxSelections = 100
@@ -10,12 +9,13 @@ const overheadBytes = 64
 
 /**
  * Encoded texts of records, by encoder and key. An encoder belongs to one selection of one model, so that requesters share the
- * texts of the attributes that they may read. A text is of the state that was last counted, or of a later one: counting the
- * changes since then drops it if its record is among them, and after that every text is current.
+ * texts of the attributes that they may read. Lists of embedded records are kept in the same way, by the key of the record that
+ * they are embedded in. A text is of the state that was last counted, or of a later one: counting the changes since then drops
+ * it if its record is among them, and after that every text is current.
  */
 export class RecordTexts {
   readonly #halfBytes: number
-  readonly #all = new Map<Encoder, TextsOfSelection>()
+  readonly #all = new Map<object, TextsOfSelection>()
   #usedBytes = 0
   #unusedBytes = 0
   /** Moves whenever changes are counted. What was read before may be kept only while it has not moved. */
@@ -31,12 +31,24 @@ export class RecordTexts {
   }
 
   /** Undefined: texts of too many selections are kept. */
-  of(encoder: Encoder, table: string): TextsOfSelection | undefined {
-    const known = this.#all.get(encoder)
+  of(selection: object, table: string, via?: string): TextsOfSelection | undefined {
+    const known = this.#all.get(selection)
     if (known || this.#all.size >= maxSelections) return known
-    const texts: TextsOfSelection = { encoder, table, used: new Map(), unused: new Map() }
-    this.#all.set(encoder, texts)
+    const texts = { selection, table, via, used: new Map(), unused: new Map(), greatest: Number.NEGATIVE_INFINITY }
+    this.#all.set(selection, texts)
     return texts
+  }
+
+  /** The columns by which lists of records are kept, of each table. */
+  get vias(): ReadonlyMap<string, readonly string[]> {
+    const vias = new Map<string, string[]>()
+    for (const { table, via } of this.#all.values()) {
+      if (via === undefined) continue
+      const columns = vias.get(table)
+      if (!columns) vias.set(table, [via])
+      else if (!columns.includes(via)) columns.push(via)
+    }
+    return vias
   }
 
   get(texts: TextsOfSelection, key: number): string | undefined {
@@ -73,7 +85,7 @@ export class RecordTexts {
     const bytes = bytesOf(text)
     if (bytes > (2 * this.#halfBytes) / largestPart) return
     if (this.#usedBytes + bytes > this.#halfBytes) this.#dropUnused()
-    if (this.#all.get(texts.encoder) !== texts) return
+    if (this.#all.get(texts.selection) !== texts) return
     this.#remove(texts, key)
     texts.used.set(key, text)
     this.#usedBytes += bytes
@@ -81,7 +93,19 @@ export class RecordTexts {
 
   /** The record has changed. */
   drop(table: string, key: number): void {
-    for (const texts of this.#all.values()) if (texts.table === table) this.#remove(texts, key)
+    for (const texts of this.#all.values())
+      if (texts.table === table && texts.via === undefined) this.#remove(texts, key)
+  }
+
+  /** A record has come into the list of this key, has left it, or has changed in it. */
+  dropList(table: string, via: string, key: number): void {
+    for (const texts of this.#all.values()) if (texts.table === table && texts.via === via) this.#remove(texts, key)
+  }
+
+  /** A record has this key now. It may have replaced another one, of which nothing is known. */
+  dropListsWith(table: string, key: number): void {
+    for (const texts of this.#all.values())
+      if (texts.table === table && texts.via !== undefined && !(key > texts.greatest)) this.#empty(texts)
   }
 
   /** All records may have changed. */
@@ -90,6 +114,14 @@ export class RecordTexts {
     this.#usedBytes = 0
     this.#unusedBytes = 0
     this.state++
+  }
+
+  #empty(texts: TextsOfSelection): void {
+    for (const text of texts.used.values()) this.#usedBytes -= bytesOf(text)
+    for (const text of texts.unused.values()) this.#unusedBytes -= bytesOf(text)
+    texts.used.clear()
+    texts.unused.clear()
+    texts.greatest = Number.NEGATIVE_INFINITY
   }
 
   #remove({ used, unused }: TextsOfSelection, key: number): void {
@@ -102,8 +134,8 @@ export class RecordTexts {
 
   /** What was not used since the last time is dropped at once, which costs less than an order of use. */
   #dropUnused(): void {
-    for (const [encoder, texts] of this.#all) {
-      if (texts.used.size === 0) this.#all.delete(encoder)
+    for (const [selection, texts] of this.#all) {
+      if (texts.used.size === 0) this.#all.delete(selection)
       texts.unused = texts.used
       texts.used = new Map()
     }
@@ -112,10 +144,15 @@ export class RecordTexts {
   }
 }
 
-/** The texts of one encoder, by key. */
+/** The texts of one selection, by key. */
 export interface TextsOfSelection {
-  readonly encoder: Encoder
+  /** An encoder, or what stands for the lists of one association. */
+  readonly selection: object
   readonly table: string
+  /** Of lists: the column that refers to the record which a list is embedded in. */
+  readonly via: string | undefined
+  /** The greatest key of a record in a list. */
+  greatest: number
   /** Since unused ones were dropped. */
   used: Map<number, string>
   unused: Map<number, string>

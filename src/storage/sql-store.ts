@@ -1,6 +1,6 @@
 import type { Condition, Criteria } from '../criteria/criteria.ts'
 import type { Assignment } from '../model/assignment.ts'
-import type { Attribute, Model } from '../model/model.ts'
+import type { Association, Attribute, Model } from '../model/model.ts'
 import { ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
 import type { Dialect } from '../sql/dialect.ts'
@@ -8,6 +8,7 @@ import { chunksOf } from '../support/chunks-of.ts'
 import type { MaybePromise } from '../support/maybe-promise.ts'
 import type { SqlChangeLog } from './change-log.ts'
 import type { Driver, Query, Row, Statement } from './driver.ts'
+import { EmbeddedTexts } from './embedded-texts.ts'
 import { FullDiskReport } from './full-disk-report.ts'
 import { SqlReads } from './sql-reads.ts'
 import { Encoders, SqlRecords } from './sql-records.ts'
@@ -26,7 +27,8 @@ import type {
   WriteContext,
 } from './store.ts'
 import type { TableVersions } from './table-versions.ts'
-import { TextReads, type TextSource } from './text-reads.ts'
+import { TextReads } from './text-reads.ts'
+import type { TextSource } from './text-source.ts'
 import { TimeLimit } from './time-limit.ts'
 import { annotateError, type ErrorSubject, toServiceError } from './to-service-error.ts'
 import { setOperation } from './write-origin.ts'
@@ -65,6 +67,7 @@ export class SqlStore extends SqlReads implements Store {
   readonly #fullDisk: FullDiskReport
   readonly #resyncSequence: SqlStoreParts['resyncSequence']
   readonly #texts: TextReads | undefined
+  readonly #embedded: EmbeddedTexts | undefined
   readonly changes: SqlChangeLog
   readonly overlaps: boolean | undefined
   readonly answers: SqlStoredAnswers | undefined
@@ -92,6 +95,7 @@ export class SqlStore extends SqlReads implements Store {
     this.secret = parts.secret
     this.keepsTexts = parts.texts !== undefined
     this.#texts = parts.texts && new TextReads(parts.texts, this.compiler, this.encoders)
+    this.#embedded = parts.texts && new EmbeddedTexts(parts.texts, this.compiler, this.encoders)
   }
 
   override find(
@@ -104,6 +108,15 @@ export class SqlStore extends SqlReads implements Store {
     const execute = (statement: Statement, result: (rows: readonly Row[]) => Records) =>
       this.execute(statement, model, options, result)
     return this.#texts.find(model, criteria, members, options, execute) ?? super.find(model, criteria, options)
+  }
+
+  relatedTexts(
+    association: Association,
+    keys: readonly Json[],
+    criteria: Criteria,
+    options?: ReadOptions,
+  ): MaybePromise<readonly string[] | undefined> {
+    return this.#embedded?.read(association, keys, criteria, options)
   }
 
   async matching(

@@ -119,6 +119,16 @@ export interface Reads {
     criteria: Criteria,
     options?: ReadOptions,
   ): MaybePromise<Grouped>
+  /**
+   * As `related`, for records that are encoded and nothing else: for each key the text of the list, or of the record of a
+   * to-one association, or `null`. Undefined: `related` is to be called.
+   */
+  relatedTexts?(
+    association: Association,
+    keys: readonly Json[],
+    criteria: Criteria,
+    options?: ReadOptions,
+  ): MaybePromise<readonly string[] | undefined>
 }
 
 export interface Writes {

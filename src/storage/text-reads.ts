@@ -9,27 +9,17 @@ import { Lru } from '../support/lru.ts'
 import type { MaybePromise } from '../support/maybe-promise.ts'
 import type { CurrentRead, Row, Statement } from './driver.ts'
 import type { Encoder } from './encoder.ts'
+import { KnownShare } from './known-share.ts'
 import { isMasked } from './masked-source.ts'
 import type { RecordTexts, TextsOfSelection } from './record-texts.ts'
 import { type Encoders, pageOf, type RecordEncoders } from './sql-records.ts'
 import type { FindStatement, StatementCompiler } from './statement-compiler.ts'
 import type { ReadOptions, Records } from './store.ts'
+import { flat, type TextSource } from './text-source.ts'
 
 const keptStatements = 1000
 /** Keys are selected first where so many of the records of a statement were known: otherwise one statement takes less time. */
 const mostKnown = 0.75
-/** Where fewer are known, the texts of one page in so many are kept: pages that share no records cost little more. */
-const sample = 16
-const fewKnown = 0.25
-
-/** Reads the current state of the database, and knows which records have changed since their texts were kept. */
-export interface TextSource {
-  readonly texts: RecordTexts
-  /** Reads in one step, in the state up to which changes are counted. Undefined: not now, or not in this process. */
-  readCurrent<T>(work: (read: CurrentRead) => T): T | undefined
-  /** Whether changes of single records of the table are known by this key. */
-  knowsRecords(table: string, keyColumn: string): boolean
-}
 
 type Execute = (statement: Statement, result: (rows: readonly Row[]) => Records) => MaybePromise<Records>
 
@@ -45,13 +35,6 @@ interface Keys {
   readonly byKey: Criteria
 }
 
-/** Of the records of one statement. */
-interface Known {
-  /** Of those of its last pages, the part that had texts. */
-  share: number
-  pages: number
-}
-
 /**
  * Pages of records that are encoded and nothing else. Where the texts of most of them are kept, a page is a statement that selects
  * keys, and one for the records without a text; both read one state of the database.
@@ -60,7 +43,7 @@ export class TextReads {
   readonly #source: TextSource
   readonly #compiler: StatementCompiler
   readonly #encoders: Encoders
-  readonly #known = new Lru<string, Known>(keptStatements)
+  readonly #known = new Lru<string, KnownShare>(keptStatements)
   readonly #keys = new WeakMap<Selection, Keys | 'none'>()
   readonly #keyCriteria = new WeakMap<Criteria, Criteria>()
 
@@ -87,7 +70,7 @@ export class TextReads {
     const encoder = members.length === 0 ? this.#encoders.of(select) : this.#encoders.without(select, members)
     const byKeys = () => this.#byKeys(model, criteria, keys, encoder, known, options)
     const whole = () => this.#whole(criteria, statement, encoder, keys, known, execute)
-    if (known.share <= mostKnown) return whole()
+    if (known.value <= mostKnown) return whole()
     // Every read but a lookup waits for a turn with time left.
     return eventLoopTurn.isUsed ? eventLoopTurn.next().then(() => byKeys() ?? whole()) : (byKeys() ?? whole())
   }
@@ -98,10 +81,10 @@ export class TextReads {
     statement: FindStatement,
     encoder: Encoder,
     keys: Keys,
-    known: Known,
+    known: KnownShare,
     execute: Execute,
   ): MaybePromise<Records> {
-    if (known.share < fewKnown && known.pages++ > 1 && known.pages % sample !== 0)
+    if (!known.isWorthKeeping())
       return execute(statement, (rows) => pageOf(rows, criteria, statement.columns, this.#encoders))
     const { texts } = this.#source
     const { state } = texts
@@ -110,8 +93,13 @@ export class TextReads {
       const kept = texts.state === state ? texts.of(encoder, keys.table) : undefined
       if (!kept) return pageOf(rows, criteria, statement.columns, this.#encoders)
       // What another process reads, or a later turn, is not read by keys.
-      if (!isLater) learn(known, rows.length, texts.count(kept, rows, keys.at))
-      return pageOf(rows, criteria, statement.columns, keepingEncoders(this.#encoders, texts, kept, keys.at, state))
+      if (!isLater) known.learn(rows.length, texts.count(kept, rows, keys.at))
+      return pageOf(
+        rows,
+        criteria,
+        statement.columns,
+        keepingEncoders(this.#encoders, texts, kept, encoder, keys.at, state),
+      )
     })
     isLater = true
     return result
@@ -122,7 +110,7 @@ export class TextReads {
     criteria: Criteria,
     keys: Keys,
     encoder: Encoder,
-    known: Known,
+    known: KnownShare,
     options: ReadOptions | undefined,
   ): Records | undefined {
     const { texts } = this.#source
@@ -134,11 +122,11 @@ export class TextReads {
       const rows = reading(statement)
       const length = Math.min(rows.length, criteria.limit)
       const missing = texts.append(kept, rows, length)
-      if (missing.length > 0 && !this.#readMissing(missing, rows, model, keys, kept, reading)) return undefined
-      learn(known, length, length - missing.length)
+      if (missing.length > 0 && !this.#readMissing(missing, rows, model, keys, kept, encoder, reading)) return undefined
+      known.learn(length, length - missing.length)
       return pageOf(rows, criteria, statement.columns, keys.encoders)
     })
-    if (!page) known.share = 0
+    if (!page) known.forget()
     return page
   }
 
@@ -149,12 +137,13 @@ export class TextReads {
     model: Model,
     { at, byKey }: Keys,
     kept: TextsOfSelection,
+    encoder: Encoder,
     read: CurrentRead,
   ): boolean {
     const ids = places.map((place) => rows[place]?.[0] as Json)
     const found = new Map<unknown, string>()
     for (const row of read(this.#compiler.find(model, new FilledCriteria(byKey, [ids])))) {
-      const text = flat(kept.encoder.encodeOpen(row))
+      const text = flat(encoder.encodeOpen(row))
       this.#source.texts.set(kept, row[at] as number, text)
       found.set(row[at], text)
     }
@@ -204,10 +193,10 @@ export class TextReads {
     }
   }
 
-  #knownOf(text: string): Known {
+  #knownOf(text: string): KnownShare {
     let known = this.#known.get(text)
     if (!known) {
-      known = { share: 0, pages: 0 }
+      known = new KnownShare()
       this.#known.set(text, known)
     }
     return known
@@ -216,10 +205,6 @@ export class TextReads {
 
 /** More than a page has. */
 const maxRows = 1_000_000
-
-function learn(known: Known, length: number, withText: number): void {
-  if (length > 0) known.share += (withText / length - known.share) / 4
-}
 
 /** Of rows that end with the text of the record. */
 function encodersOfTexts(dialect: Encoders['dialect'], stored: Selection): RecordEncoders {
@@ -236,10 +221,10 @@ function keepingEncoders(
   { dialect }: Encoders,
   texts: RecordTexts,
   kept: TextsOfSelection,
+  encoder: Encoder,
   at: number,
   state: number,
 ): RecordEncoders {
-  const { encoder } = kept
   const keeping: Encoder = {
     ...encoder,
     encodeOpen(row) {
@@ -251,10 +236,4 @@ function keepingEncoders(
     },
   }
   return { dialect, of: () => keeping, without: () => keeping }
-}
-
-/** The same text in one piece: as it was joined, it keeps each part of it in memory. */
-function flat(text: string): string {
-  text.charCodeAt(0)
-  return text
 }

@@ -59,8 +59,14 @@ function plantIn(fault: (typeof faults)[number], known: Map<string, string | und
         return ofPage.call(this, { ...page, ids: [] })
       } satisfies typeof ofPage)
     case 'records that come and go are forgotten':
-      return mock.method(RecordVersions.prototype, 'count', function (this: RecordVersions, table, id, _verb, before) {
-        count.call(this, table, id, 'updated', before ?? /\d+/.exec(id as string)?.[0])
+      return mock.method(RecordVersions.prototype, 'count', function (
+        this: RecordVersions,
+        table,
+        id,
+        _,
+        ...[before, referred]
+      ) {
+        count.call(this, table, id, 'updated', before ?? /\d+/.exec(id as string)?.[0], referred)
       } satisfies typeof count)
     case 'writes of other programs are not seen':
       return mock.method(SqliteTableVersions.prototype, 'of', function (this: SqliteTableVersions, tables, record) {

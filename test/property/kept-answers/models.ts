@@ -31,9 +31,12 @@ const models = {
       owner: { model: 'owner' },
       fans: { collection: 'owner', via: 'likes' },
       visits: { collection: 'visit', via: 'pet' },
+      toys: { collection: 'toy', via: 'pet' },
     },
     access: 'public',
   },
+  /** Texts of their lists are kept: nothing of them is computed, masked or referred to. */
+  toy: { attributes: { ...timeless, name: { type: 'string' }, pet: { model: 'pet' } }, access: 'public' },
   visit: {
     attributes: {
       ...timeless,
@@ -70,6 +73,10 @@ export const questions = [
   '/pet?populate=false&where={"age":{">":2}}',
   '/owner?where={"pets":{"visits":{"note":"a"}}}&populate=false',
   '/visit?limit=9',
+  '/toy?limit=9',
+  '/toy?populate={"pet":{"select":["name"]}}&sort=name',
+  '/pet?populate={"toys":{"limit":1}}',
+  '/pet?populate={"toys":{"select":["name"]},"visits":{"select":["note","pet"],"limit":2}}',
   '/city/1',
   '/chip/1',
   '/chip/2',
@@ -123,11 +130,12 @@ export async function told(service: OpenService, request: ServiceRequest): Promi
 }
 
 export async function fill({ records }: OpenService): Promise<void> {
-  const { city, owner, pet, visit, mark } = Object.fromEntries(records) as Any
+  const { city, owner, pet, visit, toy, mark } = Object.fromEntries(records) as Any
   await mark.create({ name: 'begin' })
   for (const name of ['a', 'b', 'c']) await city.create({ name })
   for (let index = 0; index < 4; index++) await owner.create({ name: 'abcd'[index], city: 1 + (index % 3) })
   for (let index = 0; index < 6; index++)
     await pet.create({ name: 'abc'[index % 3], age: index, owner: 1 + (index % 4), fans: [1 + (index % 3)] })
+  for (let index = 0; index < 6; index++) await toy.create({ name: 'abc'[index % 3], pet: 1 + (index % 3) })
   for (let index = 0; index < 6; index++) await visit.create({ note: 'ab'[index % 2], pet: 1 + index })
 }

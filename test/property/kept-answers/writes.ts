@@ -23,6 +23,8 @@ const byService = {
   'add a fan': ({ pet }: Any, { id, other }: Write) => pet.add(id, 'fans', other),
   'remove a fan': ({ pet }: Any, { id, other }: Write) => pet.remove(id, 'fans', other),
   'note a visit': ({ visit }: Any, { id, name }: Write) => visit.update(id, { note: name, pet: id }),
+  'give a toy': ({ toy }: Any, { id, other, name }: Write) => toy.update(id, { name, pet: other }),
+  'take a toy': ({ toy }: Any, { id }: Write) => toy.update(id, { pet: null }),
   'create a visit': ({ visit }: Any, { id, name }: Write) => visit.create({ note: name, pet: id }),
 } as const
 type ServiceWrite = keyof typeof byService
@@ -32,6 +34,13 @@ const bySql = {
   'SQL on owners': ({ id, other }: Write) => `update owner set city = ${1 + (id % 3)} where id = ${other}`,
   'SQL on cities': ({ id, name }: Write) => `update city set name = '${name}' where id = ${1 + (id % 3)}`,
   'SQL on visits': ({ id, name }: Write) => `update visit set note = '${name}' where id = ${id}`,
+  'SQL on toys': ({ id, other }: Write) => `update toy set pet = ${other} where id = ${id}`,
+  'a toy that replaces another': ({ id, other, name }: Write) =>
+    `insert or replace into toy (id, name, pet) values (${id}, '${name}', ${other})`,
+  'a toy that takes the key of another': ({ id, other }: Write) =>
+    `begin; update or replace toy set id = ${id} where id = ${other}; insert or ignore into toy (id, name) values (${other}, 'z'); commit`,
+  'a toy that comes and one that goes': ({ id, other, name }: Write) =>
+    `begin; delete from toy where id = ${id}; insert into toy (name, pet) values ('${name}', ${other}); commit`,
   'SQL on two tables': ({ id, name }: Write) =>
     `begin; update pet set age = ${id}; update visit set note = '${name}'; commit`,
   'SQL on many rows': ({ name }: Write) =>

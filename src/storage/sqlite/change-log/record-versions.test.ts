@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { RecordTexts, type TextsOfSelection } from '../../record-texts.ts'
 import { Connection } from '../client/connection.ts'
 import { RecordVersions } from './record-versions.ts'
 
-function opened(schema: string): RecordVersions {
+function opened(schema: string, texts?: RecordTexts): RecordVersions {
   using reading = new Connection(':memory:', { readOnly: false })
   reading.exec(schema)
-  const versions = new RecordVersions()
+  const versions = new RecordVersions(texts)
   versions.readSchema(reading)
   return versions
 }
@@ -55,4 +56,31 @@ for (const [name, change, isChanged] of changes)
     const before = versions.of(pet)
     change(versions)
     assert.equal(versions.of(pet) !== before, isChanged)
+  })
+
+/** A row of the log, with what it refers to before and after, and the owners whose lists of pets are as they were. */
+const referring: readonly (readonly [name: string, count: Parameters<RecordVersions['count']>, kept: number[]])[] = [
+  ['an update', ['pet', '[1]', 'updated', 1, '[1,1]'], [2, 3]],
+  ['an update that moves it', ['pet', '[1]', 'updated', 1, '[1,2]'], [3]],
+  ['a record that refers to nothing', ['pet', '[1]', 'updated', 1, '[null,null]'], [1, 2, 3]],
+  ['a record that comes', ['pet', '[10]', 'created', null, '[null,2]'], [1, 3]],
+  ['a record that may replace another', ['pet', '[9]', 'created', null, '[null,2]'], []],
+  ['a record that goes', ['pet', '[1]', 'destroyed', null, '[3,null]'], [1, 2]],
+  ['a key that may be that of another', ['pet', '[9]', 'updated', 10, '[1,1]'], []],
+  ['a key that none had', ['pet', '[11]', 'updated', 10, '[1,1]'], [2, 3]],
+  ['a reference that is a text', ['pet', '[1]', 'updated', 1, '["1",1]'], []],
+]
+for (const [name, counted, kept] of referring)
+  test(`lists and ${name}`, () => {
+    const texts = new RecordTexts(20_000)
+    const versions = opened('create table pet (id integer primary key, owner integer)', texts)
+    const selection = {}
+    const lists = texts.of(selection, 'pet', 'owner') as TextsOfSelection
+    for (const owner of [1, 2, 3]) texts.set(lists, owner, '[]')
+    lists.greatest = 9
+    assert.match(versions.columns, /json_extract\(before, '\$\."owner"'\)/)
+    versions.count(...counted)
+    const now = texts.of(selection, 'pet', 'owner') as TextsOfSelection
+    const found = [1, 2, 3].filter((owner) => texts.get(now, owner) !== undefined)
+    assert.deepEqual(found, kept)
   })

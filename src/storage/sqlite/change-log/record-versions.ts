@@ -21,6 +21,8 @@ export class RecordVersions {
   /** The column of the key, by table. */
   #keys: ReadonlyMap<string, string> = new Map()
   #keyBefore = 'null'
+  /** The columns by which lists of records are kept, as they were last selected. */
+  #vias: ReadonlyMap<string, readonly string[]> = new Map()
 
   /** `texts`: those of changed records are dropped. */
   constructor(texts?: RecordTexts) {
@@ -38,10 +40,19 @@ export class RecordVersions {
 
   /** Selects what `count` needs of a row of the log. */
   get columns(): string {
-    return `id, verb, case verb when 'updated' then ${this.#keyBefore} end`
+    return `id, verb, case verb when 'updated' then ${this.#keyBefore} end, ${this.#referred}`
   }
 
-  count(table: string, id: unknown, verb: unknown, keyBefore: unknown): void {
+  /** What the row referred to before and after, by the columns of `#vias`. */
+  get #referred(): string {
+    this.#vias = this.#texts?.vias ?? this.#vias
+    const cases = [...this.#vias].map(
+      ([table, columns]) => `when '${table}' then json_array(${columns.flatMap(beforeAndAfter).join()})`,
+    )
+    return cases.length === 0 ? 'null' : `case model ${cases.join(' ')} end`
+  }
+
+  count(table: string, id: unknown, verb: unknown, keyBefore: unknown, referred?: unknown): void {
     if (!this.#keys.has(table)) return
     const key = /^\[(-?\d+)\]$/.exec(id as string)?.[1]
     if (key === undefined || (verb === 'updated' && keyBefore === null)) {
@@ -52,6 +63,8 @@ export class RecordVersions {
     const isMoved = verb === 'updated' && String(keyBefore) !== key
     if (isMoved) this.#change(table, String(keyBefore))
     if (isMoved || verb !== 'updated') this.#members.set(table, this.#count)
+    if (typeof referred === 'string')
+      this.#dropLists(table, isMoved || verb === 'created' ? Number(key) : undefined, JSON.parse(referred))
     if (this.#changes.size > maxRecords) this.countAll()
   }
 
@@ -84,6 +97,17 @@ export class RecordVersions {
     return this.#keys.get(table) === column
   }
 
+  /** `key`: of a record that may have replaced another. `referred`: for each column before and after. */
+  #dropLists(table: string, key: number | undefined, referred: readonly unknown[]): void {
+    for (const [index, value] of referred.entries()) {
+      if (value === null) continue
+      const via = this.#vias.get(table)?.[index >> 1] as string
+      if (typeof value === 'number') this.#texts?.dropList(table, via, value)
+      else this.countAll() // another program may store anything
+    }
+    if (key !== undefined) this.#texts?.dropListsWith(table, key)
+  }
+
   #change(table: string, key: string): void {
     this.#texts?.drop(table, Number(key))
     this.#changes.set(`${table} ${key}`, ++this.#count)
@@ -96,4 +120,7 @@ const tablesWithRowKeys = `select t.name, c.name from pragma_table_list t join p
     and not exists (select 1 from pragma_index_list(t.name) i where i."unique")
   group by t.name having count(*) = 1`
 
-const isPlain = (name: string): boolean => /^\w+$/.test(name)
+const beforeAndAfter = (column: string): readonly string[] =>
+  ['before', 'after'].map((image) => `json_extract(${image}, '$."${column}"')`)
+
+export const isPlain = (name: string): boolean => /^\w+$/.test(name)

@@ -109,7 +109,7 @@ export class SqliteTableVersions implements TableVersions {
       if (end && rows.length <= maxRows && Number(end[0]) - Number(last.seq) === rows.length) {
         for (const [, , table, ...change] of rows) {
           this.#counters.set(table as string, (this.#counters.get(table as string) ?? 0) + 1)
-          this.#records.count(table as string, ...(change as [unknown, unknown, unknown]))
+          this.#records.count(table as string, ...(change as [unknown, unknown, unknown, unknown]))
         }
         this.#last = { seq: end[0], at: end[1] }
         return true

@@ -1,0 +1,106 @@
+import type { Criteria } from '../criteria/criteria.ts'
+import type { Association } from '../model/model.ts'
+import type { Json } from '../protocol/json.ts'
+import { eventLoopTurn } from '../support/event-loop-turn.ts'
+import type { MaybePromise } from '../support/maybe-promise.ts'
+import type { CurrentRead, Row } from './driver.ts'
+import { type Embedding, embeddingOf } from './embedding.ts'
+import type { TextsOfSelection } from './record-texts.ts'
+import { inOrder } from './related-order.ts'
+import type { Encoders } from './sql-records.ts'
+import type { StatementCompiler } from './statement-compiler.ts'
+import type { ReadOptions } from './store.ts'
+import { flat, type TextSource } from './text-source.ts'
+
+/**
+ * Texts of the records that are embedded in others: of a to-one association the text of the record, which pages keep as well; of
+ * a to-many association the text of the list. Those that are not kept are read by one statement, in the state of the others.
+ */
+export class EmbeddedTexts {
+  readonly #source: TextSource
+  readonly #compiler: StatementCompiler
+  readonly #encoders: Encoders
+  readonly #embeddings = new WeakMap<Criteria, Embedding | 'none'>()
+
+  constructor(source: TextSource, compiler: StatementCompiler, encoders: Encoders) {
+    this.#source = source
+    this.#compiler = compiler
+    this.#encoders = encoders
+  }
+
+  /** The text for each key, in their order. Undefined: these have none, or it cannot be done now. */
+  read(
+    association: Association,
+    keys: readonly Json[],
+    criteria: Criteria,
+    options: ReadOptions | undefined,
+  ): MaybePromise<readonly string[] | undefined> {
+    const { target } = association
+    const embedding = this.#embeddingOf(association, criteria)
+    if (embedding === 'none' || !this.#source.knowsRecords(target.table, target.primaryKey.column)) return undefined
+    if (!embedding.share.isWorthKeeping()) return undefined
+    const here = () => this.#here(embedding, keys, options)
+    return eventLoopTurn.isUsed ? eventLoopTurn.next().then(here) : here()
+  }
+
+  #here(embedding: Embedding, keys: readonly Json[], options: ReadOptions | undefined): readonly string[] | undefined {
+    const { association, selection, via, share } = embedding
+    const { texts } = this.#source
+    const found = this.#source.readCurrent((read) => {
+      const kept = texts.of(selection, association.target.table, via)
+      if (!kept) return undefined
+      const found: string[] = []
+      const missing: number[] = []
+      for (let place = 0; place < keys.length; place++) {
+        const text = texts.get(kept, keys[place] as number)
+        if (text === undefined) missing.push(place)
+        found.push(text === undefined ? 'null' : via === undefined ? `${text}}` : text)
+      }
+      if (missing.length > 0) this.#readMissing(missing, keys, found, kept, embedding, (one) => read(one, options))
+      share.learn(keys.length, keys.length - missing.length)
+      return found
+    })
+    if (!found) share.forget()
+    return found
+  }
+
+  /** Reads what is embedded for the keys at these places, and adds its texts to `found`. */
+  #readMissing(
+    places: readonly number[],
+    keys: readonly Json[],
+    found: string[],
+    kept: TextsOfSelection,
+    { association, criteria, encoder, via, at }: Embedding,
+    read: CurrentRead,
+  ): void {
+    const asked = places.map((place) => keys[place] as Json)
+    const statement = this.#compiler.related(association, asked, criteria)
+    const rows = inOrder(read(statement), association, criteria, this.#encoders.dialect)
+    const number = encoder.stored.length
+    let next = 0
+    for (let group = 0; group < places.length; group++) {
+      const [place, key] = [places[group] as number, asked[group]]
+      const first = next
+      let text = ''
+      for (; Number(rows[next]?.[number]) === group + 1; next++) {
+        const row = rows[next] as Row
+        text += next === first ? encoder.encodeOpen(row) : `},${encoder.encodeOpen(row)}`
+        if (via !== undefined) kept.greatest = Math.max(kept.greatest, row[at] as number)
+      }
+      const isEmpty = next === first
+      if (via !== undefined) text = isEmpty ? '[]' : `[${text}}]`
+      else if (isEmpty) continue
+      if (Number.isSafeInteger(key)) this.#source.texts.set(kept, key as number, flat(text))
+      found[place] = via === undefined ? `${text}}` : text
+    }
+  }
+
+  #embeddingOf(association: Association, criteria: Criteria): Embedding | 'none' {
+    let embedding = this.#embeddings.get(criteria)
+    if (embedding === undefined || (embedding !== 'none' && embedding.association !== association)) {
+      embedding = embeddingOf(association, criteria, this.#encoders) ?? 'none'
+      this.#embeddings.set(criteria, embedding)
+    }
+    return embedding
+  }
+}
