@@ -40,7 +40,7 @@ describe('pages of texts that are kept', () => {
   /** A pet gets the name that is asked for, after changes were counted. What is answered with its name. */
   async function namesWhile(isOneState: boolean): Promise<readonly unknown[]> {
     const path = newFile()
-    await using service = await openService(config(path))
+    await using service = await openService({ ...config(path), limits: { maxBlockMs: 10_000 } })
     using sql = new DatabaseSync(path)
     using pages = countPagesOfTexts()
     await fill(service)
