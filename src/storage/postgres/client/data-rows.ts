@@ -40,7 +40,7 @@ export class MessageReader {
   /** A message whose end has not arrived. */
   #begun: Buffer[] = []
   #begunLength = 0
-  /** What has to arrive before it is looked at again. */
+  /** Its length, or that of its head, until which it is not looked at again. */
   #needed = 0
 
   constructor(onRows: (rows: DataRows) => void, onOthers: (messages: Buffer) => void) {
@@ -49,17 +49,19 @@ export class MessageReader {
   }
 
   read(chunk: Buffer): void {
-    if (this.#begunLength === 0) {
-      this.#readMessages(chunk)
-      return
+    let at = 0
+    while (this.#begunLength > 0 && at < chunk.length) {
+      const part = chunk.subarray(at, at + this.#needed - this.#begunLength)
+      this.#begun.push(part)
+      this.#begunLength += part.length
+      if (this.#begunLength < this.#needed) return
+      at += part.length
+      const bytes = Buffer.concat(this.#begun, this.#begunLength)
+      this.#begun = []
+      this.#begunLength = 0
+      this.#readMessages(bytes)
     }
-    this.#begun.push(chunk)
-    this.#begunLength += chunk.length
-    if (this.#begunLength < this.#needed) return
-    const bytes = Buffer.concat(this.#begun, this.#begunLength)
-    this.#begun = []
-    this.#begunLength = 0
-    this.#readMessages(bytes)
+    if (at < chunk.length) this.#readMessages(at === 0 ? chunk : chunk.subarray(at))
   }
 
   #readMessages(bytes: Buffer): void {
