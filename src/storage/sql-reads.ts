@@ -93,8 +93,12 @@ export class SqlReads implements Reads {
   #grouped(rows: readonly Row[], groups: number, { select }: Criteria): Grouped {
     const ends: number[] = []
     const width = storedSelection(select).length
+    let number: unknown
     for (let index = 0; index < rows.length; index++) {
-      const group = Number(rows[index]?.[width])
+      const next = (rows[index] as Row)[width]
+      if (next === number) continue
+      number = next
+      const group = Number(next)
       while (ends.length < group - 1) ends.push(index)
     }
     while (ends.length < groups) ends.push(rows.length)

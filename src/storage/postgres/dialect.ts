@@ -58,9 +58,9 @@ export function postgresDialect(types: ColumnTypes = () => undefined): SchemaDia
         case 'json':
           return isJson(type) ? 'v' : undefined
         case 'timestamp':
-          // Four digits of the year, at least three of the fraction, and no era: the text is cut.
-          return `v.length > 25 && v.charCodeAt(19) === 46 && v.charCodeAt(v.length - 1) < 58
-            ? '"' + v.slice(0, 10) + 'T' + v.slice(11, 23) + 'Z"' : other(v)`
+          // Four digits of the year, a fraction and no era: the text is cut. PostgreSQL prints no zeros at the end of a fraction.
+          return `v.charCodeAt(19) === 46 && v.charCodeAt(v.length - 1) < 58 && (v.length > 25 || v.charCodeAt(v.length - 3) === 43)
+            ? '"' + v.slice(0, 10) + 'T' + (v.length > 25 ? v.slice(11, 23) : v.slice(11, -3).padEnd(12, '0')) + 'Z"' : other(v)`
         case 'binary':
           return undefined
       }

@@ -44,7 +44,9 @@ export function jsonOf(text: string): Json {
 export function arrayOf(items: readonly string[]): string {
   let text = '{'
   for (let index = 0; index < items.length; index++) {
-    text += `${index === 0 ? '"' : ',"'}${(items[index] as string).replace(/["\\]/g, '\\$&')}"`
+    const item = items[index] as string
+    const isPlain = !item.includes('"') && !item.includes('\\')
+    text += `${index === 0 ? '"' : ',"'}${isPlain ? item : item.replace(/["\\]/g, '\\$&')}"`
   }
   return `${text}}`
 }
