@@ -5,14 +5,19 @@ import type { ServiceResponse } from '../../protocol/request.ts'
 import type { BatchItem } from './read-batch.ts'
 import type { AnswerBodies } from './references.ts'
 
-const textOf = ({ body }: ServiceResponse): string | undefined =>
-  body === undefined ? undefined : isEncoded(body) ? body.encoded : JSON.stringify(body)
+/** A longer answer is encoded in parts of about this many characters, as its requests are executed. */
+const partLength = 65_536
+
+const encodedBody = ({ body }: ServiceResponse): EncodedJson | undefined =>
+  body === undefined || isEncoded(body) ? body : new EncodedJson(JSON.stringify(body))
 
 /** The answers to the requests of a batch, as far as they were executed, and what later requests may refer to. */
 export class BatchAnswers {
   readonly #maxBytes: number
-  readonly #texts: string[] = []
-  readonly #bodies: (string | undefined)[] = []
+  readonly #bodies: (EncodedJson | undefined)[] = []
+  /** The beginning of the answer, and what follows it. */
+  readonly #parts: Uint8Array[] = []
+  #rest = '['
   readonly #failed = new Set<number>()
   readonly #parsed = new Map<number, Json>()
   #bytes = 0
@@ -31,13 +36,29 @@ export class BatchAnswers {
     if (response.stream)
       throw new ServiceError('E_BAD_REQUEST', 'A batch cannot contain a request that is answered with a stream')
     const { status, headers } = response
-    const body = textOf(response)
-    if (status >= 400) this.#failed.add(this.#texts.length)
-    const tail = body === undefined ? '}' : `,"body":${body}}`
-    const text = `{"status":${status},"headers":${JSON.stringify(headers)}${tail}`
-    this.#bytes += Buffer.byteLength(text)
-    this.#texts.push(text)
+    const body = encodedBody(response)
+    if (status >= 400) this.#failed.add(this.#bodies.length)
+    const head = `{"status":${status},"headers":${JSON.stringify(headers)}`
+    this.#append(this.#bodies.length === 0 ? head : `,${head}`)
     this.#bodies.push(body)
+    if (body?.parts) {
+      this.#append(',"body":')
+      this.#encodeRest()
+      for (const part of body.parts) this.#bytes += part.length
+      this.#parts.push(...body.parts)
+    } else if (body) this.#append(`,"body":${body.encoded}`)
+    this.#append('}')
+    if (this.#rest.length >= partLength) this.#encodeRest()
+  }
+
+  #append(text: string): void {
+    this.#bytes += Buffer.byteLength(text)
+    this.#rest += text
+  }
+
+  #encodeRest(): void {
+    this.#parts.push(Buffer.from(this.#rest))
+    this.#rest = ''
   }
 
   /** The answer to an earlier request, for references to it. Throws E_NOT_EXECUTED where it failed. */
@@ -46,15 +67,17 @@ export class BatchAnswers {
       throw new ServiceError('E_NOT_EXECUTED', `Request ${index} of the batch, which this one refers to, failed`)
     const known = this.#parsed.get(index)
     if (known !== undefined) return known
-    const text = this.#bodies[index]
-    if (text === undefined) return undefined
-    const body: Json = JSON.parse(text)
+    const encoded = this.#bodies[index]
+    if (!encoded) return undefined
+    const body: Json = JSON.parse(encoded.encoded)
     this.#parsed.set(index, body)
     return body
   }
 
   respond(): ServiceResponse {
-    return { status: 200, headers: {}, body: new EncodedJson(`[${this.#texts.join(',')}]`) }
+    const rest = `${this.#rest}]`
+    const isLong = this.#parts.length > 0
+    return { status: 200, headers: {}, body: new EncodedJson(isLong ? [...this.#parts, Buffer.from(rest)] : rest) }
   }
 }
 
