@@ -16,8 +16,10 @@ export class TimeLimit {
    */
   async run<T>(work: (assertOpen: () => void) => MaybePromise<T>): Promise<T> {
     this.#endsAt ??= performance.now() + this.#limitMs
+    const leftMs = this.#endsAt - performance.now()
+    if (leftMs <= 0) throw this.#exceeded()
     const { promise: overdue, reject } = Promise.withResolvers<never>()
-    const timer = setTimeout(() => reject(this.#exceeded()), this.#endsAt - performance.now())
+    const timer = setTimeout(() => reject(this.#exceeded()), leftMs)
     let isOpen = true
     const assertOpen = () => {
       if (!isOpen) throw this.#exceeded()
