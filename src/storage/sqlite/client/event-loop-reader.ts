@@ -13,6 +13,9 @@ import { BudgetExceeded, type RowGuard } from './row-guard.ts'
  * process from then on. On a busy machine the first time alone proves nothing: the process may have been suspended.
  */
 const slowMs = 10
+/** The second time it is stopped after this, and goes where most of it was CPU time. */
+const suspectMs = 12
+const mostMs = 8
 /** With less than this left in a turn, a statement is not begun. */
 const leastMs = 2
 
@@ -43,7 +46,8 @@ export class EventLoopReader {
     if (access === 'key') return connection.readKey(text, values, options, this.#limits.maxAnswerBytes)
     const begin = performance.now()
     const beginCpuMs = this.#suspects.get(text) ? cpuMs() : undefined
-    const budgetMs = this.#limits.maxBlockMs - eventLoopTurn.usedMs
+    const leftMs = this.#limits.maxBlockMs - eventLoopTurn.usedMs
+    const budgetMs = beginCpuMs === undefined ? leftMs : Math.min(leftMs, suspectMs)
     try {
       if (budgetMs < leastMs || this.#plans.classOf(statement) === 'scan') throw new NeedsReader()
       const rows = this.#guard.limit(budgetMs, () => connection.read(text, values, options?.budget))
@@ -52,7 +56,7 @@ export class EventLoopReader {
       return rows
     } catch (error) {
       if (!(error instanceof BudgetExceeded)) throw error
-      this.#wasSlow(statement, beginCpuMs, budgetMs / 2)
+      this.#wasSlow(statement, beginCpuMs, mostMs)
       throw new NeedsReader()
     }
   }
