@@ -20,13 +20,14 @@ export class PreparedStatements implements StatementWriter {
     for (const name of this.#statementsToClose) wire.close({ type: 'S', name }, true)
     this.#statementsToClose = []
     // Everything up to `sync` is one transaction, so the setting applies to this statement only.
-    if (request.origin !== undefined) writeExecute(wire, this.#prepare(wire, setOriginStatement), [request.origin])
+    if (request.origin !== undefined)
+      writeExecute(wire, this.#prepare(wire, setOriginStatement), [request.origin], 'before another')
     writeExecute(
       wire,
       request.how === 'kept' ? this.#prepare(wire, request.text) : writeParse(wire, '', request.text),
       request.values,
+      'last',
     )
-    wire.sync()
     return request.origin === undefined ? 0 : 1
   }
 

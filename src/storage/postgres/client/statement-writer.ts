@@ -1,4 +1,5 @@
 import type * as pg from 'pg'
+import { executeMessages } from './execute-messages.ts'
 import type { QueryRequest } from './text-query.ts'
 
 /** Writes the protocol messages of the requests of one connection, in wire order. */
@@ -21,11 +22,13 @@ export function writeParse(wire: pg.Connection, name: string, text: string): str
   return name
 }
 
-export function writeExecute(wire: pg.Connection, statement: string, values: readonly unknown[]): void {
-  wire.bind({ statement, values: values as string[], valueMapper: textOf }, true)
-  wire.execute(null, true)
+/** The last statement ends the request. */
+export function writeExecute(
+  wire: pg.Connection,
+  statement: string,
+  values: readonly unknown[],
+  place: 'before another' | 'last',
+): void {
+  const { stream } = wire
+  if (stream.writable) stream.write(executeMessages(statement, values, place === 'last'))
 }
-
-/** All values but null are sent as text. */
-const textOf = (value: unknown): string | null =>
-  typeof value === 'string' ? value : value === null || value === undefined ? null : String(value)

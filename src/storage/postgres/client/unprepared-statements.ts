@@ -36,8 +36,7 @@ export class UnpreparedStatements implements StatementWriter {
     }
     // Everything up to `sync` is one transaction.
     const preceding = this.#writeSettings(request, wire)
-    writeExecute(wire, writeParse(wire, '', text), values)
-    wire.sync()
+    writeExecute(wire, writeParse(wire, '', text), values, 'last')
     return preceding
   }
 
@@ -49,7 +48,7 @@ export class UnpreparedStatements implements StatementWriter {
       : origin === undefined
         ? this.#select
         : this.#selectWithOrigin
-    writeExecute(wire, writeParse(wire, '', text), origin === undefined ? [] : [origin])
+    writeExecute(wire, writeParse(wire, '', text), origin === undefined ? [] : [origin], 'before another')
     return 1
   }
 
