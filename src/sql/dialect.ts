@@ -82,8 +82,8 @@ export interface Dialect {
   rowGuard?(model: Model, isCostly: boolean): string
   /** The number of bytes of a column with texts, JSON or bytes. The values are not read where the database knows it. */
   octets(attribute: Attribute, column: string): string
-  /** `limit` and `skip`. */
-  page(limit: number, skip: number): Sql
+  /** `limit` and `skip`. `isFixed`: no request chooses the limit, so that it may be part of the text. */
+  page(limit: number, skip: number, isFixed?: boolean): Sql
   /** The operation of the change log that a writing statement is part of, as an expression; absent where the driver knows it. */
   readonly operation?: string
   /** Suffix of a select that locks the row until the transaction ends. */

@@ -140,7 +140,7 @@ export class SqlSelects {
     const key = this.#quote(target.primaryKey.column)
     const comes = comesInOrder(association, criteria, this.#dialect)
     const order = raw(comes ? '' : ` order by keelson_n, ${orderBy(sort, target, this.#dialect)}`)
-    const end = maxRows === undefined ? order : sql`${order}${this.#dialect.page(maxRows, 0)}`
+    const end = maxRows === undefined ? order : sql`${order}${this.#dialect.page(maxRows, 0, true)}`
     const head = raw(`select ${this.#lists.of(select)}, keelson_n from `)
     const from = this.#dialect.keys(keyOf(association), keys)
     if (association.kind === 'belongsTo') {

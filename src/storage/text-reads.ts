@@ -4,6 +4,7 @@ import { FilledCriteria, templateOf } from '../criteria/criteria-template.ts'
 import { storedSelection } from '../criteria/stored-selection.ts'
 import type { Model } from '../model/model.ts'
 import type { Json } from '../protocol/json.ts'
+import { chunksOf } from '../support/chunks-of.ts'
 import { eventLoopTurn } from '../support/event-loop-turn.ts'
 import { Lru } from '../support/lru.ts'
 import type { MaybePromise } from '../support/maybe-promise.ts'
@@ -142,11 +143,12 @@ export class TextReads {
   ): boolean {
     const ids = places.map((place) => rows[place]?.[0] as Json)
     const found = new Map<unknown, string>()
-    for (const row of read(this.#compiler.find(model, new FilledCriteria(byKey, [ids])))) {
-      const text = flat(encoder.encodeOpen(row))
-      this.#source.texts.set(kept, row[at] as number, text)
-      found.set(row[at], text)
-    }
+    for (const some of chunksOf(ids, readAtOnce))
+      for (const row of read(this.#compiler.find(model, new FilledCriteria(byKey, [some])))) {
+        const text = flat(encoder.encodeOpen(row))
+        this.#source.texts.set(kept, row[at] as number, text)
+        found.set(row[at], text)
+      }
     for (const place of places) {
       const row = rows[place] as unknown[]
       row[row.length - 1] = found.get(row[0])
@@ -183,7 +185,7 @@ export class TextReads {
     if (!key || model.key.length > 1 || storedSelection(select) !== select || dialect.decode(key, 1) !== 1)
       return 'none'
     const ofKeys = [key, ...select.filter((attribute) => attribute !== key && attribute.references)]
-    const byKey = { where: idIn(model, []), sort: [], limit: maxRows, skip: 0, select }
+    const byKey = { where: idIn(model, []), sort: [], limit: readAtOnce, skip: 0, select }
     return {
       table: model.table,
       at,
@@ -203,8 +205,8 @@ export class TextReads {
   }
 }
 
-/** More than a page has. */
-const maxRows = 1_000_000
+/** Keys of one statement, so few that the limit is part of its text. */
+const readAtOnce = 100
 
 /** Of rows that end with the text of the record. */
 function encodersOfTexts(dialect: Encoders['dialect'], stored: Selection): RecordEncoders {

@@ -25,7 +25,7 @@ const isForeignTime = (attribute: Attribute): boolean =>
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
-/** SQLite prepares a statement again whenever a bound limit changes, a third of the cost of a page: limits up to this are literals. */
+/** SQLite prepares a statement again whenever a limit is bound, a third of the cost of a page: limits up to this are literals. */
 const writtenLimit = 101
 
 export const sqliteDialect: SchemaDialect = {
@@ -189,8 +189,8 @@ export const sqliteDialect: SchemaDialect = {
     return `(${sample} & 15 or keelson_guard())`
   },
 
-  page(limit, skip) {
-    const most = limit <= writtenLimit ? raw(` limit ${Math.trunc(limit)}`) : sql` limit ${limit}`
+  page(limit, skip, isFixed = false) {
+    const most = isFixed || limit <= writtenLimit ? raw(` limit ${Math.trunc(limit)}`) : sql` limit ${limit}`
     return skip === 0 ? most : sql`${most} offset ${skip}`
   },
   octets: (_, column) => `octet_length(${column})`,

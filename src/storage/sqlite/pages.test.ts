@@ -61,12 +61,13 @@ describe('the page after a position seeks in an index and does not sort', () => 
   }
 })
 
-test('small limits are literals, larger ones are bound', () => {
-  const written = (limit: number, skip: number) => {
-    const page = sqliteDialect.page(limit, skip)
+test('small limits are literals, as are those that no request chooses; others are bound', () => {
+  const written = (limit: number, skip: number, isFixed = false) => {
+    const page = sqliteDialect.page(limit, skip, isFixed)
     return [textOf(page, sqliteDialect.placeholder), ...page.values]
   }
   assert.deepEqual(written(31, 0), [' limit 31'])
   assert.deepEqual(written(31, 60), [' limit 31 offset ?', 60])
   assert.deepEqual(written(1001, 60), [' limit ? offset ?', 1001, 60])
+  assert.deepEqual(written(50_001, 0, true), [' limit 50001'])
 })
