@@ -4,14 +4,16 @@ import { validator } from '../validator.ts'
 export const isURL: RuleKind = {
   name: 'isURL',
   fits: ['text'],
-  make: ({ isURL }) =>
-    isURL
-      ? {
-          name: 'isURL',
-          expects: true,
-          check: (value) => (accepts(value as string) ? undefined : 'must be a URL'),
-        }
-      : undefined,
+  make({ isURL }) {
+    if (!isURL) return undefined
+    const accepts = validator().isURL
+    return {
+      name: 'isURL',
+      expects: true,
+      check: (value) =>
+        isShort(value as string) && accepts(value as string, optionsFor(value as string)) ? undefined : message,
+    }
+  },
 }
 
 /** The maximum of common browsers; it also bounds the work. */
@@ -19,9 +21,12 @@ const maxLength = 2083
 /** Hosts without a dot that are common while developing. */
 const local = /^(https?|ftp):\/\/(localhost|\[[\da-f:.]+\])(:\d+)?([/?#]|$)/i
 
+const isShort = (text: string): boolean => text.length <= maxLength
+
 /**
  * Accepts `https://example.com/a?b#c` and, like Sails, `example.com/a` without a scheme. Other schemes, such as
  * `javascript:`, are refused.
  */
-const accepts = (text: string): boolean =>
-  text.length <= maxLength && validator.isURL(text, { require_tld: !local.test(text), validate_length: false })
+const optionsFor = (text: string) => ({ require_tld: !local.test(text), validate_length: false })
+
+const message = 'must be a URL'

@@ -76,35 +76,35 @@ const after: CheckedRule = {
   message: (limit) => `must be after ${new Date(time(limit)).toISOString()}`,
 }
 const notIn: CheckedRule = mustNot('be one of', (value, list: readonly unknown[]) => !list.map(String).includes(value))
-const creditCard = must('a credit card number', (value) => validator.isCreditCard(value))
-const hexColor = must('a hexadecimal color', (value) => validator.isHexColor(value))
+const creditCard = must('a credit card number', (value) => validator().isCreditCard(value))
+const hexColor = must('a hexadecimal color', (value) => validator().isHexColor(value))
 const notEmpty = must('a text that is not empty', (value) => value.trim() !== '')
-const decimal = must('a decimal number', (value) => validator.isNumeric(value))
-const ip = must('an IP address', (value) => validator.isIP(value))
+const decimal = must('a decimal number', (value) => validator().isNumeric(value))
+const ip = must('an IP address', (value) => validator().isIP(value))
 
 /** Rules without a counterpart here, by their names in 0.x and 1.x. */
 export const checkedRules: Readonly<Record<string, CheckedRule>> = {
-  alpha: must('letters', (value) => validator.isAlpha(value)),
+  alpha: must('letters', (value) => validator().isAlpha(value)),
   alphadashed: must('letters, - and _', (value) => /^[a-z_-]*$/i.test(value)),
-  alphanumeric: must('letters and digits', (value) => validator.isAlphanumeric(value)),
+  alphanumeric: must('letters and digits', (value) => validator().isAlphanumeric(value)),
   alphanumericdashed: must('letters, digits, - and _', (value) => /^[a-z0-9_-]*$/i.test(value)),
-  numeric: must('digits', (value) => validator.isNumeric(value)),
+  numeric: must('digits', (value) => validator().isNumeric(value)),
   decimal,
   float: decimal,
-  hexadecimal: must('hexadecimal', (value) => validator.isHexadecimal(value)),
+  hexadecimal: must('hexadecimal', (value) => validator().isHexadecimal(value)),
   hexColor,
   isHexColor: hexColor,
   lowercase: must('in lower case', (value) => value === value.toLowerCase()),
   uppercase: must('in upper case', (value) => value === value.toUpperCase()),
   ip,
   isIP: ip,
-  ipv4: must('an IPv4 address', (value) => validator.isIP(value, 4)),
-  ipv6: must('an IPv6 address', (value) => validator.isIP(value, 6)),
+  ipv4: must('an IPv4 address', (value) => validator().isIP(value, 4)),
+  ipv6: must('an IPv6 address', (value) => validator().isIP(value, 6)),
   creditcard: creditCard,
   isCreditCard: creditCard,
-  urlish: must('a URL', (value) => validator.isURL(value)),
-  uuidv3: must('a UUID of version 3', (value) => validator.isUUID(value, 3)),
-  uuidv4: must('a UUID of version 4', (value) => validator.isUUID(value, 4)),
+  urlish: must('a URL', (value) => validator().isURL(value)),
+  uuidv3: must('a UUID of version 3', (value) => validator().isUUID(value, 3)),
+  uuidv4: must('a UUID of version 4', (value) => validator().isUUID(value, 4)),
   notEmpty,
   isNotEmptyString: notEmpty,
   truthy: must('true', (value) => !['', '0', 'false'].includes(value)),
