@@ -52,7 +52,9 @@ export class LibraryServer {
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer, query: EngineQuery, sid: string): void {
     if (!this.#sessions.get(sid)?.onUpgrade(req, socket)) throw refusals.handshake
     prepare(req, query)
+    const listeners = new Set(socket.rawListeners('close'))
     this.#library.handleUpgrade(req, socket, head)
+    releaseRequest(socket, listeners)
   }
 
   #serve(req: IncomingMessage, res: ServerResponse, query: EngineQuery): void {
@@ -97,4 +99,13 @@ export class LibraryServer {
 /** The library parses the URL of a request only where this is missing. Other parameters select transports unused here. */
 function prepare(req: IncomingMessage, { transport, version, sid }: EngineQuery): void {
   Object.assign(req, { _query: { transport, EIO: String(version), ...(sid !== undefined && { sid }) } })
+}
+
+/**
+ * As long as an upgraded connection is open, the library would keep its request, 3 kB, for middlewares, of which there are
+ * none: in the first listener that it adds.
+ */
+function releaseRequest(socket: Duplex, before: ReadonlySet<unknown>): void {
+  const added = socket.rawListeners('close').find((listener) => !before.has(listener))
+  if (added && 'listener' in added) socket.off('close', added as () => void)
 }

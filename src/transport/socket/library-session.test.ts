@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
+import type { IncomingMessage } from 'node:http'
 import { describe, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { RawPolling } from '../../../test/support/raw-polling.ts'
 import { RawSocket } from '../../../test/support/raw-socket.ts'
 import {
@@ -67,6 +70,31 @@ for (const version of [3, 4] as const) {
     })
   })
 }
+
+test('the request of an upgrade is not kept while its connection is open', async () => {
+  await using server = await startSockets()
+  const { sockets } = server
+  const requests: WeakRef<IncomingMessage>[] = []
+  const accept = sockets.upgrade
+  sockets.upgrade = (req, connection, head) => {
+    requests.push(new WeakRef(req))
+    return accept(req, connection, head)
+  }
+  await using polling = await RawPolling.connect(server.url)
+  await using socket = await upgrade(polling)
+  assert.equal((await socket.ask('get', { url: '/pet' })).statusCode, 200)
+  setFlagsFromString('--expose-gc')
+  const collectGarbage = runInNewContext('gc') as () => void
+  for (let tries = 0; tries < 20 && requests[0]?.deref(); tries++) {
+    await turn()
+    collectGarbage()
+  }
+  assert.deepEqual(
+    requests.map((request) => request.deref()?.url),
+    [undefined],
+  )
+  assert.equal(sockets.size, 1)
+})
 
 describe('a protocol violation closes the session:', () => {
   const payloads: readonly [name: string, version: 3 | 4, payload: string][] = [
