@@ -40,13 +40,14 @@ export class Child implements AsyncDisposable {
     nodeOptions: readonly string[],
     file: string,
     args: readonly string[],
+    output: 'inherit' | 'ignore' = 'inherit',
   ): Promise<Child> {
     const node = [...nodeOptions, file, ...args]
     const [command, words] =
       canPin && cpu !== undefined
         ? ['taskset', ['-c', String(cpu), process.execPath, ...node]]
         : [process.execPath, node]
-    const child = new Child(spawn(command, words, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }))
+    const child = new Child(spawn(command, words, { stdio: ['ignore', output, 'inherit', 'ipc'] }))
     await child.#answer()
     return child
   }

@@ -30,6 +30,8 @@ const { values: options } = parseArgs({
     'without-kept-answers': { type: 'boolean', default: false },
     /** On PostgreSQL, Keelson gives answers again that are at most a second old. */
     'max-stale': { type: 'boolean', default: false },
+    /** On SQLite, the servers by hand answer writes that a power failure may undo. */
+    'by-hand-not-durable': { type: 'boolean', default: false },
     /** A folder for CPU profiles of all servers. */
     profile: { type: 'string' },
   },
@@ -93,7 +95,11 @@ async function run(kind: DatabaseKind): Promise<void> {
 
 function start(file: string, url: string, variant: Variant): Promise<Started> {
   const more =
-    variant === 'keelson' ? (['without-kept-answers', 'max-stale'] as const).filter((name) => options[name]) : []
+    variant === 'keelson'
+      ? (['without-kept-answers', 'max-stale'] as const).filter((name) => options[name])
+      : options['by-hand-not-durable']
+        ? ['not-durable']
+        : []
   return startServer(file, [url], profiling(options.profile, variant), more)
 }
 

@@ -1,12 +1,12 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { models } from './data.ts'
 import { freePort } from './free-port.ts'
 import { median } from './measure.ts'
+import { installPackage, writeConfig } from './package.ts'
 
 /*
  * How long `keelson start` takes until the first request is answered, and how much memory it holds when idle: the
@@ -19,8 +19,6 @@ const triesEveryMs = 2
 const givesUpMs = 30_000
 /** After this long the work of starting is over and its garbage is mostly gone. */
 const settlesMs = 1000
-
-const root = join(import.meta.dirname, '..')
 
 interface Start {
   readonly readyMs: number
@@ -68,22 +66,11 @@ function residentMb(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(status, 'utf8'))?.[1]) / 1024
 }
 
-/** Installs the packed package into a new folder. Returns the path of its program. */
-function build(folder: string): string {
-  const { status } = spawnSync(process.execPath, [join(root, 'build.js'), join(folder, 'dist')], { stdio: 'inherit' })
-  if (status !== 0) throw new Error('The sources do not compile')
-  for (const name of ['bin', 'package.json']) cpSync(join(root, name), join(folder, name), { recursive: true })
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
-  return join(folder, 'bin', 'keelson.js')
-}
-
 const folder = mkdtempSync(join(tmpdir(), 'keelson-bench-'))
 try {
-  const program = build(folder)
+  const program = installPackage(folder)
   const port = await freePort()
-  const config = join(folder, 'keelson.config.js')
-  const database = `sqlite:${join(folder, 'start.db')}`
-  writeFileSync(config, `export default ${JSON.stringify({ database, models, port, host: '127.0.0.1' })}\n`)
+  const config = writeConfig(folder, port)
   await startOnce(program, config, port) // makes the tables
   const measured: Start[] = []
   for (let count = 0; count < starts; count++) measured.push(await startOnce(program, config, port))
