@@ -69,6 +69,7 @@ export async function openSqlite({
     }
     const served = [...models.values()]
     const steps = migrate === 'safe' ? [] : await setUp(connection, served, migrate, limits.busyTimeoutMs)
+    driver.serve()
     const tables = inspect(connection)
     checkSchema(served, tables, sqliteColumns)
     const log = isLogged(connection, served, tables) ? logIn(driver, { path, models }, notifier) : noLog

@@ -5,8 +5,8 @@ import { capturedColumns, logTable } from '../../capture.ts'
 import type { ExistingTable } from '../../schema.ts'
 import { sqliteDialect } from '../dialect.ts'
 
-/** Changes with the text of the triggers and with the format of images. */
-const format = '3'
+/** Changes with the text of the triggers, with the format of images and with that of the log. */
+const format = '4'
 
 /** The change capture of one table. */
 export interface Capture {

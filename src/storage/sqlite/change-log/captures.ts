@@ -4,6 +4,7 @@ import type { ExistingTable } from '../../schema.ts'
 import type { Connection } from '../client/connection.ts'
 import { sqliteDialect } from '../dialect.ts'
 import { type Capture, captureOf, captureTriggers, isOurFormat, triggerNames } from './capture-triggers.ts'
+import { operationTable } from './operation-marker.ts'
 
 interface Recorded {
   readonly columns: readonly string[]
@@ -56,5 +57,6 @@ function forget(connection: Connection): void {
   connection.exec(`
     update ${metaTable} set value = (select seq || ':' || at from ${logTable} order by seq desc limit 1)
     where name = 'floor' and exists (select 1 from ${logTable});
-    delete from ${logTable}`)
+    delete from ${logTable};
+    delete from ${operationTable}`)
 }

@@ -307,7 +307,7 @@ describe('a position that was trimmed or belongs to another history', () => {
       }
       const place = await sqlite.changes.head()
       sqlite.otherProgram.exec(
-        `insert into owner (name) values ('a'), ('b'), ('c'); update keelson_log set operation = 2`,
+        `insert into owner (name) values ('a'), ('b'), ('c'); insert into keelson_operation values (2, 4, null)`,
       )
       const log = new SqliteChangeLog({
         driver: slowed,
@@ -346,7 +346,7 @@ test('an operation of thousands of rows is read whole, by any limit', async () =
   const head = await sqlite.changes.head()
   const numbers = 'with recursive n (i) as (select 1 union all select i + 1 from n where i < 2300)'
   sqlite.otherProgram.exec(`insert into owner (name) ${numbers} select 'Owner ' || i from n;
-    update keelson_log set operation = 1; insert into owner (name) values ('last')`)
+    insert into keelson_operation values (1, 2300, null); insert into owner (name) values ('last')`)
   for (const limit of [1, 499, 500, 3000]) {
     const batch = await sqlite.changes.read(head, limit)
     assert.ok(batch !== 'reset')

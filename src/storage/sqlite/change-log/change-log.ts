@@ -10,20 +10,20 @@ import { changeOrigin } from '../../write-origin.ts'
 import { type Image, keyIn, parseImage, recordIn } from './image.ts'
 import { lastToTrim, trimmedTogether } from './last-to-trim.ts'
 import { imageBytes } from './log-slice.ts'
+import { operationTable } from './operation-marker.ts'
 
 /** The tables of the log. `autoincrement`: a number is never reused, even when all rows are deleted. */
 export const logSchema = [
   `create table if not exists ${logTable} (
     seq integer primary key autoincrement,
-    operation integer,
     model text not null,
     verb text not null,
     id text not null,
     before text,
     after text,
-    at integer not null default (cast(round((julianday('now') - 2440587.5) * 86400000) as integer)),
-    origin text
+    at integer not null default (cast(round((julianday('now') - 2440587.5) * 86400000) as integer))
   )`,
+  `create table if not exists ${operationTable} (first integer primary key, last integer not null, origin text)`,
   `create table if not exists ${metaTable} (name text primary key, value text not null) without rowid`,
   // `model` is for manual inspection; several models may share one table.
   `create table if not exists ${captureTable} ("table" text primary key, model text not null, columns text not null, version text not null) without rowid`,
@@ -44,10 +44,11 @@ interface Place {
   readonly at: number
 }
 
-const columns = 'seq, operation, model, verb, before, after, at, origin'
+/** Of the operation of a row, null where it has that row only: the rows of one operation are consecutive. */
+const ofOperation = (column: string): string =>
+  `(select case when last >= seq then ${column} end from ${operationTable} where first <= seq order by first desc limit 1)`
+const columns = `seq, ${ofOperation('first')}, model, verb, before, after, at, ${ofOperation('origin')}`
 const width = 8
-/** The first row of the next operation: the rows of one operation are consecutive. */
-const nextOperation = `ifnull((select seq from ${logTable} where seq > ? and operation is not ? order by seq limit 1), 9e18)`
 
 /** SQLite has one writer, so the row number is the commit order. */
 export class SqliteChangeLog implements SqlChangeLog {
@@ -126,11 +127,12 @@ export class SqliteChangeLog implements SqlChangeLog {
   }
 
   /** Appends the remaining rows of the operation of `row`; false: some of them were trimmed. */
-  async #readOperation([seq, operation]: Row, rows: Row[]): Promise<boolean> {
+  async #readOperation([, operation]: Row, rows: Row[]): Promise<boolean> {
+    const isInOperation = `and seq <= (select last from ${operationTable} where first = ?)`
     for (;;) {
       if (eventLoopTurn.isUsed) await eventLoopTurn.next()
       const from = placeOf(rows.at(-1) as Row)
-      const more = await this.#rowsAfter(from, rowsPerTurn, `and seq < ${nextOperation}`, seq, operation)
+      const more = await this.#rowsAfter(from, rowsPerTurn, isInOperation, operation)
       if (!more) return false
       for (const row of more.rows) rows.push(row)
       if (more.rows.length === 0) return true
@@ -199,6 +201,7 @@ export class SqliteChangeLog implements SqlChangeLog {
         if (!last) return
         await query(`update ${metaTable} set value = ? where name = 'floor'`, [`${last[0]}:${last[1]}`])
         await query(`delete from ${logTable} where seq <= ?`, [to])
+        await query(`delete from ${operationTable} where first <= ? and last <= ?`, [to, to])
       }, undefined)
       from = to
     }

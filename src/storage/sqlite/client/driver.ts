@@ -18,6 +18,12 @@ import { retryWhileBusy } from './retry-while-busy.ts'
 import { BudgetExceeded, RowGuard } from './row-guard.ts'
 import { checkpointPages, WalCheckpointer } from './wal-checkpointer.ts'
 
+/**
+ * Fits what a write of 1 MB changes, with its images in the log. Where it does not fit, pages that every statement changes are written
+ * early and then again, and the commit has to read and sum up once more all that was written between.
+ */
+const writerCacheKb = 4_000
+
 export interface SqliteDriverParts {
   /** A file, or `:memory:`. */
   readonly path: string
@@ -64,6 +70,15 @@ export class SqliteDriver implements Driver {
     if (this.#reading === this.#writing) return
     const pragmas = `pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = ${checkpointPages}`
     await retryWhileBusy(() => this.#writing.exec(pragmas), this.#limits.busyTimeoutMs)
+  }
+
+  /**
+   * After the schema was set up, which may sort more than fits in memory. What a statement would restore if it failed is kept in memory:
+   * in a file, all that a large write changes would be written once more.
+   */
+  serve(): void {
+    if (this.#reading === this.#writing) return
+    this.#writing.exec(`pragma cache_size = -${writerCacheKb}; pragma temp_store = memory`)
   }
 
   /** The connection for the schema, before anything is served. */

@@ -202,6 +202,7 @@ export class GroupCommitQueue {
       }
     }
     try {
+      if (performance.now() - begun > bounds.maxTurnMs) await this.#checkpointer?.sync()
       this.#connection.exec('commit')
     } catch (error) {
       return this.#replay(jobs, error)
@@ -244,8 +245,10 @@ export class GroupCommitQueue {
 
   /** False: the job must run again, because a statement returned integers that are now read as big integers. */
   async #alone(job: Job): Promise<boolean> {
+    const begun = performance.now()
     try {
       job.value = await (job.single ? this.#run(job) : inSavepoint(this.#connection, () => this.#run(job)))
+      if (performance.now() - begun > bounds.maxTurnMs) await this.#checkpointer?.sync()
       this.#connection.exec('commit')
       this.#settle([job], [])
     } catch (error) {
@@ -272,16 +275,11 @@ export class GroupCommitQueue {
     if (!job.single) marker?.begin(before, job.origin)
     const value = job.run ? job.run(this.#query) : this.#query(job.text, job.values)
     if (!marker) return value
-    const last =
-      value instanceof Promise ? value.then(() => marker.end(before, job.origin)) : marker.end(before, job.origin)
-    if (!(last instanceof Promise)) {
-      this.#lastLogRow = last
+    const end = (value: unknown): unknown => {
+      this.#lastLogRow = marker.end(before, job.origin)
       return value
     }
-    return last.then((last) => {
-      this.#lastLogRow = last
-      return value
-    })
+    return value instanceof Promise ? value.then(end) : end(value)
   }
 
   readonly #query: Query = (text, values, options): readonly Row[] => {

@@ -7,6 +7,7 @@ import type { SchemaStep } from '../../schema-step.ts'
 import { type PlannedStep, planSchema } from '../../sql-schema.ts'
 import { capture, isCaptured } from '../change-log/captures.ts'
 import { logNotes, logSchema } from '../change-log/change-log.ts'
+import { operationTable } from '../change-log/operation-marker.ts'
 import type { Connection } from '../client/connection.ts'
 import { retryWhileBusy } from '../client/retry-while-busy.ts'
 import { sqliteDialect } from '../dialect.ts'
@@ -66,7 +67,7 @@ export const isLogged = (
   models: readonly Model[],
   tables: ReadonlyMap<string, ExistingTable>,
 ): boolean =>
-  [logTable, metaTable, captureTable].every((name) => tables.has(name)) &&
+  [logTable, operationTable, metaTable, captureTable].every((name) => tables.has(name)) &&
   models.every((model) => isCaptured(connection, model, tables.get(model.table)))
 
 /** Reads in one snapshot: other processes may change the schema meanwhile. */

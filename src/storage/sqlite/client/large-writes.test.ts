@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { newFile, SqliteForTest } from '../../../../test/support/sqlite.ts'
+
+const counter = '/proc/thread-self/io'
+const recordBytes = 1_000_000
+const count = 8
+
+/** By this thread; checkpoints run in another one. */
+const writtenBytes = (): number => Number(/wchar: (\d+)/.exec(readFileSync(counter, 'utf8'))?.[1])
+
+test('a change of large records writes them once, and their images to the log', {
+  skip: !existsSync(counter),
+}, async () => {
+  const document = { attributes: { title: { type: 'string' }, text: { type: 'string' } } } as const
+  await using sqlite = await SqliteForTest.open({ document }, { path: newFile() })
+  for (let index = 0; index < count; index++) await sqlite.create('document', { text: 'x'.repeat(recordBytes) })
+  const before = writtenBytes()
+  await sqlite.ask('PATCH', '/document?where={"id":{">":0}}&count=true', { title: 'new' })
+  const changed = 3 * count * recordBytes
+  const written = writtenBytes() - before
+  assert.ok(written > changed, `${written} bytes`)
+  assert.ok(written < changed * 1.1, `${written} bytes are written for ${changed}`)
+})
