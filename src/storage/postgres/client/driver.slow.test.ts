@@ -548,6 +548,18 @@ function suite(isPooled: boolean): void {
       assert.deepEqual(await driver.query(byKey, ['1']), [['1', '0']], 'asked again over another connection')
     })
 
+    test('a read that is not answered is sent again long before a statement may have ended', {
+      timeout: 30_000,
+    }, async (t) => {
+      if (isPooled) return t.skip('a statement may wait in the pooler')
+      await using given = await open({ statementTimeoutMs: 60_000 }, { watchdogTiming: { checkMs: 50, graceMs: 200 } })
+      const { driver, network } = given
+      const read = { text: byKey, values: ['1'], access: 'key' } as const
+      await driver.read(read)
+      network.swallow()
+      assert.deepEqual(await driver.read(read), [['1', '0']])
+    })
+
     test('close() awaits queries that were just sent', async () => {
       await using given = await open()
       const { driver } = given

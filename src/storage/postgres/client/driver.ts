@@ -16,7 +16,12 @@ import { originText, type WriteOrigin } from '../../write-origin.ts'
 import { isConflict, isLarge, isLost, isOverdue, isStale } from '../errors.ts'
 import type { Connect } from './connect.ts'
 import type { Connection } from './connection.ts'
-import { ConnectionWatchdog, defaultWatchdogTiming, type WatchdogTiming } from './connection-watchdog.ts'
+import {
+  ConnectionWatchdog,
+  defaultWatchdogTiming,
+  type WatchdogTiming,
+  type WatchedConnection,
+} from './connection-watchdog.ts'
 import { PipelinedConnection } from './pipelined-connection.ts'
 import { Pool } from './pool.ts'
 import { QueryPlans } from './query-plans.ts'
@@ -71,7 +76,9 @@ export class PostgresDriver implements Driver {
   readonly #transactions: Pool
   readonly #pools: readonly Pool[]
   readonly #plans: QueryPlans
-  readonly #maxAnswerBytes: number
+  readonly #limits: Limits
+  /** The server ends a read on a pipelined connection after this time; behind a pooler it may wait before it runs. */
+  readonly #readTimeoutMs: number
   readonly #watchdog: ConnectionWatchdog
   readonly #committed: () => void
   readonly #resyncSequence: (fault: UniqueFault) => Promise<boolean>
@@ -80,7 +87,8 @@ export class PostgresDriver implements Driver {
   constructor(parts: DriverParts) {
     const { connect, limits, committed, resyncSequence, watchdogTiming = defaultWatchdogTiming } = parts
     const { statementTimeoutMs, busyTimeoutMs: waitMs } = limits
-    this.#maxAnswerBytes = limits.maxAnswerBytes
+    this.#limits = limits
+    this.#readTimeoutMs = parts.isPooled ? statementTimeoutMs : Math.min(pipelinedReadMs, statementTimeoutMs)
     this.#plans = new QueryPlans(parts.onScan ?? (() => {}))
     const connectInTurns: Connect = async (session) => (await connect(session)).readInTurns()
     const pipelined = (count: number, mostMs: number, open: Connect): readonly PipelinedConnection[] => {
@@ -106,7 +114,6 @@ export class PostgresDriver implements Driver {
     this.#pools = [this.#scans, this.#snapshots, this.#transactions]
     this.#watchdog = new ConnectionWatchdog({
       connections: () => this.#connections(),
-      statementTimeoutMs,
       watchdogTiming,
       sweep: () => this.#sweep(),
     })
@@ -131,7 +138,7 @@ export class PostgresDriver implements Driver {
   /** A statement whose plan is not known yet runs in the pool, where it delays no other. */
   read(statement: Statement, options?: ReadOptions): Promise<readonly Row[]> {
     const { text, values, access } = statement
-    if (access === 'key') return this.#queryOn(this.#keys, text, values, budgetOf(options, this.#maxAnswerBytes))
+    if (access === 'key') return this.#queryOn(this.#keys, text, values, budgetOf(options, this.#limits.maxAnswerBytes))
     const planClass = this.#plans.classOf(text)
     const budget = options?.budget
     if (planClass === 'indexed') return this.#queryOn(this.#indexed, text, values, budget)
@@ -185,7 +192,7 @@ export class PostgresDriver implements Driver {
   snapshot<T>(work: (read: Read) => MaybePromise<T>, options: ReadOptions = {}): Promise<T> {
     return repeated(this.#snapshots, this.#resyncSequence, async (connection, progress) => {
       using _ = this.#cancelOnAbort(connection, options)
-      return await readSnapshot(connection, work, progress, this.#maxAnswerBytes)
+      return await readSnapshot(connection, work, progress, this.#limits.maxAnswerBytes)
     })
   }
 
@@ -239,11 +246,17 @@ export class PostgresDriver implements Driver {
     this.#closing.push(close)
   }
 
-  #connections(): readonly Connection[] {
-    const pipelined = [...this.#keys, ...this.#indexed, ...this.#walks, ...this.#writes]
+  #connections(): readonly WatchedConnection[] {
+    const limitedTo =
+      (statementTimeoutMs: number) =>
+      (connection: Connection): WatchedConnection => ({ connection, statementTimeoutMs })
+    const opened = (connections: readonly PipelinedConnection[]) =>
+      connections.flatMap(({ connection }) => connection ?? [])
+    const { statementTimeoutMs } = this.#limits
+    const pooled = this.#pools.flatMap((pool) => pool.connections)
     return [
-      ...pipelined.flatMap((connection) => connection.connection ?? []),
-      ...this.#pools.flatMap((pool) => pool.connections),
+      ...opened([...this.#keys, ...this.#indexed, ...this.#walks]).map(limitedTo(this.#readTimeoutMs)),
+      ...[...opened(this.#writes), ...pooled].map(limitedTo(statementTimeoutMs)),
     ]
   }
 
