@@ -74,11 +74,10 @@ export class RestrictedReads<Unscoped extends Reads = Reads> implements Reads {
     association: Association,
     keys: readonly Json[],
     criteria: Criteria,
-    options?: ReadOptions,
   ): MaybePromise<readonly string[] | undefined> {
     if (!this.unscoped.relatedTexts) return undefined
     const original = originalAssociation(association)
-    return this.unscoped.relatedTexts(original, keys, this.#guardMembers(original, criteria), options)
+    return this.unscoped.relatedTexts(original, keys, this.#guardMembers(original, criteria))
   }
 
   #guardMembers(association: Association, criteria: Criteria): Criteria {

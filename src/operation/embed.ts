@@ -70,7 +70,7 @@ function memberOf(
     })
   // Code of the application gets objects; a client gets texts.
   if (!client || populate.length > 0 || !mayHaveTexts(keys, criteria)) return read()
-  return andThen(reads.relatedTexts?.(association, keys, criteria, client), (texts) =>
+  return andThen(reads.relatedTexts?.(association, keys, criteria), (texts) =>
     texts ? encoded(association.name, texts, groupOf) : read(),
   )
 }

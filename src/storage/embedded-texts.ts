@@ -9,8 +9,7 @@ import type { TextsOfSelection } from './record-texts.ts'
 import { inOrder } from './related-order.ts'
 import type { Encoders } from './sql-records.ts'
 import type { StatementCompiler } from './statement-compiler.ts'
-import type { ReadOptions } from './store.ts'
-import { flat, type TextSource } from './text-source.ts'
+import { flat, readAtOnce, type TextSource } from './text-source.ts'
 
 /**
  * Texts of the records that are embedded in others: of a to-one association the text of the record, which pages keep as well; of
@@ -33,17 +32,16 @@ export class EmbeddedTexts {
     association: Association,
     keys: readonly Json[],
     criteria: Criteria,
-    options: ReadOptions | undefined,
   ): MaybePromise<readonly string[] | undefined> {
     const { target } = association
     const embedding = this.#embeddingOf(association, criteria)
     if (embedding === 'none' || !this.#source.knowsRecords(target.table, target.primaryKey.column)) return undefined
     if (!embedding.share.isWorthKeeping()) return undefined
-    const here = () => this.#here(embedding, keys, options)
+    const here = () => this.#here(embedding, keys)
     return eventLoopTurn.isUsed ? eventLoopTurn.next().then(here) : here()
   }
 
-  #here(embedding: Embedding, keys: readonly Json[], options: ReadOptions | undefined): readonly string[] | undefined {
+  #here(embedding: Embedding, keys: readonly Json[]): readonly string[] | undefined {
     const { association, selection, via, share } = embedding
     const { texts } = this.#source
     const found = this.#source.readCurrent((read) => {
@@ -56,7 +54,7 @@ export class EmbeddedTexts {
         if (text === undefined) missing.push(place)
         found.push(text === undefined ? 'null' : via === undefined ? `${text}}` : text)
       }
-      if (missing.length > 0) this.#readMissing(missing, keys, found, kept, embedding, (one) => read(one, options))
+      if (missing.length > 0) this.#readMissing(missing, keys, found, kept, embedding, read)
       share.learn(keys.length, keys.length - missing.length)
       return found
     })
@@ -75,7 +73,7 @@ export class EmbeddedTexts {
   ): void {
     const asked = places.map((place) => keys[place] as Json)
     const statement = this.#compiler.related(association, asked, criteria)
-    const rows = inOrder(read(statement), association, criteria, this.#encoders.dialect)
+    const rows = inOrder(read(statement, readAtOnce()), association, criteria, this.#encoders.dialect)
     const number = encoder.stored.length
     let next = 0
     for (let group = 0; group < places.length; group++) {

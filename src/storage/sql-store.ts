@@ -114,9 +114,8 @@ export class SqlStore extends SqlReads implements Store {
     association: Association,
     keys: readonly Json[],
     criteria: Criteria,
-    options?: ReadOptions,
   ): MaybePromise<readonly string[] | undefined> {
-    return this.#embedded?.read(association, keys, criteria, options)
+    return this.#embedded?.read(association, keys, criteria)
   }
 
   async matching(

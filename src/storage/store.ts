@@ -127,7 +127,6 @@ export interface Reads {
     association: Association,
     keys: readonly Json[],
     criteria: Criteria,
-    options?: ReadOptions,
   ): MaybePromise<readonly string[] | undefined>
 }
 

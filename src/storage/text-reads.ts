@@ -16,7 +16,7 @@ import type { RecordTexts, TextsOfSelection } from './record-texts.ts'
 import { type Encoders, pageOf, type RecordEncoders } from './sql-records.ts'
 import type { FindStatement, StatementCompiler } from './statement-compiler.ts'
 import type { ReadOptions, Records } from './store.ts'
-import { flat, type TextSource } from './text-source.ts'
+import { flat, readAtOnce, type TextSource } from './text-source.ts'
 
 const keptStatements = 1000
 /** Keys are selected first where so many of the records of a statement were known: otherwise one statement takes less time. */
@@ -123,7 +123,7 @@ export class TextReads {
       const rows = reading(statement)
       const length = Math.min(rows.length, criteria.limit)
       const missing = texts.append(kept, rows, length)
-      if (missing.length > 0 && !this.#readMissing(missing, rows, model, keys, kept, encoder, reading)) return undefined
+      if (missing.length > 0 && !this.#readMissing(missing, rows, model, keys, kept, encoder, read)) return undefined
       known.learn(length, length - missing.length)
       return pageOf(rows, criteria, statement.columns, keys.encoders)
     })
@@ -143,8 +143,9 @@ export class TextReads {
   ): boolean {
     const ids = places.map((place) => rows[place]?.[0] as Json)
     const found = new Map<unknown, string>()
-    for (const some of chunksOf(ids, readAtOnce))
-      for (const row of read(this.#compiler.find(model, new FilledCriteria(byKey, [some])))) {
+    const options = readAtOnce()
+    for (const some of chunksOf(ids, keysAtOnce))
+      for (const row of read(this.#compiler.find(model, new FilledCriteria(byKey, [some])), options)) {
         const text = flat(encoder.encodeOpen(row))
         this.#source.texts.set(kept, row[at] as number, text)
         found.set(row[at], text)
@@ -185,7 +186,7 @@ export class TextReads {
     if (!key || model.key.length > 1 || storedSelection(select) !== select || dialect.decode(key, 1) !== 1)
       return 'none'
     const ofKeys = [key, ...select.filter((attribute) => attribute !== key && attribute.references)]
-    const byKey = { where: idIn(model, []), sort: [], limit: readAtOnce, skip: 0, select }
+    const byKey = { where: idIn(model, []), sort: [], limit: keysAtOnce, skip: 0, select }
     return {
       table: model.table,
       at,
@@ -206,7 +207,7 @@ export class TextReads {
 }
 
 /** Keys of one statement, so few that the limit is part of its text. */
-const readAtOnce = 100
+const keysAtOnce = 100
 
 /** Of rows that end with the text of the record. */
 function encodersOfTexts(dialect: Encoders['dialect'], stored: Selection): RecordEncoders {

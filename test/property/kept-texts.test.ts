@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, mock, test } from 'node:test'
 import { openService } from '../../src/service/open-service.ts'
+import { EmbeddedTexts } from '../../src/storage/embedded-texts.ts'
 import { RecordTexts } from '../../src/storage/record-texts.ts'
 import { EventLoopTurn } from '../../src/support/event-loop-turn.ts'
 import { seed } from '../support/seed.ts'
@@ -76,6 +77,22 @@ describe('pages of texts that are kept', () => {
     assert.equal(pages.count, before)
     assert.equal((await answer).status, 200)
     assert.equal(pages.count, before + 1)
+  })
+
+  test('are not made of what is too large to be encoded in one turn of the event loop', async (t) => {
+    await using service = await openService(config(newFile()))
+    await fill(service)
+    const { toy } = Object.fromEntries(service.records) as Any
+    const { mock: embedded } = t.mock.method(EmbeddedTexts.prototype, 'read')
+    const ask = async () => {
+      const { body } = await service.handle(requestAnew('/pet?populate=toys', { city: 'all' }))
+      return [embedded.calls.at(-1)?.result !== undefined, JSON.parse((body as Any).encoded)[0].toys[0].name.length]
+    }
+    assert.deepEqual(await ask(), [true, 1])
+    for (const id of [1, 2]) await toy.update(id, { name: 'x'.repeat(300_000) })
+    assert.deepEqual(await ask(), [false, 300_000])
+    for (const id of [1, 2]) await toy.update(id, { name: 'y' })
+    assert.deepEqual(await ask(), [true, 1])
   })
 
   test('take no more memory than maxKeptBytes', async () => {

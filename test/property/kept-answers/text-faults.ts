@@ -57,17 +57,11 @@ export function plantInTexts(fault: TextFault, known: Map<string, string | undef
     case 'the text of a changed record is embedded': {
       const firsts = new Map<string, ReturnType<typeof read>>()
       return [
-        mock.method(EmbeddedTexts.prototype, 'read', function (
-          this: EmbeddedTexts,
-          association,
-          keys,
-          criteria,
-          options,
-        ) {
+        mock.method(EmbeddedTexts.prototype, 'read', function (this: EmbeddedTexts, association, keys, criteria) {
           const { where, select, limit } = criteria
           const key = JSON.stringify([association.target.table, where, select.map(({ name }) => name), limit, keys])
-          if (association.kind !== 'belongsTo') return read.call(this, association, keys, criteria, options)
-          if (firsts.get(key) === undefined) firsts.set(key, read.call(this, association, keys, criteria, options))
+          if (association.kind !== 'belongsTo') return read.call(this, association, keys, criteria)
+          if (firsts.get(key) === undefined) firsts.set(key, read.call(this, association, keys, criteria))
           return firsts.get(key)
         } satisfies typeof read),
       ]
@@ -80,15 +74,9 @@ export function plantInTexts(fault: TextFault, known: Map<string, string | undef
       return [mock.method(RecordTexts.prototype, 'dropListsWith', () => {})]
     case 'the rules of embedded records are forgotten':
       return [
-        mock.method(EmbeddedTexts.prototype, 'read', function (
-          this: EmbeddedTexts,
-          association,
-          keys,
-          criteria,
-          options,
-        ) {
+        mock.method(EmbeddedTexts.prototype, 'read', function (this: EmbeddedTexts, association, keys, criteria) {
           const { masks: _, ...shown } = criteria
-          return read.call(this, association, keys, { ...shown, where: matchAll }, options)
+          return read.call(this, association, keys, { ...shown, where: matchAll })
         } satisfies typeof read),
       ]
   }
