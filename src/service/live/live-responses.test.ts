@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import type { EncodedJson } from '../../protocol/json.ts'
 import type { ServiceRequest } from '../../protocol/request.ts'
 import type { QueryResult } from '../../realtime/queries/query-plan.ts'
@@ -20,12 +23,12 @@ const result: QueryResult = {
 }
 const data = { query: 'q', position: 'p', key: 'id', rows, total: 900 }
 
-/** The response of a stream with these frames. */
-function respond(given: readonly LiveFrame[], peer?: ServiceRequest['peer']) {
+/** The response of a stream with these frames; it ends after them unless it is to stay open. */
+function respond(given: readonly LiveFrame[], peer?: ServiceRequest['peer'], { staysOpen = false } = {}) {
   const frames = [...given]
   const stream = {
     id: 's',
-    take: async () => frames.shift(),
+    take: async () => frames.shift() ?? (staysOpen ? new Promise<never>(() => {}) : undefined),
     get hasFrames() {
       return frames.length > 0
     },
@@ -69,4 +72,25 @@ describe('rows of some megabytes', () => {
     assert.ok(turns >= 3, `${turns} turns of the event loop`)
     assert.deepEqual(JSON.parse(message.encoded), { event: 'rows', ...data })
   })
+
+  for (const to of ['an event stream', 'a socket'])
+    test(`are not kept for ${to} that waits for the next frame`, async () => {
+      setFlagsFromString('--expose-gc')
+      const gc = runInNewContext('gc') as () => void
+      let own: QueryResult | undefined = { ...result }
+      const kept = new WeakRef(own)
+      const peer = { message: () => undefined } as unknown as NonNullable<ServiceRequest['peer']>
+      const given = to === 'a socket' ? peer : undefined
+      const { stream } = await respond([rowsFrame('q', own, 'id')], given, { staysOpen: true })
+      own = undefined
+      const pieces = stream?.[Symbol.asyncIterator]()
+      let length = 0
+      while (pieces && length < result.length) length += String((await pieces.next()).value).length
+      void pieces?.next()
+      for (let turns = 0; turns < 50 && kept.deref(); turns++) {
+        await nextTurn()
+        gc()
+      }
+      assert.equal(kept.deref(), undefined)
+    })
 })

@@ -55,7 +55,8 @@ async function* piecesOf(
 ): AsyncGenerator<string, undefined, undefined> {
   let piece = `retry: ${retryMs}\n`
   try {
-    for (let frame = await stream.take(); frame; frame = await stream.take()) {
+    let frame = await stream.take()
+    while (frame) {
       if (frame.result) {
         let unsent = frame.result.length
         piece += eventBegin(frame)
@@ -70,9 +71,13 @@ async function* piecesOf(
         onUnsent(0)
         piece += '\n\n'
       } else piece += sentEvent(frame)
-      if (stream.hasFrames && piece.length < maxPieceLength) continue
-      yield piece
-      piece = ''
+      // It would be kept for as long as the next one is waited for.
+      frame = undefined
+      if (!stream.hasFrames || piece.length >= maxPieceLength) {
+        yield piece
+        piece = ''
+      }
+      frame = await stream.take()
     }
     if (piece !== '') yield piece
   } finally {
