@@ -5,7 +5,7 @@ import type { Model, Models } from '../model/model.ts'
 import { createUuids } from '../model/uuid-v7.ts'
 import { FindShapes } from '../operation/find-shapes.ts'
 import { runsInTransactions } from '../operation/hooks/hooked-store.ts'
-import type { ForeignKeyReference, OperationServices } from '../operation/operation.ts'
+import type { OperationServices } from '../operation/operation.ts'
 import type { ErrorListener } from '../protocol/error-response.ts'
 import type { Peer } from '../protocol/event.ts'
 import type { Handshake, ServiceRequest, ServiceResponse } from '../protocol/request.ts'
@@ -20,6 +20,7 @@ import { systemStore } from '../storage/scoped-store.ts'
 import type { ReadOptions } from '../storage/store.ts'
 import { openStore } from '../storage/stores.ts'
 import { systemClock } from '../support/clock.ts'
+import { KeyedHash } from '../support/keyed-hash.ts'
 import { defaultLimits, type Limits } from '../support/limits.ts'
 import { Lru } from '../support/lru.ts'
 import type { MaybePromise } from '../support/maybe-promise.ts'
@@ -54,6 +55,7 @@ import { SubscriptionFactory } from './live/subscription-factory.ts'
 import { observersOf } from './observers.ts'
 import { createLandingPage } from './pages/landing-page.ts'
 import { openPublicFiles, pagesIn } from './pages/public-files.ts'
+import { pointersOf } from './pointers-of.ts'
 import { trimRegularly } from './trim-regularly.ts'
 import { tryComputed } from './try-computed.ts'
 
@@ -209,6 +211,7 @@ export async function openService(config: AnyConfig): Promise<OpenService> {
     shadow,
     tokens,
     position: new ReadPosition(store.changes, onError),
+    listHash: new KeyedHash(store.secret),
     onError,
     answers: keeps && !shadow ? answerCacheOf(store, models, limits) : undefined,
     plans: keeps ? new Lru(limits.maxPlans) : undefined,
@@ -289,12 +292,3 @@ const hasHooks = (models: Models): boolean => [...models.values()].some(({ hooks
 const hasStatementHooks = (models: Models): boolean => [...models.values()].some(runsInTransactions)
 
 const servedModels = (models: Models): readonly Model[] => [...models.values()].filter((model) => !model.isJunction)
-
-function pointersOf(models: Models): ReadonlyMap<Model, readonly ForeignKeyReference[]> {
-  const pointers = [...models.values()].flatMap((model) =>
-    [...model.attributes.values()]
-      .filter(({ references }) => references)
-      .map((attribute): ForeignKeyReference => ({ model, attribute })),
-  )
-  return Map.groupBy(pointers, ({ attribute }) => attribute.references as Model)
-}

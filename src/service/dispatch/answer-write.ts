@@ -30,7 +30,7 @@ export async function answerWrite(
   const isPlain = result.kind === 'record' && result.populate.length === 0
   if (!isPlain && eventLoopTurn.isUsed) await eventLoopTurn.next()
   const token = receipt.operation === undefined ? undefined : context.tokens.tokenOf(receipt.operation)
-  return respond(result, request, match, context.services.limits.maxAnswerBytes, undefined, token)
+  return respond(result, request, match, context.services.limits.maxAnswerBytes, context.listHash, undefined, token)
 }
 
 /** A write whose answer is stored with it, and given again when the client repeats the request. */
@@ -45,8 +45,10 @@ function writeOnce(
   const { requester } = authorization
   return context.idempotency.answer(request, requester, async (keep) => {
     const receipt = receiptFor(requester, context, request)
+    const { services, listHash } = context
+    const { maxAnswerBytes } = services.limits
     const answer = async (result: OperationResult): Promise<ServiceResponse> =>
-      withOperation(await respond(result, request, match, context.services.limits.maxAnswerBytes), receipt, context)
+      withOperation(await respond(result, request, match, maxAnswerBytes, listHash), receipt, context)
     const kept = keptOperation(
       operation,
       async (transaction, result) => keep(transaction, await answer(result)),

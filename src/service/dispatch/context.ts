@@ -3,6 +3,7 @@ import type { OperationServices } from '../../operation/operation.ts'
 import type { Handshake } from '../../protocol/request.ts'
 import type { Requester } from '../../protocol/requester.ts'
 import type { SocketBroker } from '../../realtime/socket/socket-broker.ts'
+import type { KeyedHash } from '../../support/keyed-hash.ts'
 import type { Lru } from '../../support/lru.ts'
 import type { MaybePromise } from '../../support/maybe-promise.ts'
 import type { ActionOperations } from '../actions/action-operations.ts'
@@ -50,6 +51,8 @@ export interface DispatchContext extends AuthorizationContext {
   readonly idempotency: IdempotentWrites
   readonly tokens: OperationTokens
   readonly position: ReadPosition
+  /** Of the texts of lists. */
+  readonly listHash: KeyedHash
   readonly onError: (error: unknown) => void
   /** Undefined: no answer is kept. */
   readonly answers: AnswerCache | undefined

@@ -2,6 +2,7 @@ import { Fingerprint, fingerprint } from '../../operation/version.ts'
 import { EncodedJson } from '../../protocol/json.ts'
 import { answerTooLarge, listPieces, type Records, requireBytes } from '../../storage/store.ts'
 import { eventLoopTurn } from '../../support/event-loop-turn.ts'
+import type { KeyedHash } from '../../support/keyed-hash.ts'
 import type { MaybePromise } from '../../support/maybe-promise.ts'
 
 /** A longer answer is encoded in parts of about this many characters, between which other requests have their turn. */
@@ -15,8 +16,8 @@ export interface Encoded {
   readonly whole: string
 }
 
-/** The records as a list. Throws E_BAD_CRITERIA when it has more than `maxBytes`. */
-export function encodeRecords(records: Records, maxBytes: number): MaybePromise<Encoded> {
+/** The records as a list; `hash` is one of the service. Throws E_BAD_CRITERIA when it has more than `maxBytes`. */
+export function encodeRecords(records: Records, maxBytes: number, hash: KeyedHash): MaybePromise<Encoded> {
   const { length } = records
   if (records.size > maxRecordsAtOnce) return encodePieces(listPieces(records, maxBytes), maxBytes)
   let text = '['
@@ -27,7 +28,7 @@ export function encodeRecords(records: Records, maxBytes: number): MaybePromise<
   }
   text += ']'
   requireBytes(text, maxBytes)
-  return encodeText(text)
+  return { body: new EncodedJson(text), whole: hash.of(text) ?? fingerprint(text) }
 }
 
 /** The first of the records alone. */

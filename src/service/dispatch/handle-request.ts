@@ -100,19 +100,20 @@ function answerFor(
   const result = request.peer
     ? executeForSocket(request.peer, invocation, authorization, context)
     : execute(invocation, authorization, context)
-  const { maxAnswerBytes } = context.services.limits
+  const { listHash, services } = context
+  const { maxAnswerBytes } = services.limits
   if (asked) {
     const { path, query } = request
     const unconditional = { path, query, headers: {} }
     return andThen(result, (result) =>
-      andThen(respond(result, unconditional, plan.match, maxAnswerBytes), (response) => {
+      andThen(respond(result, unconditional, plan.match, maxAnswerBytes, listHash), (response) => {
         const kept = context.identify ? forOneRequester(response) : response
         return (context.answers as AnswerCache).keep(asked, kept, result).for(request, position)
       }),
     )
   }
-  if (!(result instanceof Promise)) return respond(result, request, plan.match, maxAnswerBytes, position)
-  return result.then((result) => respond(result, request, plan.match, maxAnswerBytes, position))
+  if (!(result instanceof Promise)) return respond(result, request, plan.match, maxAnswerBytes, listHash, position)
+  return result.then((result) => respond(result, request, plan.match, maxAnswerBytes, listHash, position))
 }
 
 /** Links in an answer begin with `base`, and a socket is subscribed to what it is answered: these are not kept. */

@@ -4,6 +4,7 @@ import type { Position } from '../../protocol/change.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import type { Json } from '../../protocol/json.ts'
 import type { ServiceRequest, ServiceResponse } from '../../protocol/request.ts'
+import type { KeyedHash } from '../../support/keyed-hash.ts'
 import { andThen, type MaybePromise } from '../../support/maybe-promise.ts'
 import { type Encoded, encodeRecord, encodeRecords, encodeText } from './encode-records.ts'
 import { isKnown } from './entity-tag.ts'
@@ -18,6 +19,7 @@ export function respond(
   request: AnsweredRequest,
   { style, operation }: Match,
   maxAnswerBytes: number,
+  listHash: KeyedHash,
   position?: Position,
   token?: string,
 ): MaybePromise<ServiceResponse> {
@@ -36,7 +38,9 @@ export function respond(
       return { status: result.created ? 201 : 200, headers, body: result.value }
     case 'records': {
       const encoded =
-        operation.effect === 'reads' ? encodeRecords(result.records, maxAnswerBytes) : encodeAll(result, maxAnswerBytes)
+        operation.effect === 'reads'
+          ? encodeRecords(result.records, maxAnswerBytes, listHash)
+          : encodeAll(result, maxAnswerBytes, listHash)
       if (result.total !== undefined) headers['X-Total-Count'] = String(result.total)
       if (result.next !== undefined) headers.Link = `<${nextPage(request, result.next)}>; rel="next"`
       const status = result.created ? 201 : 200
@@ -68,14 +72,18 @@ function encodeWritten({ records, model: { primaryKey } }: RecordResult, maxByte
 }
 
 /** As `encodeWritten`, for a list. */
-function encodeAll({ records, model: { primaryKey } }: RecordsResult, maxBytes: number): MaybePromise<Encoded> {
+function encodeAll(
+  { records, model: { primaryKey } }: RecordsResult,
+  maxBytes: number,
+  listHash: KeyedHash,
+): MaybePromise<Encoded> {
   const keysAlone = (error: unknown) =>
     orKeys(
       error,
       records.values(primaryKey).map((id) => ({ [primaryKey.name]: id })),
     )
   try {
-    const encoded = encodeRecords(records, maxBytes)
+    const encoded = encodeRecords(records, maxBytes, listHash)
     return encoded instanceof Promise ? encoded.catch(keysAlone) : encoded
   } catch (error) {
     return keysAlone(error)

@@ -140,7 +140,7 @@ function logIn(
   return { changes, secret: meta.get('secret') as string }
 }
 
-/** With `migrate: 'safe'` on a database without a log: no changes are captured, and cursors end with the process. */
+/** With `migrate: 'safe'` on a database without a log: no changes are captured, and cursors and tags of lists end with the process. */
 const noLog: Log = {
   changes: disabledChangeLog('the database has no change log, and migrate: "safe" adds none'),
   secret: randomUUID(),
