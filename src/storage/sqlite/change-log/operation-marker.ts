@@ -19,7 +19,7 @@ export class OperationMarker {
 
   /** The number of the last log row. */
   last(): number {
-    const [row] = this.#writer.all(`select seq from sqlite_sequence where name = '${logTable}'`, [])
+    const [row] = this.#writer.all(`select seq from sqlite_sequence where name = '${logTable}' limit 1`, [])
     return Number(row?.[0] ?? 0)
   }
 
