@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { Lru } from './lru.ts'
+
+/** The same by its definition: keys from the least to the most recently used. */
+class ByDefinition {
+  #order: (readonly [key: number, value: number])[] = []
+  readonly #size: number
+
+  constructor(size: number) {
+    this.#size = size
+  }
+
+  get(key: number): number | undefined {
+    const found = this.#order.find(([known]) => known === key)
+    if (found) this.set(...found)
+    return found?.[1]
+  }
+
+  set(key: number, value: number): void {
+    this.#order = [...this.#order.filter(([known]) => known !== key), [key, value] as const].slice(-this.#size)
+  }
+}
+
+test('keeps what was used last, whatever is asked for and kept', () => {
+  const steps = fc.array(fc.tuple(fc.boolean(), fc.nat(7), fc.nat(99)), { maxLength: 60 })
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 5 }), steps, (size, steps) => {
+      const [lru, expected] = [new Lru<number, number>(size), new ByDefinition(size)]
+      for (const [isSet, key, value] of steps) {
+        if (isSet) for (const cache of [lru, expected]) cache.set(key, value)
+        else assert.equal(lru.get(key), expected.get(key))
+      }
+      for (let key = 0; key < 8; key++) assert.equal(lru.get(key), expected.get(key))
+    }),
+  )
+})
