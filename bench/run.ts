@@ -32,6 +32,8 @@ const { values: options } = parseArgs({
     'max-stale': { type: 'boolean', default: false },
     /** On SQLite, the servers by hand answer writes that a power failure may undo. */
     'by-hand-not-durable': { type: 'boolean', default: false },
+    /** On PostgreSQL, Keelson is the only writer, and gives answers again. */
+    'writers-self': { type: 'boolean', default: false },
     /** A folder for CPU profiles of all servers. */
     profile: { type: 'string' },
   },
@@ -96,7 +98,7 @@ async function run(kind: DatabaseKind): Promise<void> {
 function start(file: string, url: string, variant: Variant): Promise<Started> {
   const more =
     variant === 'keelson'
-      ? (['without-kept-answers', 'max-stale'] as const).filter((name) => options[name])
+      ? (['without-kept-answers', 'max-stale', 'writers-self'] as const).filter((name) => options[name])
       : options['by-hand-not-durable']
         ? ['not-durable']
         : []

@@ -149,6 +149,7 @@ describe('a definition is refused', () => {
 
   const modelProblems: readonly (readonly [title: string, models: object, problem: string])[] = [
     ['no models', {}, 'models: at least one model is required'],
+    ['other writers', { pet: { writers: 'me' } }, "pet: `writers` must be 'self' or 'any'"],
     ['not an object', { pet: 5 }, 'pet: the definition of a model must be an object'],
     [
       'access without rules',

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { z } from 'zod'
 import { defineModels } from './define.ts'
 import type { AttributeDefinition, AttributeDefinitions, ModelDefinitions } from './definition.ts'
-import type { Attribute, Model } from './model.ts'
+import { type Attribute, type Model, selfWrittenTables } from './model.ts'
 
 /** Input of a program without TypeScript. */
 const untyped = (definitions: object): ModelDefinitions => definitions as ModelDefinitions
@@ -29,6 +29,20 @@ describe('a model', () => {
     assert.equal(pet.isJunction, false)
     assert.equal(pet.primaryKey.autoIncrement, true)
     assert.equal(pet.primaryKey.type.name, 'integer')
+  })
+
+  test('has one writer if it says so, or if all do; a junction, if both of its models have', () => {
+    const likes = { collection: 'pet', via: 'fans' } as const
+    const fans = { collection: 'owner', via: 'likes' } as const
+    const tables = (owner: object, pet: object, byDefault?: 'self' | 'any') => {
+      const models = { owner: { attributes: { likes }, ...owner }, pet: { attributes: { fans }, ...pet } }
+      return [...selfWrittenTables(defineModels(untyped(models)), byDefault)].map((table) => table.split('_')[0])
+    }
+    assert.deepEqual(tables({}, {}), [])
+    assert.deepEqual(tables({ writers: 'self' }, {}), ['owner'])
+    assert.deepEqual(tables({ writers: 'self' }, { writers: 'self' }).length, 3)
+    assert.deepEqual(tables({}, { writers: 'any' }, 'self'), ['owner'])
+    assert.deepEqual(tables({}, {}, 'self').length, 3)
   })
 
   test('uses its name as table and the names of its attributes as columns unless declared otherwise', () => {

@@ -5,7 +5,7 @@ import { type ActionDefinition, actionSubjects } from './actions/action.ts'
 import { sqlDialects } from './computed.ts'
 import type { AttributeDefinition, ModelDefinition } from './definition.ts'
 import { hookedWrites } from './hooks.ts'
-import { onDestroyActions } from './model.ts'
+import { onDestroyActions, writers } from './model.ts'
 import { adviceFor, isWaterlineWord, renamedOptions } from './waterline/words.ts'
 
 /** The values that an option of a definition accepts. */
@@ -137,6 +137,10 @@ const attributeOptions: { readonly [Option in keyof AttributeDefinition]-?: Kind
   through: junction,
 }
 
+const oneOf = (values: readonly string[]): Kind => ({
+  noun: values.map((value) => `'${value}'`).join(' or '),
+  accepts: (value) => values.includes(value as string),
+})
 const modelOptions: { readonly [Option in keyof ModelDefinition]-?: Kind } = {
   tableName: text,
   primaryKey: text,
@@ -146,13 +150,10 @@ const modelOptions: { readonly [Option in keyof ModelDefinition]-?: Kind } = {
   hooks,
   actions: object,
   on: anything,
+  writers: oneOf(writers),
   description: text,
 }
 
-const oneOf = (values: readonly string[]): Kind => ({
-  noun: values.map((value) => `'${value}'`).join(' or '),
-  accepts: (value) => values.includes(value as string),
-})
 const actionOptions: { readonly [Option in Exclude<keyof ActionDefinition, 'types'>]-?: Kind } = {
   on: oneOf(actionSubjects),
   input: schema,

@@ -102,6 +102,8 @@ export interface ModelDefinition<U = AnyUser> {
   /** Jobs that run after the commit of a change. */
   // biome-ignore lint/suspicious/noExplicitAny: the record is that of this model, which is not known yet
   readonly on?: JobDefinitions<any> | undefined
+  /** `self`: no other program writes the table, so that answers are kept on PostgreSQL as well. */
+  readonly writers?: 'self' | 'any' | undefined
   readonly description?: string | undefined
 }
 

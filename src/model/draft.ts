@@ -23,6 +23,7 @@ export interface Draft {
   readonly access: ModelDefinition['access']
   readonly hooks: ModelDefinition['hooks']
   readonly actions: DeclaredActions
+  readonly writers: ModelDefinition['writers']
 }
 
 export interface DraftAttribute extends AttributeDefinition {
@@ -65,8 +66,8 @@ function readDraft(name: string, definition: ModelDefinition, shared: Attributes
   reportDuplicateColumns(name, attributes, onError)
   const primaryKey = findPrimaryKey(name, attributes, valid.primaryKey, onError)
   const actions = readActions(name, valid, attributes, onError)
-  const { indexes = [], access, hooks } = valid
-  return { name, table, attributes, primaryKey, indexes, access, hooks, actions }
+  const { indexes = [], access, hooks, writers } = valid
+  return { name, table, attributes, primaryKey, indexes, access, hooks, actions, writers }
 }
 
 /** Associations are part of addresses, as actions are. */

@@ -68,6 +68,7 @@ function unfinished(draft: Draft, declared: Declared): Unfinished {
     access: draft.access === 'public' ? publicRules : draft.access,
     hooks: draft.hooks && modelHooks(draft.hooks),
     actions: draft.actions,
+    writers: draft.writers,
   }
 }
 

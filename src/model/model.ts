@@ -11,6 +11,10 @@ import type { StandardSchema } from './standard-schema.ts'
 export const onDestroyActions = ['cascade', 'setNull', 'restrict'] as const
 export type OnDestroy = (typeof onDestroyActions)[number]
 
+/** *self*: only the process of the service writes the table. *any*: other programs may. */
+export const writers = ['self', 'any'] as const
+export type Writers = (typeof writers)[number]
+
 /** An attribute with a column. Names in requests are resolved to these objects and never reach SQL. */
 export interface Attribute {
   readonly name: string
@@ -109,6 +113,8 @@ export interface Model {
   readonly hooks: ModelHooks | undefined
   /** Operations of the application, by name in lower case. */
   readonly actions: DeclaredActions
+  /** Undefined: as the configuration says for all models. */
+  readonly writers?: Writers | undefined
   /** Given by a view. */
   readonly original?: Model
 }
@@ -127,3 +133,12 @@ export const everyAttribute = ({ attributes, computed }: Model): readonly Attrib
 ]
 
 export type Models = ReadonlyMap<string, Model>
+
+/** The tables that only the service writes; a junction, where it alone writes both sides. */
+export function selfWrittenTables(models: Models, byDefault: Writers | undefined): ReadonlySet<string> {
+  const isSelfWritten = (model: Model): boolean =>
+    model.isJunction
+      ? model.key.every(({ references }) => references !== undefined && isSelfWritten(references))
+      : (model.writers ?? byDefault) === 'self'
+  return new Set([...models.values()].filter(isSelfWritten).map(({ table }) => table))
+}

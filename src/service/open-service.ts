@@ -1,7 +1,7 @@
 import { EventVisibility } from '../access/event-visibility.ts'
 import { policyOf } from '../access/policy.ts'
 import { ShadowCheck } from '../access/shadow-check.ts'
-import type { Model, Models } from '../model/model.ts'
+import { type Model, type Models, selfWrittenTables } from '../model/model.ts'
 import { createUuids } from '../model/uuid-v7.ts'
 import { FindShapes } from '../operation/find-shapes.ts'
 import { runsInTransactions } from '../operation/hooks/hooked-store.ts'
@@ -70,9 +70,9 @@ export interface OpenService extends AsyncDisposable {
   readonly feed: ChangeFeed
   /** Records by model, on behalf of the system itself. */
   readonly records: ReadonlyMap<string, LooseRecords>
-  /** Records by model, on behalf of a requester. */
   /** Answers the requests that wait for something to happen, before the transports stop. */
   endWaiting(): void
+  /** Records by model, on behalf of a requester. */
   recordsFor(requester: Requester): ReadonlyMap<string, LooseRecords>
   /** The actions of the service, on behalf of a requester. */
   actionsFor(requester: Requester): LooseActions
@@ -111,14 +111,7 @@ export async function openService(config: AnyConfig): Promise<OpenService> {
   const actions = new ActionOperations(models, serviceActions)
   const routes = await buildRoutes(models, config, actions)
   const files = config.public === undefined ? undefined : await openPublicFiles(config.public)
-  const {
-    store,
-    steps,
-    unenforced,
-    warnings: storeWarnings = [],
-    notes,
-    jobs: jobStore,
-  } = await openStore({
+  const opened = await openStore({
     url: config.database ?? 'sqlite:data/app.db',
     broker: config.broker,
     models,
@@ -128,7 +121,9 @@ export async function openService(config: AnyConfig): Promise<OpenService> {
     observe,
     now: () => clock.now(),
     maxStaleMs: typeof config.cache === 'object' ? config.cache.maxStaleMs : undefined,
+    selfWritten: keeps ? selfWrittenTables(models, config.writers) : undefined,
   })
+  const { store, steps, unenforced, warnings: storeWarnings = [], notes, jobs: jobStore } = opened
   try {
     await tryComputed(models, store)
   } catch (error) {

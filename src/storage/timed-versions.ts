@@ -1,4 +1,5 @@
 import type { SqlChangeLog } from './change-log.ts'
+import { countReads } from './count-reads.ts'
 import type { Driver } from './driver.ts'
 import type { TableVersions } from './table-versions.ts'
 
@@ -35,13 +36,7 @@ export class TimedVersions implements TableVersions {
     }
   }
 
-  /** Changes that are read from the log count before they are delivered, so that an event is never ahead of an answer. */
   countReads(log: SqlChangeLog): void {
-    const read = log.read.bind(log)
-    log.read = async (...given) => {
-      const batch = await read(...given)
-      if (batch === 'reset' || batch.changes.length > 0) this.#count()
-      return batch
-    }
+    countReads(log, this.#count)
   }
 }

@@ -21,8 +21,14 @@ export const jobs: Command = {
     const change = changeOf(options)
     const [{ config }, { createService }] = await Promise.all([readSettings(options, context), context.load()])
     assertDatabaseExists(config)
-    // Neither the schema is changed nor a job is run.
-    const service = await createService({ ...config, migrate: 'safe', landingPage: false, runJobs: false })
+    // Neither the schema is changed nor a job is run, and the lock of the only writer is not taken.
+    const service = await createService({
+      ...config,
+      migrate: 'safe',
+      cache: false,
+      landingPage: false,
+      runJobs: false,
+    })
     try {
       const { jobs } = service
       if (change === undefined) {

@@ -28,8 +28,8 @@ export const log: Command = {
     const stop = stopSignal()
     const [{ config }, { createService }] = await Promise.all([readSettings(options, context), context.load()])
     assertDatabaseExists(config)
-    // Reading the log must not change the schema.
-    const service = await createService({ ...config, migrate: 'safe', landingPage: false })
+    // Reading the log must not change the schema, nor take the lock of the only writer.
+    const service = await createService({ ...config, migrate: 'safe', cache: false, landingPage: false })
     try {
       const { changes, models } = service
       const reader: Reader = {

@@ -158,6 +158,7 @@ describe('keelson start --workers', () => {
     client.destroy()
   })
 
+  const alone = petShop['keelson.config.ts'].replace('models:', "writers: 'self', models:")
   const refused: readonly (readonly [what: string, args: readonly string[], code: number, expected: RegExp])[] = [
     ['a value that is no number', ['--workers', 'many'], 2, /--workers must be a number from 1 to 128, not "many"/],
     ['zero workers', ['--workers', '0'], 2, /from 1 to 128/],
@@ -168,12 +169,18 @@ describe('keelson start --workers', () => {
       2,
       /"sqlite::memory:" exists in one process only/,
     ],
+    [
+      'a model with one writer',
+      ['--workers', '2', '--config', 'alone.config.ts', '--database', 'postgres://127.0.0.1:1/none'],
+      2,
+      /--workers 2 and `writers: 'self'` exclude each other/,
+    ],
     ['an invalid port', ['--workers', '2', '--port', '99999'], 2, /--port must be a port number/],
     ['a database that cannot be opened', ['--workers', '2', '--database', 'sqlite:/dev/null/a.db'], 1, /✗/],
   ]
   for (const [what, args, code, expected] of refused) {
     test(`refuses ${what} with one message`, async () => {
-      const ended = await Command.run(['start', ...args], { cwd: folder(petShop) })
+      const ended = await Command.run(['start', ...args], { cwd: folder({ ...petShop, 'alone.config.ts': alone }) })
       assert.match(ended.stderr, expected)
       assert.equal(ended.stderr.split('✗').length, 2)
       assert.equal(ended.code, code)

@@ -28,7 +28,9 @@ export const worker: Command = {
       const settings = await readSettings(options, context, files)
       await routesOf(settings.config)
       const entry = await context.load()
-      await send({ kind: 'loaded', files: [...files], inMemoryDatabase: inMemoryDatabaseOf(settings.config) })
+      const { config } = settings
+      const inMemoryDatabase = inMemoryDatabaseOf(config)
+      await send({ kind: 'loaded', files: [...files], inMemoryDatabase, isSoleWriter: isSoleWriter(config) })
       if ((await Promise.race([startRequested, stop])) !== startMessage) return exitCode.ok
 
       const serving = serve(settings, entry, (done, total) => void send({ kind: 'progress', done, total }), startedAt)
@@ -51,6 +53,12 @@ export const worker: Command = {
 
 const inMemoryDatabaseOf = ({ database }: AnyConfig): string | null =>
   database !== undefined && /^memory:|:memory:$/.test(database) ? database : null
+
+/** A SQLite file tells each process what others have written. */
+const isSoleWriter = ({ database = '', cache, writers, models }: AnyConfig): boolean =>
+  /^postgres(ql)?:/.test(database) &&
+  cache !== false &&
+  Object.values(models).some((model) => (model.writers ?? writers) === 'self')
 
 /** Resolves when the message was sent, so that the process does not end before. */
 const send = (message: WorkerMessage): Promise<void> =>

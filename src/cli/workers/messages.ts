@@ -9,6 +9,8 @@ export type WorkerMessage =
       readonly files: readonly string[]
       /** The database URL when the database lives in the memory of one process. */
       readonly inMemoryDatabase: string | null
+      /** Whether the configuration says that one process alone writes a PostgreSQL database. */
+      readonly isSoleWriter: boolean
     }
   | { readonly kind: 'progress'; readonly done: number; readonly total: number }
   | { readonly kind: 'ready'; readonly ready: Ready }

@@ -89,6 +89,7 @@ export class WorkerPool {
       switch (message.kind) {
         case 'loaded':
           if (message.inMemoryDatabase !== null) throw notShared(message.inMemoryDatabase, this.#size)
+          if (message.isSoleWriter) throw notAlone(this.#size)
           worker.start()
           break
         case 'progress':
@@ -139,4 +140,10 @@ const notShared = (database: string, size: number): UsageError =>
   new UsageError(
     `--workers ${size} needs a database that several processes can open; "${database}" exists in one process only`,
     'Use a SQLite file or PostgreSQL.',
+  )
+
+const notAlone = (size: number): UsageError =>
+  new UsageError(
+    `--workers ${size} and \`writers: 'self'\` exclude each other: several processes would write the database`,
+    'Leave out --workers, or `writers`.',
   )

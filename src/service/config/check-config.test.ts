@@ -52,6 +52,7 @@ describe('a setting is refused', () => {
     ],
     [{ cache: 1 }, 'cache must be an object, or false, or true'],
     [{ cache: {} }, 'cache.maxStaleMs is missing'],
+    [{ writers: 'me' }, 'writers must be "self" or "any"'],
     [{ cache: { maxStaleMs: 0 } }, 'cache.maxStaleMs must be a whole number of milliseconds, 1 or more'],
     [{ sockets: true }, 'sockets must be an object, or false'],
     [{ sockets: { mirrors: true } }, 'there is no setting "sockets.mirrors"; did you mean "mirror"?'],

@@ -2,7 +2,7 @@ import { actions } from '../../model/access-rules.ts'
 import { type DeclaredActions, declareActions, serviceSubjects } from '../../model/actions/declare-actions.ts'
 import { ConfigError } from '../../model/config-error.ts'
 import { defineModels } from '../../model/define.ts'
-import type { Models } from '../../model/model.ts'
+import { type Models, writers } from '../../model/model.ts'
 import { translateWaterline } from '../../model/waterline/translate.ts'
 import { migrateModes } from '../../storage/schema.ts'
 import { defaultLimits, type Limits, limitTable } from '../../support/limits.ts'
@@ -111,6 +111,7 @@ const configMembers: Readonly<Record<keyof Config, Check>> = {
   sockets: valueOr(false, members(socketMembers)),
   shapes: path,
   cache: valueOr(true, valueOr(false, members({ maxStaleMs: aDuration }, ['maxStaleMs']))),
+  writers: oneOf(...writers),
   landingPage: checks.aBoolean,
   public: checks.aString,
   seed: checks.aFunction,

@@ -122,6 +122,11 @@ export interface Settings<M extends ModelDefinitions, U> extends RouteOptions, A
    */
   readonly cache?: boolean | { readonly maxStaleMs: number }
   /**
+   * `self`: no other program writes the tables of the models, so that answers are kept on PostgreSQL as well. One process at a
+   * time then opens the database. For one model: its own `writers`.
+   */
+  readonly writers?: 'self' | 'any'
+  /**
    * Jobs by model, as `on` of a model declares them. Here, after `models`, the compiler infers the types of the records
    * of `{ name, run }`.
    */

@@ -11,6 +11,7 @@ import { observeStatements } from '../observe-statements.ts'
 import type { OpenedStore } from '../opened-store.ts'
 import { reportScans } from '../report-scans.ts'
 import type { MigrateMode } from '../schema.ts'
+import { SelfVersions } from '../self-versions.ts'
 import { SqlStore } from '../sql-store.ts'
 import { answerTable, SqlStoredAnswers } from '../sql-stored-answers.ts'
 import { TimedVersions } from '../timed-versions.ts'
@@ -28,6 +29,7 @@ import { postgresError, type UniqueColumns } from './errors.ts'
 import { postgresJobStore } from './job-tables.ts'
 import { columnsOf, type PostgresTable, typesOf } from './schema/inspect.ts'
 import { type Installed, inspectOnly, setUp } from './schema/set-up.ts'
+import { WriterLock } from './writer-lock.ts'
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database` */
@@ -45,6 +47,8 @@ export interface PostgresOptions {
   readonly broker?: string | undefined
   /** For so long, an answer may miss what other programs have changed. Undefined: none is kept. */
   readonly maxStaleMs?: number | undefined
+  /** The tables that only this process writes. */
+  readonly selfWritten?: ReadonlySet<string> | undefined
   /** For tests: the interval of the poll for writes of other programs. */
   readonly pollMs?: number
   /** The log used when the database has none and must not be altered. */
@@ -66,7 +70,12 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenedStor
   const connect = await connector(url, explain, isPooled)
   const openOwn = isPooled ? undefined : () => connect({ statementTimeoutMs: limits.statementTimeoutMs })
   const makeBroker = options.broker === undefined ? undefined : await brokerMaker(options.broker)
-  const { installed, version, database } = await prepare(connect, models, options.migrate)
+  const { selfWritten = new Set() } = options
+  const lock = selfWritten.size > 0 && openOwn ? await WriterLock.take({ open: openOwn, onError }) : undefined
+  const { installed, version, database } = await prepare(connect, models, options.migrate).catch(async (error) => {
+    await lock?.close()
+    throw error
+  })
   const { tables } = installed
   uniques = new Map([...tables.values()].flatMap((table) => [...table.uniqueNames]))
 
@@ -76,6 +85,7 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenedStor
   const driver = new PostgresDriver({
     ...(options.observe && { onScan: reportScans(options.observe) }),
     connect,
+    connectToWrite: lock?.forWriting(connect),
     isPooled,
     limits,
     committed: () => listener.committed(),
@@ -100,18 +110,23 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenedStor
   })
   driver.onClosing(() => listener.close())
   if (broker) driver.onClosing(() => broker.close())
+  if (lock) driver.onClosing(() => lock.close())
 
   const changes = logOf(installed, options, (log) => {
     const query = (text: string) => driver.query(text, [])
     const captures = new LogCaptures({ query, tables: log, models: byTable(models, tables), dialect })
     return { driver, tables: log, captures, onChange: (wakened) => listener.onChange(wakened) }
   })
-  const versions = options.maxStaleMs === undefined ? undefined : new TimedVersions(options.maxStaleMs)
-  versions?.countReads(changes)
+  const timed = options.maxStaleMs === undefined ? undefined : new TimedVersions(options.maxStaleMs)
+  const own = lock && new SelfVersions(selfWritten, lock, timed)
+  if (own) lock.watch({ tables: selfWritten, log: installed.log, writes: () => own.writes, count: own.count })
+  timed?.countReads(changes)
+  own?.countReads(changes)
   const observed = observeStatements(driver, observe)
+  const counted = timed?.countWrites(observed) ?? observed
   const store = new SqlStore({
-    driver: versions?.countWrites(observed) ?? observed,
-    versions,
+    driver: own?.countWrites(counted) ?? counted,
+    versions: own ?? timed,
     onError,
     dialect,
     changes,
@@ -137,7 +152,11 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenedStor
     leaseMs: limits.jobLeaseMs,
     now: options.now ?? Date.now,
   })
-  const warnings = isPooled ? [pooledWarning(options)] : []
+  const warnings = [
+    ...(isPooled ? [pooledWarning(options)] : []),
+    ...(isPooled && selfWritten.size > 0 ? [unlockedWarning] : []),
+    ...(lock && !installed.log ? [unloggedWarning] : []),
+  ]
   return { store, steps: installed.steps, unenforced: unenforced(models, tables), warnings, notes, jobs }
 }
 
@@ -155,6 +174,10 @@ const pooledWarning = ({ broker, pollMs = defaultPollMs }: PostgresOptions): str
       ? `found by a poll every ${pollMs / 1000} s; with a "broker" they are found at once`
       : 'found at once by the broker'
   }`
+
+const unlockedWarning = `writers: 'self' keeps no answers behind a pooler of transactions: no connection can hold the lock of the only writer`
+
+const unloggedWarning = `writers: 'self' without a change log: if another program writes all the same, that is not noticed`
 
 interface Prepared {
   readonly installed: Installed

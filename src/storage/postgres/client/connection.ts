@@ -41,6 +41,7 @@ export class Connection {
   #drained: (() => void) | undefined
   #isCorked = false
   #failure: DatabaseError | undefined
+  #onEnd: (() => void) | undefined
   /** The process of the server that serves this connection. */
   processId = 0
   /** Queries without an answer yet. */
@@ -165,9 +166,18 @@ export class Connection {
     this.#client.connection.stream.destroy()
   }
 
+  /** Called once, before a query of this connection fails for it; at once where the connection has ended. */
+  onEnd(listener: () => void): void {
+    if (this.#failure === undefined) this.#onEnd = listener
+    else listener()
+  }
+
   #fail(error: unknown): void {
     const failure = error instanceof DatabaseError ? error : new DatabaseError({ kind: 'lost' }, error)
-    this.#failure ??= failure
+    if (this.#failure === undefined) {
+      this.#failure = failure
+      this.#onEnd?.()
+    }
     for (const { reject } of this.#waiting?.splice(0) ?? []) {
       this.pending--
       reject(failure)

@@ -54,6 +54,8 @@ const maxAttempts = 6
 
 export interface DriverParts {
   readonly connect: Connect
+  /** For connections that write; `connect` without it. */
+  readonly connectToWrite?: Connect | undefined
   readonly limits: Limits
   /** `connect` makes connections for a pooler of transactions. */
   readonly isPooled?: boolean
@@ -86,11 +88,16 @@ export class PostgresDriver implements Driver {
 
   constructor(parts: DriverParts) {
     const { connect, limits, committed, resyncSequence, watchdogTiming = defaultWatchdogTiming } = parts
+    const { connectToWrite = connect } = parts
     const { statementTimeoutMs, busyTimeoutMs: waitMs } = limits
     this.#limits = limits
     this.#readTimeoutMs = parts.isPooled ? statementTimeoutMs : Math.min(pipelinedReadMs, statementTimeoutMs)
     this.#plans = new QueryPlans(parts.onScan ?? (() => {}))
-    const connectInTurns: Connect = async (session) => (await connect(session)).readInTurns()
+    const inTurns =
+      (connect: Connect): Connect =>
+      async (session) =>
+        (await connect(session)).readInTurns()
+    const connectInTurns = inTurns(connect)
     const pipelined = (count: number, mostMs: number, open: Connect): readonly PipelinedConnection[] => {
       const session = {
         statementTimeoutMs: Math.min(mostMs, statementTimeoutMs),
@@ -101,14 +108,15 @@ export class PostgresDriver implements Driver {
       return Array.from({ length: count }, () => new PipelinedConnection(reopen))
     }
     const open = withReconnectBackoff(() => connectInTurns({ statementTimeoutMs }))
+    const openToWrite = withReconnectBackoff(() => inTurns(connectToWrite)({ statementTimeoutMs }))
     const forReads = parts.isPooled ? pooledReadConnections : readConnections
     this.#keys = pipelined(forReads, pipelinedReadMs, connect)
     this.#indexed = pipelined(forReads, pipelinedReadMs, connectInTurns)
     this.#walks = pipelined(walkConnections, pipelinedReadMs, connectInTurns)
-    this.#writes = pipelined(writeConnections, pipelinedWriteMs, connect)
+    this.#writes = pipelined(writeConnections, pipelinedWriteMs, connectToWrite)
     this.#scans = new Pool({ open, size: scanConnections, waitMs })
     this.#snapshots = new Pool({ open, size: snapshotConnections, waitMs })
-    this.#transactions = new Pool({ open, size: transactionConnections, waitMs })
+    this.#transactions = new Pool({ open: openToWrite, size: transactionConnections, waitMs })
     this.#committed = committed
     this.#resyncSequence = resyncSequence ?? (async () => false)
     this.#pools = [this.#scans, this.#snapshots, this.#transactions]
