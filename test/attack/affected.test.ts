@@ -98,7 +98,7 @@ for (const database of databases) {
 
     const isMemory = database.name === 'memory' && 'its rows have no bytes'
     test('a change of records that are too large together is refused', { skip: isMemory }, async () => {
-      const limited = await createService({ models, database: opened.url, limits: { maxAffectedBytes: 5_000 } })
+      await using limited = await createService({ models, database: opened.url, limits: { maxAffectedBytes: 5_000 } })
       const { note } = { note: 'x'.repeat(1_000) }
       const all = { where: { id: { '<=': 10 } } }
       await assert.rejects(limited.system.records.visit.updateMany(all, { note }), (error: ServiceError) => {
@@ -106,7 +106,6 @@ for (const database of databases) {
         assert.match(error.message, /several requests/)
         return true
       })
-      await limited.close()
     })
 
     test('a list of new records that is too long is refused', async () => {

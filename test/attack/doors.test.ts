@@ -259,7 +259,7 @@ test('with jsonp: false a callback is no parameter', async () => {
 describe("jsonp: 'cross-site'", () => {
   test('reads anonymously, whatever the browser sends along', async () => {
     const seen: unknown[] = []
-    const open = await createService({
+    await using open = await createService({
       models,
       database: 'memory:',
       jsonp: 'cross-site',
@@ -276,6 +276,5 @@ describe("jsonp: 'cross-site'", () => {
     assert.equal(response.status, 200)
     assert.deepEqual(seen, [])
     assert.equal((await fetch(`${url}/pet/create?name=x&callback=f`, { headers })).status, 403)
-    await open.close()
   })
 })

@@ -258,10 +258,9 @@ describe('exhaustion', () => {
   describe('in a header', () => {
     for (const [name, header, value] of headerCases) {
       test(name, async () => {
-        const server = await service.listen(0)
+        await using server = await service.listen(0)
         const { status } = await cheaply(() => fetchWith(server.port, header, value))
         assert.ok([200, 400, 403, 431].includes(status), String(status))
-        await server.stop()
       })
     }
   })
@@ -269,7 +268,7 @@ describe('exhaustion', () => {
   describe('in a body', () => {
     for (const [name, type, body, limit] of bodyCases) {
       test(name, async () => {
-        const server = await service.listen(0)
+        await using server = await service.listen(0)
         const headers = { 'Content-Type': type }
         const response = await cheaply(
           () => fetch(`${server.url}/user`, { method: 'POST', headers, body }),
@@ -277,21 +276,19 @@ describe('exhaustion', () => {
         )
         assert.equal(((await response.json()) as { limit: string }).limit, limit)
         assert.equal(response.status, limit === 'maxXmlBytes' || limit === 'maxBodyBytes' ? 413 : 400)
-        await server.stop()
       })
     }
 
     test('a compressed body is refused before it is expanded', async () => {
-      const server = await service.listen(0)
+      await using server = await service.listen(0)
       const body = gzipSync(Buffer.alloc(100_000_000, 32))
       const headers = { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' }
       const response = await cheaply(() => fetch(`${server.url}/pet`, { method: 'POST', headers, body }), body.length)
       assert.equal(response.status, 415)
-      await server.stop()
     })
 
     test('a body without a length is refused once it is too long', async () => {
-      const server = await service.listen(0)
+      await using server = await service.listen(0)
       const socket = connect(server.port, '127.0.0.1')
       let received = ''
       socket.setEncoding('utf8').on('data', (text) => {
@@ -308,7 +305,6 @@ describe('exhaustion', () => {
       write()
       await new Promise((resolve) => socket.on('close', resolve))
       assert.match(received, /^HTTP\/1\.1 413 .*"limit":"maxBodyBytes"/s)
-      await server.stop()
     })
 
     for (const [what, type] of [
@@ -317,17 +313,16 @@ describe('exhaustion', () => {
       ['a document type', '<!DOCTYPE v>'],
     ] as const)
       test(`XML with ${what} is refused`, async () => {
-        const server = await service.listen(0)
+        await using server = await service.listen(0)
         const headers = { 'Content-Type': 'application/xml' }
         const body = `${type}<v><name>Ann</name></v>`
         const response = await fetch(`${server.url}/pet`, { method: 'POST', headers, body })
         assert.equal(response.status, 400)
         assert.match(((await response.json()) as { detail: string }).detail, /document type/)
-        await server.stop()
       })
 
     test('what follows an understated length is not part of the request', async () => {
-      const server = await service.listen(0)
+      await using server = await service.listen(0)
       const socket = connect(server.port, '127.0.0.1')
       let received = ''
       socket.setEncoding('utf8').on('data', (text) => {
@@ -349,7 +344,6 @@ describe('exhaustion', () => {
         ((await response.json()) as { name: string }[]).map(({ name }) => name),
         ['short'],
       )
-      await server.stop()
     })
   })
 })

@@ -150,7 +150,7 @@ describe('an association that', () => {
 })
 
 test('members of 1,000 records at once are bounded by what is embedded', async () => {
-  const limited = await createService({ models, database: 'sqlite::memory:', limits: { maxPopulated: 50 } })
+  await using limited = await createService({ models, database: 'sqlite::memory:', limits: { maxPopulated: 50 } })
   const { owner } = limited.system.records
   for (let index = 0; index < 6; index++)
     await owner.create({ name: 'x', pets: Array.from({ length: 10 }, () => ({ name: 'y' })) } as never)
@@ -160,5 +160,4 @@ test('members of 1,000 records at once are bounded by what is embedded', async (
     assert.equal(((await response.json()) as { limit?: string }).limit, 'maxPopulated')
     assert.equal(response.status, 400)
   }
-  await limited.close()
 })

@@ -135,8 +135,10 @@ test('access.shadow is the share of answers that are checked', async () => {
     const log = () => {}
     const logger = { info: log, warn: log, error: log, debug: () => void count++ }
     const service = await createService({ ...config, database: 'sqlite::memory:', logger, access: { shadow } })
-    await service.as({ id: 1, role: 'user' }).records.pet.find()
-    await service.close()
+    await service
+      .as({ id: 1, role: 'user' })
+      .records.pet.find()
+      .finally(() => service.close())
     return count
   }
   assert.ok((await statements(1)) > (await statements(0)))
@@ -148,7 +150,6 @@ test('access.shadow is the share of answers that are checked', async () => {
 
 test('access.shadow alone declares no rules', async () => {
   const models = { pet: { attributes: { name: { type: 'string' } } } } as const
-  const service = await createService({ models, database: 'sqlite::memory:', access: { shadow: 1 } })
+  await using service = await createService({ models, database: 'sqlite::memory:', access: { shadow: 1 } })
   assert.throws(() => service.as({ id: 1 }), /this configuration declares none/)
-  await service.close()
 })

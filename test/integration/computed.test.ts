@@ -237,13 +237,12 @@ for (const database of databases) {
       if (database.name === 'memory') return
       const last = { type: 'string', defaultsTo: '' }
       const attributes = { createdAt: false, updatedAt: false, first: { type: 'string', required: true }, last }
-      const plain: Any = await createService({
+      await using plain: Any = await createService({
         database: opened.url,
         models: { person: { attributes } } as never,
         migrate: 'safe',
       })
       assert.deepEqual(Object.keys((await plain.system.records.person.find()).data[0]), ['id', 'first', 'last'])
-      await plain.close()
     })
   })
 }

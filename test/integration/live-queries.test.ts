@@ -84,18 +84,17 @@ for (const { name: database, missing, open } of databases) {
         owners: { model: 'owner', populate: { pets: { sort: 'age DESC', limit: 2, populate: ['tags'] } } },
         tagged: { model: 'pet', where: { tags: { name: 'x' } } },
       }
-      const client = await LiveTestClient.open(url, queries)
+      await using client = await LiveTestClient.open(url, queries)
       await client.until(() => client.held.size === Object.keys(queries).length)
       const check = async (what: string) => {
         const headers = { 'Content-Type': 'application/json' }
-        const again = await LiveTestClient.open(url, queries, headers)
+        await using again = await LiveTestClient.open(url, queries, headers)
         await again.until(() => again.held.size === Object.keys(queries).length)
         for (const name of Object.keys(queries)) {
           const [mine, fresh] = [client.held.get(name), again.held.get(name)]
           assert.deepEqual(mine?.rows, fresh?.rows, `${name} after ${what}`)
           assert.equal(mine?.total, fresh?.total, `the total of ${name} after ${what}`)
         }
-        await again.close()
       }
       await check('opening')
       const steps: readonly (readonly [string, string, object?])[] = [
@@ -116,7 +115,6 @@ for (const { name: database, missing, open } of databases) {
         await write(client, method, path, body)
         await check(`${method} ${path}`)
       }
-      await client.close()
     })
 
     test('an operation that no query sees is reported, to its own requester only', async () => {
@@ -172,7 +170,7 @@ for (const { name: database, missing, open } of databases) {
       const { url, send } = served
       for (let age = 0; age < 4; age++) await send('POST', '/pet', { name: `p${age}`, age, kind: 'dog' })
       const queries = { all: { model: 'pet', sort: 'age' }, withOwner: { model: 'pet', populate: ['owner'], limit: 3 } }
-      const client = await LiveTestClient.open(url, queries)
+      await using client = await LiveTestClient.open(url, queries)
       await client.until(() => client.held.size === 2)
       await client.close()
       const resume = async (): Promise<LiveTestClient> => {
@@ -185,7 +183,7 @@ for (const { name: database, missing, open } of databases) {
         await again.next()
         return again
       }
-      const unchanged = await resume()
+      await using unchanged = await resume()
       assert.deepEqual(
         unchanged.frames.map(({ event }) => event),
         ['open', 'current', 'current'],
@@ -195,7 +193,7 @@ for (const { name: database, missing, open } of databases) {
       await send('DELETE', '/pet/2')
       await send('PATCH', '/pet/3', { name: 'changed' })
       await send('POST', '/pet', { name: 'new', age: 1 })
-      const resumed = await resume()
+      await using resumed = await resume()
       assert.deepEqual(
         resumed.frames.map(({ event }) => event),
         ['open', 'diff', 'diff'],
@@ -203,10 +201,9 @@ for (const { name: database, missing, open } of databases) {
       assert.deepEqual(names(resumed, 'all'), ['new', 'changed', 'p3', 'p0'])
       assert.deepEqual(names(resumed, 'withOwner'), ['p0', 'changed', 'p3'])
       await resumed.close()
-      const foreign = await LiveTestClient.open(url, { all: { model: 'pet', after: 'elsewhere', ids: [1, 77] } })
+      await using foreign = await LiveTestClient.open(url, { all: { model: 'pet', after: 'elsewhere', ids: [1, 77] } })
       const events = [await foreign.next(), await foreign.next(), await foreign.next()].map(({ event }) => event)
       assert.deepEqual(events, ['open', 'reset', 'rows'])
-      await foreign.close()
     })
   })
 }
@@ -215,7 +212,7 @@ describe('a stream', () => {
   test('is changed by its own requester only', async () => {
     await using served = await serve('sqlite::memory:')
     const { url, send } = served
-    const client = await LiveTestClient.open(url, { a: { model: 'pet' } }, { Authorization: 'ann' })
+    await using client = await LiveTestClient.open(url, { a: { model: 'pet' } }, { Authorization: 'ann' })
     const { stream } = client
     for (const user of ['bob', undefined]) {
       const { status, answer } = await send('POST', '/live', { stream, add: { b: { model: 'pet' } } }, user)
@@ -230,7 +227,6 @@ describe('a stream', () => {
       200,
     )
     await client.until(() => client.held.size === 3 && client.rows('a')?.length === 0)
-    await client.close()
   })
 
   const refused: readonly (readonly [what: string, body: Json, status: number, text: RegExp])[] = [
@@ -281,11 +277,10 @@ describe('a stream', () => {
     await using served = await serve('sqlite::memory:')
     const { url, write } = served
     const queries = JSON.parse('{"__proto__":{"model":"pet"},"constructor":{"model":"pet"},"toString":{"model":"pet"}}')
-    const client = await LiveTestClient.open(url, queries)
+    await using client = await LiveTestClient.open(url, queries)
     await client.until(() => client.held.size === 3)
     await write(client, 'POST', '/pet', { name: 'Rex' })
     for (const name of Object.keys(queries)) assert.deepEqual(names(client, name), ['Rex'])
-    await client.close()
   })
 
   test('ends with `restart` when the service stops', async () => {

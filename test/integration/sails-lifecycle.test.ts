@@ -53,7 +53,12 @@ const user = {
 test('lifecycle callbacks run at their moments in Waterline', async () => {
   const onError = (error: unknown) => reported.push(error)
   const models: any = { user }
-  const service: any = await createService({ database: 'sqlite::memory:', compatibility: 'sails', models, onError })
+  await using service: any = await createService({
+    database: 'sqlite::memory:',
+    compatibility: 'sails',
+    models,
+    onError,
+  })
   const records = service.system.records.user
   assert.deepEqual(service.warnings, [])
 
@@ -90,6 +95,5 @@ test('lifecycle callbacks run at their moments in Waterline', async () => {
     }),
   )
   assert.deepEqual(calls, [], 'nothing follows a commit that did not happen')
-  await service.close()
 })
 // biome-ignore-end lint/suspicious/noExplicitAny: see above

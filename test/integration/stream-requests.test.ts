@@ -68,7 +68,7 @@ class Served implements AsyncDisposable {
 describe('a request for a stream', () => {
   test('the first bytes contain the delay and the id for reconnecting', async () => {
     await using served = await Served.open()
-    const stream = await served.ready('/pet')
+    await using stream = await served.ready('/pet')
     assert.deepEqual(
       { ...stream.headers, date: undefined, connection: undefined, 'keep-alive': undefined },
       {
@@ -85,7 +85,6 @@ describe('a request for a stream', () => {
     )
     const id = stream.lastEventId
     assert.equal(stream.body, `retry: 2000\nevent: ready\nid: ${id}\ndata: {"position":"${id}"}\n\n`)
-    await stream.close()
   })
 
   for (const [accept, isStream] of [
@@ -188,7 +187,7 @@ describe('a request for a stream', () => {
   test('changes by other programs have events', async () => {
     const path = newFile()
     await using served = await Served.open({ database: `sqlite:${path}` })
-    const stream = await served.ready('/pet')
+    await using stream = await served.ready('/pet')
     let written = 0
     const write = () =>
       asOtherProgram(
@@ -203,7 +202,6 @@ describe('a request for a stream', () => {
       received.map(({ verb, data }) => [verb, (data as JsonObject).name]),
       ['1', '2', '3'].map((name) => ['created', name]),
     )
-    await stream.close()
   })
 
   test('pages of an origin in cors may read it', async () => {
@@ -235,7 +233,7 @@ describe('a connection without events', () => {
   test('receives heartbeats with the position of the feed', async () => {
     const clock = handClock()
     await using served = await Served.open({ clock })
-    const stream = await served.ready('/pet')
+    await using stream = await served.ready('/pet')
     const ready = stream.lastEventId
     // A stream that received an event shows that the feed has come that far.
     const owners = await served.ready('/owner')
@@ -260,7 +258,7 @@ describe('a connection without events', () => {
     const clock = handClock()
     await using served = await Served.open({ clock, limits: { maxStreams: 1 } })
     for (let round = 0; round < 3; round++) {
-      const stream = await served.ready('/pet')
+      await using stream = await served.ready('/pet')
       assert.equal((await served.get('/pet')).status, 503)
       await stream.close()
       while (clock.due.size > 0) await new Promise((resolve) => setImmediate(resolve))
@@ -289,8 +287,8 @@ async function flood({ pets }: Served, count = 100): Promise<void> {
 describe('a reader that is too slow', () => {
   test('receives `reset` when it reads again, and the connection ends', async () => {
     await using served = await Served.open({ limits: { maxQueuedBytes: 1_000_000 } })
-    const stream = await StreamClient.open(served.server.port, '/pet', { paused: true })
-    const healthy = await served.ready('/pet')
+    await using stream = await StreamClient.open(served.server.port, '/pet', { paused: true })
+    await using healthy = await served.ready('/pet')
     await flood(served)
     assert.equal((await healthy.take(100)).length, 100)
     stream.resume()
@@ -305,7 +303,7 @@ describe('a reader that is too slow', () => {
     assert.ok(stream.isWhole)
     // After the position of `reset` no event is missing.
     const { id } = events.at(-1) ?? {}
-    const again = await StreamClient.ready(served.server.port, '/pet', { 'last-event-id': id as string })
+    await using again = await StreamClient.ready(served.server.port, '/pet', { 'last-event-id': id as string })
     await served.pets.create({ name: 'last' })
     const { data } = await again.next()
     assert.notEqual((data.data as JsonObject).name, received.at(-1))
@@ -327,21 +325,19 @@ describe('a reader that is too slow', () => {
   test('does not delay a stop', async () => {
     const clock = handClock()
     await using served = await Served.open({ clock, limits: { stopTimeoutMs: 600_000 } })
-    const stream = await StreamClient.open(served.server.port, '/pet', { paused: true })
+    await using _ = await StreamClient.open(served.server.port, '/pet', { paused: true })
     while (clock.due.size === 0) await new Promise((resolve) => setImmediate(resolve))
     await flood(served)
     await served.server.stop()
     while (clock.due.size > 0) await new Promise((resolve) => setImmediate(resolve))
-    await stream.close()
   })
 
   test('receives a burst that it can take', async () => {
     await using served = await Served.open({ limits: { maxQueuedBytes: 1_000_000 } })
-    const stream = await served.ready('/pet')
+    await using stream = await served.ready('/pet')
     // All at once, so that the log is read in one piece.
     await Promise.all(Array.from({ length: 40 }, (_, index) => served.pets.create({ name: `${index}`, notes: big })))
     assert.equal((await stream.take(40)).length, 40)
-    await stream.close()
   })
 })
 
@@ -369,7 +365,7 @@ describe('a stop', () => {
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as AddressInfo
-    const stream = await StreamClient.ready(port, '/api/pet')
+    await using stream = await StreamClient.ready(port, '/api/pet')
     await served.pets.create({ name: 'Rex' })
     assert.equal((await stream.next()).event, 'created')
     await served[Symbol.asyncDispose]()

@@ -84,7 +84,7 @@ function streamsOver(kind: DatabaseKind): void {
 
   test('a model: every event of its records, and of no others', async () => {
     const { send, ready } = served
-    const stream = await ready('/owner')
+    await using stream = await ready('/owner')
     const ann = await send('POST', '/owner', { name: 'Ann' })
     const rex = await send('POST', '/pet', { name: 'Rex', owner: ann.id as Json })
     await send('PATCH', `/owner/${ann.id}`, { name: 'Bea' })
@@ -100,12 +100,11 @@ function streamsOver(kind: DatabaseKind): void {
       { ...own, verb: 'removedFrom', attribute: 'pets', removedId: rex.id },
       { ...own, verb: 'destroyed', previous: { ...record, name: 'Bea' } },
     ])
-    await stream.close()
   })
 
   test('a request that is refused or changes nothing has no event', async () => {
     const { service, send, ready } = served
-    const stream = await ready('/tag')
+    await using stream = await ready('/tag')
     await send('POST', '/tag', { label: 'once' })
     await assert.rejects(send('POST', '/tag', { label: 'once' }), /400/)
     await assert.rejects(service.system.records.tag?.update(9_999_999, { label: 'x' }) as Promise<unknown>)
@@ -115,14 +114,13 @@ function streamsOver(kind: DatabaseKind): void {
       [first?.data, second?.data].map((data) => (data as JsonObject).label),
       ['once', 'twice'],
     )
-    await stream.close()
   })
 
   test('a record: its events, up to `destroyed`', async () => {
     const { send, ready, open } = served
     const ann = await send('POST', '/owner', { name: 'Ann' })
     const other = await send('POST', '/owner', { name: 'Other' })
-    const stream = await ready(`/owner/${ann.id}`)
+    await using stream = await ready(`/owner/${ann.id}`)
     await send('PATCH', `/owner/${other.id}`, { name: 'Else' })
     await send('PATCH', `/owner/${ann.id}`, { city: 'Oslo' })
     await send('DELETE', `/owner/${ann.id}`)
@@ -135,10 +133,10 @@ function streamsOver(kind: DatabaseKind): void {
       ],
     )
     assert.ok(stream.isWhole)
-    const again = await open(`/owner/${ann.id}`)
+    await using again = await open(`/owner/${ann.id}`)
     assert.equal(again.status, 404)
     // A browser that reconnects must not wait for a record that is gone: any status but 200 ends it.
-    const resumed = await open(`/owner/${ann.id}`, { 'last-event-id': stream.arrivedId })
+    await using resumed = await open(`/owner/${ann.id}`, { 'last-event-id': stream.arrivedId })
     assert.equal(resumed.status, 404)
     await Promise.all([stream.close(), again.close(), resumed.close()])
   })
@@ -146,21 +144,20 @@ function streamsOver(kind: DatabaseKind): void {
   test('a record: a client that was disconnected before `destroyed` receives it', async () => {
     const { send, ready } = served
     const ann = await send('POST', '/owner', { name: 'Ann' })
-    const stream = await ready(`/owner/${ann.id}`)
+    await using stream = await ready(`/owner/${ann.id}`)
     await stream.close()
     await send('PATCH', `/owner/${ann.id}`, { city: 'Rome' })
     await send('DELETE', `/owner/${ann.id}`)
-    const resumed = await ready(`/owner/${ann.id}`, { 'last-event-id': stream.lastEventId })
+    await using resumed = await ready(`/owner/${ann.id}`, { 'last-event-id': stream.lastEventId })
     assert.deepEqual(
       (await resumed.rest()).map(({ event }) => event),
       ['updated', 'destroyed'],
     )
-    await resumed.close()
   })
 
   test('a condition: a record that begins to match is created, one that no longer matches is destroyed without values', async () => {
     const { send, ready } = served
-    const stream = await ready(`/pet?${asFilter({ kind: 'dog', weight: { '>': 5 } })}`)
+    await using stream = await ready(`/pet?${asFilter({ kind: 'dog', weight: { '>': 5 } })}`)
     const rex = await send('POST', '/pet', { name: 'Rex', kind: 'dog', weight: 3 })
     const tom = await send('POST', '/pet', { name: 'Tom', kind: 'cat', weight: 9 })
     const path = `/pet/${rex.id}`
@@ -181,12 +178,11 @@ function streamsOver(kind: DatabaseKind): void {
       { ...own, verb: 'created', data: later },
       { ...own, verb: 'destroyed', previous: later },
     ])
-    await stream.close()
   })
 
   test('a condition as a parameter, and no events of members of records that do not match', async () => {
     const { send, ready } = served
-    const stream = await ready('/owner?city=Oslo')
+    await using stream = await ready('/owner?city=Oslo')
     const near = await send('POST', '/owner', { name: 'Near', city: 'Oslo' })
     const far = await send('POST', '/owner', { name: 'Far', city: 'Rome' })
     for (const { id } of [far, near]) await send('POST', '/pet', { name: 'Rex', owner: id as Json })
@@ -206,7 +202,6 @@ function streamsOver(kind: DatabaseKind): void {
         ['created', false],
       ],
     )
-    await stream.close()
   })
 
   test('only the last event of an operation has an id', async () => {
@@ -214,7 +209,7 @@ function streamsOver(kind: DatabaseKind): void {
     const ann = await send('POST', '/owner', { name: 'Ann' })
     const pets = [1, 2, 3].map((number) => ({ name: `Pet ${number}`, owner: ann.id as Json }))
     for (const pet of pets) await send('POST', '/pet', pet)
-    const stream = await ready('/pet')
+    await using stream = await ready('/pet')
     await send('DELETE', `/owner/${ann.id}`)
     const events = [await stream.next(), await stream.next(), await stream.next()]
     assert.deepEqual(
@@ -225,12 +220,11 @@ function streamsOver(kind: DatabaseKind): void {
         ['updated', null, true],
       ],
     )
-    await stream.close()
   })
 
   test('a client that resumes receives the events since then, once and in order', async () => {
     const { send, ready } = served
-    const stream = await ready('/pet')
+    await using stream = await ready('/pet')
     const rex = await send('POST', '/pet', { name: 'Rex' })
     const [first] = [await stream.next()]
     await send('PATCH', `/pet/${rex.id}`, { weight: 1 })
@@ -239,7 +233,7 @@ function streamsOver(kind: DatabaseKind): void {
     await send('PATCH', `/pet/${rex.id}`, { weight: 2 })
     await send('PATCH', `/pet/${rex.id}`, { weight: 3 })
     const weights = async (headers: Readonly<Record<string, string>>, path: string, count: number) => {
-      const resumed = await ready(path, headers)
+      await using resumed = await ready(path, headers)
       await send('PATCH', `/pet/${rex.id}`, { weight: 0 })
       const delivered = (await resumed.take(count)).map(({ data }) => (data as JsonObject).weight)
       await resumed.close()
@@ -277,7 +271,7 @@ function streamsOver(kind: DatabaseKind): void {
     const listeners = await Promise.all(
       Array.from({ length: 12 }, async (_, index) => {
         await new Promise((resolve) => setTimeout(resolve, index * 7))
-        const stream = await ready('/pet')
+        await using stream = await ready('/pet')
         const from = begun.length
         const received = await stream.take(10 + index * 3)
         await stream.close()
@@ -307,24 +301,23 @@ function streamsOver(kind: DatabaseKind): void {
 
   test('a position that is gone, or of another history, is answered with `reset`', async () => {
     const { service, send, ready, open } = served
-    const stream = await ready('/pet')
+    await using stream = await ready('/pet')
     await stream.close()
     for (const weight of [1, 2, 3]) await send('POST', '/pet', { name: 'Rex', weight })
     // Rows that an open transaction may need are not trimmed, and others use the same server.
     do await service.changes.trim({ ageMs: 3_600_000, rows: 1 })
     while ((await service.changes.read(stream.lastEventId, 1)) !== 'reset')
     for (const since of [stream.lastEventId, `x${stream.lastEventId}`, 'no position at all']) {
-      const resumed = await open('/pet', { 'last-event-id': since })
+      await using resumed = await open('/pet', { 'last-event-id': since })
       const { event, id, data } = await resumed.next()
       assert.deepEqual([event, data.position], ['reset', id])
       await send('POST', '/pet', { name: 'After' })
       const [next = {}] = await resumed.take(1)
       assert.equal((next.data as JsonObject).name, 'After')
       await resumed.close()
-      const again = await ready('/pet', { 'last-event-id': id as string })
+      await using again = await ready('/pet', { 'last-event-id': id as string })
       const [same] = await again.take(1)
       assert.deepEqual(same, next)
-      await again.close()
     }
   })
 
@@ -372,7 +365,7 @@ function streamsOver(kind: DatabaseKind): void {
       const rest = await stream.rest()
       assert.equal(rest.at(-1)?.event, 'restart')
       const received = rest.slice(0, -1).map(({ data }) => data)
-      const resumed = await second.ready(paths[index] as string, { 'last-event-id': stream.arrivedId })
+      await using resumed = await second.ready(paths[index] as string, { 'last-event-id': stream.arrivedId })
       while (received.at(-1)?.id !== last.id) received.push(...(await resumed.take(1)))
       const names = received.map(({ data }) => (data as JsonObject).name as string)
       assert.deepEqual(
@@ -381,7 +374,6 @@ function streamsOver(kind: DatabaseKind): void {
       )
       // As above: on PostgreSQL some may come again.
       if (kind.name !== 'postgres') assert.equal(names.length, new Set(names).size)
-      await resumed.close()
     }
   })
 

@@ -110,6 +110,10 @@ export class StreamClient {
     await this.closed
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
   async #until(isSo: () => boolean): Promise<void> {
     while (!isSo()) {
       assert.ok(!this.#isClosed, `closed after: ${this.body}`)

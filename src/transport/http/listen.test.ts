@@ -765,9 +765,8 @@ describe('stop', () => {
   })
 
   test('may be called twice', async () => {
-    const server = await start()
+    await using server = await start()
     assert.equal(server.stop(), server.stop())
-    await server.stop()
   })
 })
 
