@@ -1,29 +1,15 @@
-import { createHash, hash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { lockByPrimaryKey } from '../criteria/criteria.ts'
 import type { Model } from '../model/model.ts'
 import { ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
 import type { ScopedReads } from '../storage/scoped-store.ts'
 import type { Records } from '../storage/store.ts'
+import { fingerprintLength } from '../support/fingerprint.ts'
 import type { Precondition } from './operation.ts'
 
 /** Tells texts apart. Not a secret: two different records must not get the same, and that is all. */
 export const fingerprint = (text: string): string => hash('sha1', text, 'base64url').slice(0, fingerprintLength)
-
-const fingerprintLength = 22
-
-/** The fingerprint of a text that comes in parts. */
-export class Fingerprint {
-  readonly #hash = createHash('sha1')
-
-  add(part: Uint8Array): void {
-    this.#hash.update(part)
-  }
-
-  end(): string {
-    return this.#hash.digest('base64url').slice(0, fingerprintLength)
-  }
-}
 
 /**
  * `"version-body"`: a hash of the stored record and one of an answer's body. `If-Match` compares the version,

@@ -12,11 +12,11 @@ export const readBytesPerAnswerByte = 2
  * count as bytes where the driver returns texts without their number of bytes.
  */
 export class ByteBudget {
-  readonly #maxAnswerBytes: number
+  readonly maxAnswerBytes: number
   #left: number
 
   constructor(maxAnswerBytes: number) {
-    this.#maxAnswerBytes = maxAnswerBytes
+    this.maxAnswerBytes = maxAnswerBytes
     this.#left = maxAnswerBytes * readBytesPerAnswerByte
   }
 
@@ -31,7 +31,7 @@ export class ByteBudget {
   }
 
   get exceeded(): DatabaseError {
-    return tooLarge(this.#maxAnswerBytes)
+    return tooLarge(this.maxAnswerBytes)
   }
 }
 

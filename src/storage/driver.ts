@@ -1,6 +1,7 @@
 import type { Condition, Sort } from '../criteria/criteria.ts'
 import type { Model } from '../model/model.ts'
 import type { MaybePromise } from '../support/maybe-promise.ts'
+import type { EncodedPage, Encoding } from './encoding.ts'
 import type { ReadOptions } from './store.ts'
 import type { ErrorSubject } from './to-service-error.ts'
 import type { WriteOrigin } from './write-origin.ts'
@@ -39,9 +40,21 @@ export interface Statement {
   readonly shape?: QueryShape
 }
 
-export type Read = (statement: Statement, options?: ReadOptions) => MaybePromise<readonly Row[]>
+/** Runs statements that read committed rows. */
+export interface Reader {
+  read(statement: Statement, options?: ReadOptions): MaybePromise<readonly Row[]>
+  /**
+   * As `read`, for a page of which nothing but the texts of the records is needed: if another process reads it, that
+   * process encodes it. Absent: rows are never read in another process.
+   */
+  readPage?(
+    statement: Statement,
+    encoding: () => Encoding | undefined,
+    options?: ReadOptions,
+  ): MaybePromise<readonly Row[] | EncodedPage>
+}
 
-/** As `Read`, where nothing may wait. */
+/** As `Reader.read`, where nothing may wait. */
 export type CurrentRead = (statement: Statement, options?: ReadOptions) => readonly Row[]
 
 /** What a transaction needs of its connection. */
@@ -52,13 +65,13 @@ export interface TransactionOptions {
 }
 
 /** The connections to one database. Every failure is thrown as a DatabaseError. */
-export interface Driver extends AsyncDisposable {
+export interface Driver extends Reader, AsyncDisposable {
   /** Reads committed rows by key or index: for the statements of the change log and the metadata. */
   readonly query: Query
-  /** Reads committed rows. Scans run where they delay no other statement. */
+  /** Scans run where they delay no other statement. */
   read(statement: Statement, options?: ReadOptions): MaybePromise<readonly Row[]>
   /** Several reads in one snapshot. `work` may be run again from the beginning. */
-  snapshot<T>(work: (read: Read) => MaybePromise<T>, options?: ReadOptions): MaybePromise<T>
+  snapshot<T>(work: (reader: Reader) => MaybePromise<T>, options?: ReadOptions): MaybePromise<T>
   /** One writing statement in its own transaction; resolves when it is durable. */
   write(text: string, values: readonly unknown[], origin: WriteOrigin | undefined): Promise<readonly Row[]>
   /** `work` may be run again from the beginning. */

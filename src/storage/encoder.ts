@@ -4,44 +4,29 @@ import { computedValue, storedSources } from '../model/computed.ts'
 import type { Attribute } from '../model/model.ts'
 import type { Json, JsonObject } from '../protocol/json.ts'
 import type { Dialect } from '../sql/dialect.ts'
+import { type Column, compileColumns } from './column-encoder.ts'
 import type { Row } from './driver.ts'
 
 /** Turns the rows of one selection into JSON text or objects. */
 export interface Encoder {
   /** The attributes of a row, in the order of its values. */
   readonly stored: Selection
+  /** What the text consists of; undefined where a value is computed. */
+  readonly columns?: readonly Column<Attribute>[] | undefined
   /** A JSON object without its closing brace, so that members can be appended. */
   encodeOpen(row: Row): string
   decode(row: Row): JsonObject
 }
 
-/** What JSON escapes, and everything beyond ASCII. */
-const unusual = /[^ !#-[\]-~]/
-
-/** The source of `quote(v)`. Most texts need nothing but the quotes, and to see that takes less time than `stringify` does. */
-const quotedText = `(unusual.test(v) ? JSON.stringify(v) : '"' + v + '"')`
-
-/**
- * Compiled to a function from attribute names and the dialect's source fragments, never from client input: a loop that
- * looks up each column for each row takes most of the time of a list. Attributes in `without` are read but not encoded.
- */
+/** Attributes in `without` are read but not encoded. */
 export function compileEncoder(selection: Selection, dialect: Dialect, without: ReadonlySet<string>): Encoder {
   const stored = storedSelection(selection)
-  const others = stored.map((attribute) => (value: unknown) => JSON.stringify(dialect.decode(attribute, value)))
   const isShown = ({ name }: Attribute) => !without.has(name)
   const shown = selection
     .filter((attribute) => !attribute.computed && isShown(attribute))
     .map((attribute) => ({ attribute, index: stored.indexOf(attribute) }))
   const computed = selection.filter((attribute) => attribute.computed && isShown(attribute))
-  const members = shown.map(({ attribute, index }, place) => {
-    const other = `others[${index}](v)`
-    const source =
-      dialect.encoderSource(attribute)?.replaceAll('other(v)', other).replaceAll('quote(v)', quotedText) ?? other
-    const key = JSON.stringify(`${place === 0 ? '' : ','}${JSON.stringify(attribute.name)}:`)
-    return `text += ${key}; v = row[${index}]; text += v === null ? 'null' : ${source};`
-  })
-  const body = `return (row) => { let text = '{'; let v; ${members.join('\n')} return text; }`
-  const encodeStored = new Function('unusual', 'others', body)(unusual, others) as (row: Row) => string
+  const encodeStored = compileColumns(shown, dialect)
   const needed = [...new Set(computed.flatMap(storedSources))].map((attribute) => ({
     attribute,
     index: stored.indexOf(attribute),
@@ -58,6 +43,7 @@ export function compileEncoder(selection: Selection, dialect: Dialect, without: 
   }
   return {
     stored,
+    columns: computed.length === 0 ? shown : undefined,
     encodeOpen: computed.length === 0 ? encodeStored : encodeWithComputed,
     decode(row) {
       const record: Record<string, Json> = {}

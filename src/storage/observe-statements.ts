@@ -1,6 +1,6 @@
 import { isPromise, type MaybePromise } from '../support/maybe-promise.ts'
 import type { Observe } from '../support/observation.ts'
-import type { CurrentRead, Driver, Query, Read } from './driver.ts'
+import type { CurrentRead, Driver, Query, Reader } from './driver.ts'
 
 /** The driver, with an observation of each statement that it completes. Without a listener it is the driver itself. */
 export function observeStatements(driver: Driver, observe: Observe | undefined): Driver {
@@ -18,14 +18,16 @@ export function observeStatements(driver: Driver, observe: Observe | undefined):
     (query: Query): Query =>
     (text, values, options) =>
       timed(text, () => query(text, values, options))
-  const observedRead =
-    (read: Read): Read =>
-    (statement, options) =>
-      timed(statement.text, () => read(statement, options))
+  const observedReader = (reader: Reader): Reader => {
+    const read: Reader['read'] = (statement, options) => timed(statement.text, () => reader.read(statement, options))
+    const readPage = reader.readPage?.bind(reader)
+    if (!readPage) return { read }
+    return { read, readPage: (statement, ...rest) => timed(statement.text, () => readPage(statement, ...rest)) }
+  }
   return {
     query: driver.query,
-    read: (statement, options) => timed(statement.text, () => driver.read(statement, options)),
-    snapshot: (work, options) => driver.snapshot((read) => work(observedRead(read)), options),
+    ...observedReader(driver),
+    snapshot: (work, options) => driver.snapshot((reader) => work(observedReader(reader)), options),
     write: async (text, values, origin) => timed(text, () => driver.write(text, values, origin)),
     transaction: (work, origin, options) => driver.transaction((query) => work(observedQuery(query)), origin, options),
     [Symbol.asyncDispose]: () => driver[Symbol.asyncDispose](),

@@ -3,17 +3,18 @@ import { storedSelection } from '../criteria/stored-selection.ts'
 import type { Association, Model } from '../model/model.ts'
 import type { Json } from '../protocol/json.ts'
 import type { MaybePromise } from '../support/maybe-promise.ts'
-import type { Row, Statement } from './driver.ts'
+import type { Reader, Row, Statement } from './driver.ts'
+import { EncodedRecords } from './encoded-records.ts'
+import { encodingOf } from './encoding.ts'
 import { withRawSources } from './raw-sources.ts'
 import { inOrder } from './related-order.ts'
 import { type Encoders, pageOf, SqlRecords } from './sql-records.ts'
-import type { StatementCompiler } from './statement-compiler.ts'
+import type { FindStatement, StatementCompiler } from './statement-compiler.ts'
 import type { Grouped, ReadOptions, Reads, Records } from './store.ts'
 import type { ErrorSubject } from './to-service-error.ts'
 
 /** Where statements run: the store itself, a snapshot or a transaction. */
-export interface RowSource {
-  read(statement: Statement, options?: ReadOptions): MaybePromise<readonly Row[]>
+export interface RowSource extends Reader {
   /** Throws the error in the form of this source; a store needs a promise, because it may have to read for it. */
   fail(error: unknown, subject: ErrorSubject): MaybePromise<never>
 }
@@ -21,11 +22,13 @@ export interface RowSource {
 /** The reads of every SQL database. */
 export class SqlReads implements Reads {
   readonly #source: RowSource
+  readonly #readPage: RowSource['readPage']
   protected readonly compiler: StatementCompiler
   protected readonly encoders: Encoders
 
   constructor(source: RowSource, compiler: StatementCompiler, encoders: Encoders) {
     this.#source = source
+    this.#readPage = source.readPage?.bind(source)
     this.compiler = compiler
     this.encoders = encoders
   }
@@ -45,10 +48,13 @@ export class SqlReads implements Reads {
     }
   }
 
-  find(model: Model, given: Criteria, options?: ReadOptions): MaybePromise<Records> {
+  find(model: Model, given: Criteria, options?: ReadOptions, members?: readonly string[]): MaybePromise<Records> {
     const criteria = given.masks ? withRawSources(given) : given
     const statement = this.compiler.find(model, criteria)
-    return this.execute(statement, model, options, (rows) => pageOf(rows, criteria, statement.columns, this.encoders))
+    const page = (rows: readonly Row[]) => pageOf(rows, criteria, statement.columns, this.encoders)
+    return members?.length === 0
+      ? this.executePage(statement, model, criteria, options, page)
+      : this.execute(statement, model, options, page)
   }
 
   count(model: Model, where: Condition, options?: ReadOptions): MaybePromise<number> {
@@ -76,8 +82,31 @@ export class SqlReads implements Reads {
     options: ReadOptions | undefined,
     result: (rows: readonly Row[]) => T,
   ): MaybePromise<T> {
+    return this.#run(() => this.#source.read(statement, options), model, result)
+  }
+
+  /** As `execute`, for records of which nothing but the texts is needed. `result`: where they are encoded here. */
+  protected executePage(
+    statement: FindStatement,
+    model: Model,
+    { select, limit }: Criteria,
+    options: ReadOptions | undefined,
+    result: (rows: readonly Row[]) => Records,
+  ): MaybePromise<Records> {
+    const readPage = this.#readPage
+    if (!readPage) return this.execute(statement, model, options, result)
+    const { encoders } = this
+    const encoding = () => encodingOf(encoders.of(select), model, limit, statement.columns)
+    return this.#run(
+      () => readPage(statement, encoding, options),
+      model,
+      (page) => ('parts' in page ? new EncodedRecords(page, model, encoders.dialect) : result(page)),
+    )
+  }
+
+  #run<R, T>(read: () => MaybePromise<R>, model: Model, result: (read: R) => T): MaybePromise<T> {
     try {
-      const rows = this.#source.read(statement, options)
+      const rows = read()
       if (!(rows instanceof Promise)) return result(rows)
       return rows.then(result, (error) => this.#source.fail(error, { model, assignments: [] }))
     } catch (error) {

@@ -48,6 +48,12 @@ export class Encoders implements RecordEncoders {
   }
 }
 
+/** Of rows that have the text of the record already, without its closing brace. */
+export function encodersOfTexts(dialect: Dialect, stored: Selection, textOf: (row: Row) => string): RecordEncoders {
+  const encoder: Encoder = { stored, encodeOpen: textOf, decode: (row) => JSON.parse(`${textOf(row)}}`) }
+  return { dialect, of: () => encoder, without: () => encoder }
+}
+
 /** Rows as the driver returned them, encoded or decoded on demand. */
 export class SqlRecords implements Records {
   readonly length: number

@@ -7,7 +7,7 @@ import type { Dialect } from '../sql/dialect.ts'
 import { chunksOf } from '../support/chunks-of.ts'
 import type { MaybePromise } from '../support/maybe-promise.ts'
 import type { SqlChangeLog } from './change-log.ts'
-import type { Driver, Query, Row, Statement } from './driver.ts'
+import type { Driver, Query, Reader, Row } from './driver.ts'
 import { EmbeddedTexts } from './embedded-texts.ts'
 import { FullDiskReport } from './full-disk-report.ts'
 import { SqlReads } from './sql-reads.ts'
@@ -15,7 +15,7 @@ import { Encoders, SqlRecords } from './sql-records.ts'
 import type { SqlStoredAnswers } from './sql-stored-answers.ts'
 import { fewRows, SqlTransaction, type TransactionLimits } from './sql-transaction.ts'
 import type { WriteStatement } from './sql-writes.ts'
-import { maxMatches, StatementCompiler } from './statement-compiler.ts'
+import { type FindStatement, maxMatches, StatementCompiler } from './statement-compiler.ts'
 import type {
   ReadOptions,
   Reads,
@@ -80,6 +80,7 @@ export class SqlStore extends SqlReads implements Store {
     const { driver, dialect, hasJsonCheck } = parts
     const source = {
       read: driver.read.bind(driver),
+      ...(driver.readPage && { readPage: driver.readPage.bind(driver) }),
       fail: (error: unknown, subject: ErrorSubject) => this.#fail(annotateError(error, subject)),
     }
     super(source, new StatementCompiler(dialect, hasJsonCheck), new Encoders(dialect))
@@ -104,10 +105,12 @@ export class SqlStore extends SqlReads implements Store {
     options?: ReadOptions,
     members?: readonly string[],
   ): MaybePromise<Records> {
-    if (!members || !this.#texts) return super.find(model, criteria, options)
-    const execute = (statement: Statement, result: (rows: readonly Row[]) => Records) =>
-      this.execute(statement, model, options, result)
-    return this.#texts.find(model, criteria, members, options, execute) ?? super.find(model, criteria, options)
+    if (!members || !this.#texts) return super.find(model, criteria, options, members)
+    const execute = (statement: FindStatement, result: (rows: readonly Row[]) => Records) =>
+      members.length === 0
+        ? this.executePage(statement, model, criteria, options, result)
+        : this.execute(statement, model, options, result)
+    return this.#texts.find(model, criteria, members, options, execute) ?? super.find(model, criteria, options, members)
   }
 
   relatedTexts(
@@ -215,23 +218,20 @@ export class SqlStore extends SqlReads implements Store {
 
   snapshot<T>(work: (reads: Reads) => MaybePromise<T>, options?: ReadOptions): MaybePromise<Snapshot<T>> {
     try {
-      const snapshot = this.#driver.snapshot((read) => this.#readSnapshot(read, work), options)
+      const snapshot = this.#driver.snapshot((reader) => this.#readSnapshot(reader, work), options)
       return snapshot instanceof Promise ? snapshot.catch((error) => this.#fail(error)) : snapshot
     } catch (error) {
       return this.#fail(error)
     }
   }
 
-  #readSnapshot<T>(
-    read: Parameters<Parameters<Driver['snapshot']>[0]>[0],
-    work: (reads: Reads) => MaybePromise<T>,
-  ): MaybePromise<Snapshot<T>> {
-    const query: Query = (text, values) => read({ text, values, access: 'key' })
+  #readSnapshot<T>(reader: Reader, work: (reads: Reads) => MaybePromise<T>): MaybePromise<Snapshot<T>> {
+    const query: Query = (text, values) => reader.read({ text, values, access: 'key' })
     const withPosition = (value: T): MaybePromise<Snapshot<T>> => {
       const position = this.changes.headIn(query)
       return position instanceof Promise ? position.then((position) => ({ value, position })) : { value, position }
     }
-    const value = work(new SqlReads({ read, fail: rethrow }, this.compiler, this.encoders))
+    const value = work(new SqlReads({ ...reader, fail: rethrow }, this.compiler, this.encoders))
     return value instanceof Promise ? value.then(withPosition) : withPosition(value)
   }
 

@@ -7,6 +7,7 @@ import type { Json, JsonObject } from '../protocol/json.ts'
 import type { MaybePromise } from '../support/maybe-promise.ts'
 import type { ByteBudget } from './byte-budget.ts'
 import type { ChangeLog } from './change-log.ts'
+import type { EncodedList } from './encoding.ts'
 import type { StoredAnswer, StoredAnswers } from './stored-answers.ts'
 import type { TableVersions } from './table-versions.ts'
 import type { WriteOrigin } from './write-origin.ts'
@@ -27,6 +28,8 @@ export interface Records {
   decodeAt(index: number): JsonObject
   /** The same records with more members. A member replaces an attribute or an earlier member of its name. */
   embed(members: readonly Embedded[]): Records
+  /** The list, where another process has encoded it. */
+  readonly encoded?: EncodedList | undefined
   /** The sort values of the last record, as the database returned them; undefined when no page follows. */
   readonly next: readonly unknown[] | undefined
 }

@@ -8,12 +8,12 @@ import { chunksOf } from '../support/chunks-of.ts'
 import { eventLoopTurn } from '../support/event-loop-turn.ts'
 import { Lru } from '../support/lru.ts'
 import type { MaybePromise } from '../support/maybe-promise.ts'
-import type { CurrentRead, Row, Statement } from './driver.ts'
+import type { CurrentRead, Row } from './driver.ts'
 import type { Encoder } from './encoder.ts'
 import { KnownShare } from './known-share.ts'
 import { isMasked } from './masked-source.ts'
 import type { RecordTexts, TextsOfSelection } from './record-texts.ts'
-import { type Encoders, pageOf, type RecordEncoders } from './sql-records.ts'
+import { type Encoders, encodersOfTexts, pageOf, type RecordEncoders } from './sql-records.ts'
 import type { FindStatement, StatementCompiler } from './statement-compiler.ts'
 import type { ReadOptions, Records } from './store.ts'
 import { flat, readAtOnce, type TextSource } from './text-source.ts'
@@ -22,7 +22,7 @@ const keptStatements = 1000
 /** Keys are selected first where so many of the records of a statement were known: otherwise one statement takes less time. */
 const mostKnown = 0.75
 
-type Execute = (statement: Statement, result: (rows: readonly Row[]) => Records) => MaybePromise<Records>
+type Execute = (statement: FindStatement, result: (rows: readonly Row[]) => Records) => MaybePromise<Records>
 
 /** What the texts of a selection are found by. */
 interface Keys {
@@ -191,7 +191,7 @@ export class TextReads {
       table: model.table,
       at,
       select: ofKeys,
-      encoders: encodersOfTexts(dialect, ofKeys),
+      encoders: encodersOfTexts(dialect, ofKeys, textAtEnd),
       byKey: templateOf(byKey).criteria,
     }
   }
@@ -209,15 +209,7 @@ export class TextReads {
 /** Keys of one statement, so few that the limit is part of its text. */
 const keysAtOnce = 100
 
-/** Of rows that end with the text of the record. */
-function encodersOfTexts(dialect: Encoders['dialect'], stored: Selection): RecordEncoders {
-  const encoder: Encoder = {
-    stored,
-    encodeOpen: (row) => row[row.length - 1] as string,
-    decode: (row) => JSON.parse(`${row[row.length - 1]}}`),
-  }
-  return { dialect, of: () => encoder, without: () => encoder }
-}
+const textAtEnd = (row: Row): string => row[row.length - 1] as string
 
 /** Keeps each text, unless changes were counted since the rows were read. */
 function keepingEncoders(

@@ -218,7 +218,7 @@ describe('PgBouncer in transaction mode', { skip: missing ?? false }, () => {
         driver.transaction((query) => query(text, []), undefined),
         { reason: { kind: 'timeout' } },
       )
-      await assert.rejects(async () => driver.snapshot((read) => read({ text, values: [], access: 'filter' })), {
+      await assert.rejects(async () => driver.snapshot(({ read }) => read({ text, values: [], access: 'filter' })), {
         reason: { kind: 'timeout' },
       })
       await using client = await connected(bouncer.url)

@@ -48,6 +48,18 @@ describe('a list', () => {
     })
   }
 
+  test('that was encoded elsewhere is taken as it is', () => {
+    const text = list([long, long, '{}'])
+    const bytes = Buffer.from(text)
+    const records = {
+      ...recordsOf([]),
+      encoded: { parts: [bytes.subarray(0, 3), bytes.subarray(3)], fingerprint: 'told' },
+    }
+    const { body, whole } = encodeRecords(records, bytes.length, hash) as Encoded
+    assert.deepEqual([body.encoded, whole, body.parts?.length], [text, 'told', 2])
+    assert.throws(() => encodeRecords(records, bytes.length - 1, hash), { code: 'E_BAD_CRITERIA' })
+  })
+
   test('that embeds many records is encoded in pieces', async () => {
     const texts = [long, long, long]
     const { body } = await encodeRecords(recordsOf(texts, { size: 2_000 }), most, hash)

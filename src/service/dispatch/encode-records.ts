@@ -1,7 +1,9 @@
-import { Fingerprint, fingerprint } from '../../operation/version.ts'
+import { fingerprint } from '../../operation/version.ts'
 import { EncodedJson } from '../../protocol/json.ts'
+import type { EncodedList } from '../../storage/encoding.ts'
 import { answerTooLarge, listPieces, type Records, requireBytes } from '../../storage/store.ts'
 import { eventLoopTurn } from '../../support/event-loop-turn.ts'
+import { Fingerprint } from '../../support/fingerprint.ts'
 import type { KeyedHash } from '../../support/keyed-hash.ts'
 import type { MaybePromise } from '../../support/maybe-promise.ts'
 
@@ -18,7 +20,8 @@ export interface Encoded {
 
 /** The records as a list; `hash` is one of the service. Throws E_BAD_CRITERIA when it has more than `maxBytes`. */
 export function encodeRecords(records: Records, maxBytes: number, hash: KeyedHash): MaybePromise<Encoded> {
-  const { length } = records
+  const { length, encoded } = records
+  if (encoded) return taken(encoded, length, maxBytes, hash)
   if (records.size > maxRecordsAtOnce) return encodePieces(listPieces(records, maxBytes), maxBytes)
   let text = '['
   for (let index = 0; index < length; index++) {
@@ -29,6 +32,17 @@ export function encodeRecords(records: Records, maxBytes: number, hash: KeyedHas
   text += ']'
   requireBytes(text, maxBytes)
   return { body: new EncodedJson(text), whole: hash.of(text) ?? fingerprint(text) }
+}
+
+/** As it would have been encoded here: a short list is a text, with the hash of one. */
+function taken({ parts, fingerprint }: EncodedList, size: number, maxBytes: number, hash: KeyedHash): Encoded {
+  const bytes = parts.reduce((sum, { length }) => sum + length, 0)
+  if (bytes > maxBytes) throw answerTooLarge(maxBytes)
+  if (size <= maxRecordsAtOnce && bytes <= partLength * 3) {
+    const text = Buffer.concat(parts).toString()
+    if (text.length <= partLength) return { body: new EncodedJson(text), whole: hash.of(text) ?? fingerprint }
+  }
+  return { body: new EncodedJson(parts), whole: fingerprint }
 }
 
 /** The first of the records alone. */

@@ -75,7 +75,7 @@ export function asScript(response: ServiceResponse, name: string): ServiceRespon
   const [before, after] = [`/**/ typeof ${name} === 'function' && ${name}(`, ');']
   const script =
     isEncoded(body) && body.parts
-      ? [Buffer.from(before), ...body.parts.map(partOfScript), Buffer.from(after)]
+      ? [Buffer.from(before), ...partsOfScript(body.parts), Buffer.from(after)]
       : before + textOfScript(isEncoded(body) ? body.encoded : JSON.stringify(body)) + after
   return {
     status: response.status,
@@ -93,10 +93,31 @@ const textOfScript = (json: string): string => json.replaceAll('\u2028', '\\u202
 /** The bytes with which both characters begin. */
 const separator = Buffer.from([0xe2, 0x80])
 
-function partOfScript(part: Uint8Array): Uint8Array {
-  const bytes = Buffer.from(part.buffer, part.byteOffset, part.length)
-  return bytes.includes(separator) ? Buffer.from(textOfScript(bytes.toString())) : bytes
+/** A part may end within a character, whose bytes then begin the next one. */
+function* partsOfScript(parts: readonly Uint8Array[]): Iterable<Uint8Array> {
+  let begun: Uint8Array = Buffer.alloc(0)
+  for (const part of parts) {
+    const bytes =
+      begun.length === 0 ? Buffer.from(part.buffer, part.byteOffset, part.length) : Buffer.concat([begun, part])
+    const end = bytes.length - bytesBegun(bytes)
+    begun = bytes.subarray(end)
+    yield partOfScript(bytes.subarray(0, end))
+  }
+  yield begun
 }
+
+/** How many bytes at the end may be the first ones of a separator. */
+function bytesBegun(bytes: Buffer): number {
+  if (bytes.at(-1) === separator[0]) return 1
+  return bytes.subarray(-2).equals(separator) ? 2 : 0
+}
+
+/** The bytes of other characters stay as they are, also those of one that is not whole. */
+const partOfScript = (bytes: Buffer): Uint8Array =>
+  bytes.includes(separator) ? Buffer.from(escapeSeparators(bytes.toString('latin1')), 'latin1') : bytes
+
+const escapeSeparators = (latin1: string): string =>
+  latin1.replaceAll('\xe2\x80\xa8', '\\u2028').replaceAll('\xe2\x80\xa9', '\\u2029')
 
 function decode(text: string): string {
   try {

@@ -28,7 +28,7 @@ const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
 /** SQLite prepares a statement again whenever a limit is bound, a third of the cost of a page: limits up to this are literals. */
 const writtenLimit = 101
 
-export const sqliteDialect: SchemaDialect = {
+export const sqliteDialect = {
   name: 'sqlite',
   capabilities: {
     seeksRows: false, // seeks by the first column only
@@ -197,7 +197,7 @@ export const sqliteDialect: SchemaDialect = {
   lock: '', // all writes run on one connection
   ifMissing: ' on conflict do nothing',
   insertDefaults: () => 'default values',
-}
+} satisfies SchemaDialect
 
 /** Big integers are strings: JSON numbers lose digits, and the column's affinity converts the text. */
 function listOf(attribute: Attribute, values: readonly Json[]): string {

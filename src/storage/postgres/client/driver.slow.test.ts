@@ -424,21 +424,21 @@ function suite(isPooled: boolean): void {
     test('a snapshot is consistent and read-only', async () => {
       await using given = await open()
       const { driver } = given
-      const seen = await driver.snapshot(async (read) => {
+      const seen = await driver.snapshot(async ({ read }) => {
         const before = await read(statement('select sum(n) from t', []))
         await driver.write(increment, ['1'], undefined)
         return [before, await read(statement('select sum(n) from t', []))]
       })
       assert.deepEqual(seen, [[['0']], [['0']]])
       await assert.rejects(
-        driver.snapshot((read) => read(statement(increment, ['1']))),
+        driver.snapshot(({ read }) => read(statement(increment, ['1']))),
         kindOf('refused'),
       )
       await assert.rejects(
         driver.snapshot(() => Promise.reject(new Error('no'))),
         /^Error: no$/,
       )
-      assert.deepEqual(await driver.snapshot((read) => read(statement(byKey, ['1']))), [['1', '1']])
+      assert.deepEqual(await driver.snapshot(({ read }) => read(statement(byKey, ['1']))), [['1', '1']])
     })
   })
 
@@ -457,7 +457,7 @@ function suite(isPooled: boolean): void {
           driver.read({ text: byKey, values: ['1'], access: 'filter' }),
           driver.write(increment, ['1'], undefined),
           driver.transaction((query) => query(increment, ['1']), undefined),
-          driver.snapshot((read) => read(statement(byKey, ['1']))),
+          driver.snapshot(({ read }) => read(statement(byKey, ['1']))),
         ])
         await end()
         await eventually(() => network.connections === 0 || undefined, 'all have ended')
@@ -465,7 +465,7 @@ function suite(isPooled: boolean): void {
         await driver.read({ text: byKey, values: ['1'], access: 'filter' })
         await driver.write(increment, ['1'], undefined)
         await driver.transaction((query) => query(increment, ['1']), undefined)
-        await driver.snapshot((read) => read(statement(byKey, ['1'])))
+        await driver.snapshot(({ read }) => read(statement(byKey, ['1'])))
       }
       assert.deepEqual(await driver.query(byKey, ['1']), [['1', '8']])
     })
@@ -477,7 +477,7 @@ function suite(isPooled: boolean): void {
         driver.query(byKey, ['1']),
         driver.read({ text: byKey, values: ['1'], access: 'filter' }),
         driver.transaction((query) => query(byKey, ['1']), undefined),
-        driver.snapshot((read) => read(statement(byKey, ['1']))),
+        driver.snapshot(({ read }) => read(statement(byKey, ['1']))),
       ]
       for (let round = 0; round < 3; round++) {
         await Promise.all([all(), all(), all()].flat())
@@ -520,7 +520,7 @@ function suite(isPooled: boolean): void {
           driver.read({ text: byKey, values: ['1'], access: 'filter' }),
           driver.write(increment, ['1'], undefined),
           driver.transaction((query) => query(increment, ['1']), undefined),
-          driver.snapshot((read) => read(statement(byKey, ['1']))),
+          driver.snapshot(({ read }) => read(statement(byKey, ['1']))),
         ])
         for (const outcome of all) assert.ok(outcome.status === 'rejected' && kindOf('lost')(outcome.reason))
       }
@@ -568,7 +568,7 @@ function suite(isPooled: boolean): void {
         driver.read({ text: byKey, values: ['1'], access: 'filter' }),
         driver.write(`${increment}, 1`, ['1'], undefined),
         driver.transaction((query) => query(byKey, ['2']), undefined),
-        driver.snapshot((read) => read(statement(byKey, ['3']))),
+        driver.snapshot(({ read }) => read(statement(byKey, ['3']))),
       ]
       await driver[Symbol.asyncDispose]()
       assert.equal((await Promise.all(asked)).length, 5)

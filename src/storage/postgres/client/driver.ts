@@ -5,7 +5,7 @@ import {
   DatabaseError,
   type Driver,
   type Query,
-  type Read,
+  type Reader,
   type Row,
   type Scan,
   type Statement,
@@ -197,7 +197,7 @@ export class PostgresDriver implements Driver {
     }
   }
 
-  snapshot<T>(work: (read: Read) => MaybePromise<T>, options: ReadOptions = {}): Promise<T> {
+  snapshot<T>(work: (reader: Reader) => MaybePromise<T>, options: ReadOptions = {}): Promise<T> {
     return repeated(this.#snapshots, this.#resyncSequence, async (connection, progress) => {
       using _ = this.#cancelOnAbort(connection, options)
       return await readSnapshot(connection, work, progress, this.#limits.maxAnswerBytes)

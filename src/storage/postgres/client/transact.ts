@@ -1,6 +1,6 @@
 import type { MaybePromise } from '../../../support/maybe-promise.ts'
 import { budgetOf } from '../../byte-budget.ts'
-import type { DatabaseError, DatabaseErrorKind, Query, Read, Row, TransactionOptions } from '../../driver.ts'
+import type { DatabaseError, DatabaseErrorKind, Query, Reader, Row, TransactionOptions } from '../../driver.ts'
 import { isConflict, isLarge, isLost, isStale } from '../errors.ts'
 import type { Connection } from './connection.ts'
 import type { Pool } from './pool.ts'
@@ -94,16 +94,17 @@ export async function transact<T>(
 /** Reads in one snapshot. Only the answers to reads are awaited. */
 export async function readSnapshot<T>(
   connection: Connection,
-  work: (read: Read) => MaybePromise<T>,
+  work: (reader: Reader) => MaybePromise<T>,
   progress: Progress,
   maxAnswerBytes: number,
 ): Promise<T> {
   const run = recordingFailures(connection, progress)
   run(beginReadOnly).catch(() => {}) // recorded, and thrown below
   try {
-    const result = await work(({ text, values }, options) =>
-      run({ text, values, how: 'kept', budget: budgetOf(options, maxAnswerBytes) }),
-    )
+    const result = await work({
+      read: ({ text, values }, options) =>
+        run({ text, values, how: 'kept', budget: budgetOf(options, maxAnswerBytes) }),
+    })
     if (progress.failures[0] !== undefined) throw progress.failures[0]
     run(commit).catch((failure) => connection.destroy(failure))
     return result

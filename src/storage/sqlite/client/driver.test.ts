@@ -209,14 +209,14 @@ describe('a snapshot that waits', () => {
   test('lets others begin a snapshot and read what is committed meanwhile', async (t) => {
     const driver = await opened(t)
     const gate = Promise.withResolvers<void>()
-    const first = driver.snapshot(async (read) => {
+    const first = driver.snapshot(async ({ read }) => {
       const before = (await read(count))[0]?.[0]
       await gate.promise
       return [before, (await read(count))[0]?.[0]]
     })
     await driver.write(insert, ['meanwhile'], undefined)
     assert.deepEqual(await names(driver), ['before', 'meanwhile'])
-    assert.deepEqual(await driver.snapshot((read) => read(count)), [[2]])
+    assert.deepEqual(await driver.snapshot(({ read }) => read(count)), [[2]])
     gate.resolve()
     assert.deepEqual(await first, [1, 1])
   })
@@ -224,7 +224,7 @@ describe('a snapshot that waits', () => {
   test('is undone when it fails, and its connection serves again', async (t) => {
     const driver = await opened(t)
     for (let times = 0; times < 20; times++) {
-      const failing = driver.snapshot(async (read) => {
+      const failing = driver.snapshot(async ({ read }) => {
         await read(count)
         throw new Error('no')
       })
@@ -238,7 +238,7 @@ describe('a snapshot that waits', () => {
     const driver = await opened(t)
     const gate = Promise.withResolvers<void>()
     const snapshots = Array.from({ length: 40 }, () =>
-      driver.snapshot(async (read) => {
+      driver.snapshot(async ({ read }) => {
         await gate.promise
         return (await read(count))[0]?.[0]
       }),

@@ -3,7 +3,8 @@ import { eventLoopTurn } from '../../../support/event-loop-turn.ts'
 import type { Limits } from '../../../support/limits.ts'
 import type { MaybePromise } from '../../../support/maybe-promise.ts'
 import type { ChangeNotifier } from '../../change-notifier.ts'
-import type { Driver, Query, Read, Row, Scan, Statement, TransactionOptions } from '../../driver.ts'
+import type { Driver, Query, Reader, Row, Scan, Statement, TransactionOptions } from '../../driver.ts'
+import type { EncodedPage, Encoding } from '../../encoding.ts'
 import type { ReadOptions } from '../../store.ts'
 import type { WriteOrigin } from '../../write-origin.ts'
 import { OperationMarker } from '../change-log/operation-marker.ts'
@@ -111,14 +112,30 @@ export class SqliteDriver implements Driver {
   }
 
   read(statement: Statement, options?: ReadOptions): MaybePromise<readonly Row[]> {
+    return this.#read(statement, options, (processes) => processes.read(statement, options))
+  }
+
+  readPage(
+    statement: Statement,
+    encoding: () => Encoding | undefined,
+    options?: ReadOptions,
+  ): MaybePromise<readonly Row[] | EncodedPage> {
+    return this.#read(statement, options, (processes) => processes.readPage(statement, encoding(), options))
+  }
+
+  #read<T>(
+    statement: Statement,
+    options: ReadOptions | undefined,
+    elsewhere: (processes: ReaderPool) => Promise<T>,
+  ): MaybePromise<readonly Row[] | T> {
     if (statement.access === 'key') return this.#readKey(statement.text, statement.values, options)
     const processes = this.#processes
     if (!processes) return this.#readInMemory(statement, options)
-    if (eventLoopTurn.isUsed) return eventLoopTurn.next().then(() => this.read(statement, options))
+    if (eventLoopTurn.isUsed) return eventLoopTurn.next().then(() => this.#read(statement, options, elsewhere))
     try {
       return this.#reader.read(statement, this.#reading, options)
     } catch (error) {
-      if (error instanceof NeedsReader) return processes.run(statement, options)
+      if (error instanceof NeedsReader) return elsewhere(processes)
       throw sqliteError(error)
     }
   }
@@ -149,7 +166,7 @@ export class SqliteDriver implements Driver {
   }
 
   /** With a scan among its reads, a snapshot is run again in a reader process: rows and position must belong together. */
-  snapshot<T>(work: (read: Read) => MaybePromise<T>, options?: ReadOptions): MaybePromise<T> {
+  snapshot<T>(work: (reader: Reader) => MaybePromise<T>, options?: ReadOptions): MaybePromise<T> {
     const processes = this.#processes
     const connections = this.#connections
     if (!processes || !connections) return this.#snapshotInMemory(work)
@@ -165,7 +182,7 @@ export class SqliteDriver implements Driver {
     }
     const run = (): MaybePromise<T> => {
       reading.exec('begin')
-      return work((statement, options) => this.#readFair(statement, reading, options))
+      return work({ read: (statement, options) => this.#readFair(statement, reading, options) })
     }
     const end = (result: T): T => {
       reading.exec('commit')
@@ -194,15 +211,15 @@ export class SqliteDriver implements Driver {
     return eventLoopTurn.next().then(() => this.#readFair(statement, connection, options))
   }
 
-  #snapshotInMemory<T>(work: (read: Read) => MaybePromise<T>): Promise<T> {
-    const read: Read = (statement, options) => {
+  #snapshotInMemory<T>(work: (reader: Reader) => MaybePromise<T>): Promise<T> {
+    const read: Reader['read'] = (statement, options) => {
       try {
         return this.#reader.limited(statement, this.#limits.statementTimeoutMs, options?.budget)
       } catch (error) {
         throw sqliteError(error)
       }
     }
-    return this.#writer.run(() => work(read), { single: false, origin: undefined })
+    return this.#writer.run(() => work({ read }), { single: false, origin: undefined })
   }
 
   write(text: string, values: readonly unknown[], origin: WriteOrigin | undefined): Promise<readonly Row[]> {

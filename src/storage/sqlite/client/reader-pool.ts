@@ -1,7 +1,8 @@
 import type { Limits } from '../../../support/limits.ts'
 import type { MaybePromise } from '../../../support/maybe-promise.ts'
 import { budgetOf } from '../../byte-budget.ts'
-import { DatabaseError, type Read, type Row, type Statement } from '../../driver.ts'
+import { DatabaseError, type Reader, type Row, type Statement } from '../../driver.ts'
+import type { EncodedPage, Encoding } from '../../encoding.ts'
 import type { ReadOptions } from '../../store.ts'
 import { abortedRead, ReaderProcess } from './reader-process.ts'
 
@@ -31,23 +32,33 @@ export class ReaderPool {
     this.#limits = limits
   }
 
-  run({ text, values }: Statement, options?: ReadOptions): Promise<readonly Row[]> {
-    return this.#use(options, (reader) => reader.run(text, values, options))
+  read(statement: Statement, options?: ReadOptions): Promise<readonly Row[]> {
+    return this.#use(options, (reader) => reader.read(statement, options))
+  }
+
+  readPage(
+    statement: Statement,
+    encoding: Encoding | undefined,
+    options?: ReadOptions,
+  ): Promise<readonly Row[] | EncodedPage> {
+    return this.#use(options, (reader) => reader.readPage(statement, encoding, options))
   }
 
   /** Several reads in one snapshot. */
-  snapshot<T>(work: (read: Read) => MaybePromise<T>, options?: ReadOptions): Promise<T> {
+  snapshot<T>(work: (reader: Reader) => MaybePromise<T>, options?: ReadOptions): Promise<T> {
     return this.#use(options, async (reader) => {
-      await reader.run('begin', [], options)
+      await reader.read(begin, options)
       try {
-        return await work(({ text, values }, read) =>
-          reader.run(text, values, {
-            signal: options?.signal,
-            budget: budgetOf(read, this.#limits.maxAnswerBytes),
-          }),
-        )
+        const ofSnapshot = (read?: ReadOptions) => ({
+          signal: options?.signal,
+          budget: budgetOf(read, this.#limits.maxAnswerBytes),
+        })
+        return await work({
+          read: (statement, read) => reader.read(statement, ofSnapshot(read)),
+          readPage: (statement, encoding, read) => reader.readPage(statement, encoding(), ofSnapshot(read)),
+        })
       } finally {
-        if (reader.isUsable) await reader.run('rollback', [])
+        if (reader.isUsable) await reader.read(rollback)
       }
     })
   }
@@ -124,5 +135,8 @@ export class ReaderPool {
     for (const { reader } of this.#idle) reader.kill()
   }
 }
+
+const begin = { text: 'begin', values: [] }
+const rollback = { text: 'rollback', values: [] }
 
 const closed = (): DatabaseError => new DatabaseError({ kind: 'lost' }, 'The database is closed')

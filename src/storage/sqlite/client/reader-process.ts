@@ -3,15 +3,21 @@ import { setPriority } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { programUrl } from '../../../support/package-files.ts'
 import type { ByteBudget } from '../../byte-budget.ts'
-import { DatabaseError, type Row } from '../../driver.ts'
+import { DatabaseError, type Row, type Statement } from '../../driver.ts'
+import type { EncodedPage, Encoding } from '../../encoding.ts'
 import type { ReadOptions } from '../../store.ts'
 import { sqliteError } from '../errors.ts'
+import { PageTexts } from './page-texts.ts'
 
 export interface ReaderRequest {
   readonly text: string
   readonly values: readonly unknown[]
   /** The bytes that the rows may have. */
   readonly maxBytes?: number | undefined
+  /** Absent: the rows are returned as they are. */
+  readonly encoding?: Encoding | undefined
+  /** The bytes that the encoded page may have. */
+  readonly maxAnswerBytes?: number | undefined
 }
 
 interface Failure {
@@ -21,12 +27,17 @@ interface Failure {
 }
 
 /** The first message of a process says that it is ready; each further one answers a request. */
+export type ReaderMessage = 'ready' | ReaderAnswer
+
 export type ReaderAnswer =
-  | 'ready'
   | { readonly rows: readonly Row[]; readonly bytes: number }
-  /** The rows have more bytes than they may have. */
+  /** The text of the page, of this length, is written to the standard output. */
+  | { readonly page: Omit<EncodedPage, 'parts'>; readonly length: number; readonly bytes: number }
+  /** The rows, or the text of the page, have more bytes than they may have. */
   | 'large'
   | { readonly failure: Failure }
+
+type RunStatement = Pick<Statement, 'text' | 'values'>
 
 const program = fileURLToPath(programUrl('storage/sqlite/client/reader-main'))
 
@@ -35,7 +46,7 @@ const readerPriority = 10
 
 interface Pending {
   readonly budget: ByteBudget | undefined
-  readonly resolve: (rows: readonly Row[]) => void
+  readonly resolve: (answer: readonly Row[] | EncodedPage) => void
   readonly reject: (error: unknown) => void
 }
 
@@ -45,6 +56,7 @@ interface Pending {
  */
 export class ReaderProcess {
   readonly #child: ChildProcess
+  readonly #texts: PageTexts
   readonly #timeoutMs: number
   readonly #ready = Promise.withResolvers<void>()
   #pending: Pending | undefined
@@ -55,12 +67,13 @@ export class ReaderProcess {
     const child = fork(program, [path, String(timeoutMs)], {
       serialization: 'advanced',
       execArgv: ['--disable-warning=ExperimentalWarning'],
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     })
     this.#child = child
+    this.#texts = new PageTexts(child.stdout)
     if (child.pid !== undefined) lowerPriority(child.pid)
     this.#ready.promise.catch(() => {}) // a process may end before it is used
-    child.on('message', (answer: ReaderAnswer) => this.#settle(answer))
+    child.on('message', (message: ReaderMessage) => this.#receive(message))
     child.on('error', (error) => this.kill(new DatabaseError({ kind: 'lost' }, error)))
     child.on('exit', () => this.kill(new DatabaseError({ kind: 'lost' }, 'A reader process has ended')))
   }
@@ -69,8 +82,22 @@ export class ReaderProcess {
     return this.#failure === undefined
   }
 
+  read({ text, values }: RunStatement, options?: ReadOptions): Promise<readonly Row[]> {
+    return this.#run({ text, values }, options) as Promise<readonly Row[]>
+  }
+
+  /** Rows where no encoding is given. */
+  readPage(
+    { text, values }: RunStatement,
+    encoding: Encoding | undefined,
+    options?: ReadOptions,
+  ): Promise<readonly Row[] | EncodedPage> {
+    const { maxAnswerBytes } = options?.budget ?? {}
+    return this.#run({ text, values, encoding, maxAnswerBytes }, options)
+  }
+
   /** The time limit counts from the start of the statement; past it, or when the signal aborts, the process is killed. */
-  async run(text: string, values: readonly unknown[], { signal, budget }: ReadOptions = {}): Promise<readonly Row[]> {
+  async #run(request: ReaderRequest, { signal, budget }: ReadOptions = {}): Promise<readonly Row[] | EncodedPage> {
     this.#setActive(true)
     const aborted = () => this.kill(abortedRead())
     signal?.addEventListener('abort', aborted)
@@ -78,7 +105,7 @@ export class ReaderProcess {
     try {
       await this.#ready.promise
       timer = setTimeout(() => this.#timeOut(), this.#timeoutMs)
-      return await this.#request({ text, values, maxBytes: budget?.left }, budget)
+      return await this.#request({ ...request, maxBytes: budget?.left }, budget)
     } finally {
       clearTimeout(timer)
       signal?.removeEventListener('abort', aborted)
@@ -87,7 +114,7 @@ export class ReaderProcess {
     }
   }
 
-  #request(request: ReaderRequest, budget: ByteBudget | undefined): Promise<readonly Row[]> {
+  #request(request: ReaderRequest, budget: ByteBudget | undefined): Promise<readonly Row[] | EncodedPage> {
     return new Promise((resolve, reject) => {
       if (this.#failure) return reject(this.#failure)
       this.#pending = { budget, resolve, reject }
@@ -95,14 +122,18 @@ export class ReaderProcess {
     })
   }
 
-  #settle(answer: ReaderAnswer): void {
+  #receive(message: ReaderMessage): void {
     const pending = this.#pending
-    if (answer === 'ready') this.#ready.resolve()
-    else if (answer === 'large') pending?.reject(pending.budget?.exceeded)
-    else if ('rows' in answer) {
-      pending?.budget?.take(answer.bytes)
-      pending?.resolve(answer.rows)
-    } else this.#pending?.reject(sqliteError(Object.assign(new Error(answer.failure.message), answer.failure)))
+    if (message === 'ready') this.#ready.resolve()
+    else if (!pending) return
+    else if (message === 'large') pending.reject(pending.budget?.exceeded)
+    else if ('failure' in message)
+      pending.reject(sqliteError(Object.assign(new Error(message.failure.message), message.failure)))
+    else {
+      pending.budget?.take(message.bytes)
+      if ('rows' in message) pending.resolve(message.rows)
+      else this.#texts.take(message.length).then((parts) => pending.resolve({ ...message.page, parts }))
+    }
   }
 
   #timeOut(): void {
@@ -119,6 +150,7 @@ export class ReaderProcess {
 
   /** An idle reader does not keep the process of the service alive. */
   #setActive(isActive: boolean): void {
+    this.#texts.setActive(isActive)
     if (isActive) {
       this.#child.ref()
       this.#child.channel?.ref()

@@ -5,8 +5,10 @@ import { describe, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { asOtherProgram, newFile, SqliteForTest } from '../../../../test/support/sqlite.ts'
 import { defaultLimits } from '../../../support/limits.ts'
+import { ByteBudget } from '../../byte-budget.ts'
 import { ChangeNotifier } from '../../change-notifier.ts'
-import { type Access, DatabaseError, type DatabaseErrorKind, type Statement } from '../../driver.ts'
+import { type Access, DatabaseError, type DatabaseErrorKind, type Row, type Statement } from '../../driver.ts'
+import type { EncodedPage, Encoding } from '../../encoding.ts'
 import { Connection } from './connection.ts'
 import { SqliteDriver } from './driver.ts'
 import { QueryPlans } from './query-plans.ts'
@@ -143,7 +145,7 @@ describe('a scan', () => {
   test('in a snapshot: the snapshot is repeated in a process, and its reads agree', async (t) => {
     const driver = await open(t)
     let runs = 0
-    const counts = await driver.snapshot(async (read) => {
+    const counts = await driver.snapshot(async ({ read }) => {
       runs++
       const [[before] = []] = await read(statement('select id from pet where id = ?', [1], 'key'))
       const [[all] = []] = await read(statement('select count(*) from pet where kind = ?', ['dog']))
@@ -158,10 +160,83 @@ describe('a scan', () => {
   test('that fails in a snapshot leaves the process usable', async (t) => {
     const driver = await open(t, { maxScans: 1 })
     await assert.rejects(
-      async () => driver.snapshot((read) => read(statement('select json(name) from pet where kind = ?', ['dog']))),
+      async () => driver.snapshot(({ read }) => read(statement('select json(name) from pet where kind = ?', ['dog']))),
       DatabaseError,
     )
     assert.deepEqual(await driver.read(statement('select count(*) from pet where kind = ?', ['dog'])), [[20_000]])
+  })
+})
+
+describe('a page whose texts are needed', () => {
+  const encoding: Encoding = {
+    columns: [
+      { attribute: { name: 'id', type: { storedAs: 'integer' } }, index: 0 },
+      { attribute: { name: 'name', type: { storedAs: 'text' } }, index: 1 },
+    ],
+    keyAt: 0,
+    page: { limit: 2, sortedAt: [1, 0] },
+  }
+  const pets = statement('select id, name from pet where name like ? order by name, id limit 3', ['Pet 1999%'])
+  /** Without its tag. */
+  const pageOf = (read: readonly Row[] | EncodedPage) => {
+    assert.ok('parts' in read)
+    const { parts, keys, next, ends } = read
+    return { text: Buffer.concat(parts).toString(), keys, next, ends: [...ends] }
+  }
+  const expected = {
+    text: '[{"id":1999,"name":"Pet 1999"},{"id":19990,"name":"Pet 19990"}]',
+    keys: [1999, 19_990],
+    next: ['Pet 19990', 19_990],
+    ends: [30, 62],
+  }
+  const budget = (maxAnswerBytes: number) => ({ budget: new ByteBudget(maxAnswerBytes) })
+
+  test('is encoded in a process, alone and in a snapshot', async (t) => {
+    const driver = await open(t)
+    assert.deepEqual(pageOf(await driver.readPage(pets, () => encoding)), expected)
+    const inSnapshot = await driver.snapshot(
+      async (reader) => reader.readPage?.(pets, () => encoding) ?? reader.read(pets),
+    )
+    assert.deepEqual(pageOf(inSnapshot), expected)
+  })
+
+  test('is rows where the encoder cannot be described', async (t) => {
+    const driver = await open(t)
+    assert.deepEqual(await driver.readPage(pets, () => undefined), await driver.read(pets))
+  })
+
+  test('that is too large fails, and the process is used again', async (t) => {
+    const driver = await open(t, { maxScans: 1 })
+    const long = statement(`select id, replace(hex(zeroblob(3000)), '0', char(1)) from pet where name like ? limit 3`, [
+      '%1%',
+    ])
+    const tooLarge = expected.text.length - 1
+    for (const [page, maxBytes] of [
+      [pets, tooLarge],
+      [long, 40_000],
+    ] as const)
+      await assert.rejects(async () => driver.readPage(page, () => encoding, budget(maxBytes)), kindOf('large'))
+    assert.deepEqual(pageOf(await driver.readPage(pets, () => encoding, budget(tooLarge + 1))), expected)
+  })
+
+  test('whose client disconnects or that takes too long is stopped', async (t) => {
+    const driver = await open(t, { maxScans: 1, statementTimeoutMs: 500 })
+    const controller = new AbortController()
+    const reading = rejected(driver.readPage(endless, () => encoding, { signal: controller.signal }))
+    await pause(50)
+    controller.abort()
+    assert.ok(kindOf('aborted')(await reading))
+    assert.ok(kindOf('timeout')(await rejected(driver.readPage(endless, () => encoding))))
+    assert.deepEqual(pageOf(await driver.readPage(pets, () => encoding)), expected)
+  })
+
+  test('of several megabytes comes whole, one after another', async (t) => {
+    const driver = await open(t)
+    const long = statement(`select id, hex(zeroblob(1000 + ?)) || name from pet where name like '%1%' limit 1001`, [1])
+    const whole = { ...encoding, page: { limit: 1000, sortedAt: [] } }
+    const [first, second] = await Promise.all([driver.readPage(long, () => whole), driver.readPage(long, () => whole)])
+    assert.equal(JSON.parse(pageOf(first).text).length, 1000)
+    assert.deepEqual(pageOf(second), pageOf(first))
   })
 })
 
@@ -196,7 +271,7 @@ test('in memory a statement is stopped after its time limit', async (t) => {
   driver.setup.exec(schema)
   const text = 'select count(*) from pet a, pet b where keelson_guard() and a.name || b.name = ?'
   assert.throws(() => driver.read(statement(text, ['x'])), kindOf('timeout'))
-  await assert.rejects(async () => driver.snapshot((read) => read(statement(text, ['x']))), kindOf('timeout'))
+  await assert.rejects(async () => driver.snapshot(({ read }) => read(statement(text, ['x']))), kindOf('timeout'))
   assert.deepEqual(driver.read(statement('select count(*) from pet')), [[20_000]])
 })
 
