@@ -30,6 +30,11 @@ export class ByteBudget {
     return this.#left >= 0
   }
 
+  /** What was read is not in memory any longer: the read has failed, and may be repeated. */
+  giveBack(bytes: number): void {
+    this.#left += bytes
+  }
+
   get exceeded(): DatabaseError {
     return tooLarge(this.maxAnswerBytes)
   }

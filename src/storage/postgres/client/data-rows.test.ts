@@ -89,14 +89,16 @@ describe('rows of a server', () => {
 describe('a query', () => {
   const makeQuery = textQueries(pg.Query)
   const request = { text: 'select', values: [], how: 'kept' } as const
-  const run = (budget?: ByteBudget): Promise<readonly Row[]> =>
+  const run = (budget?: ByteBudget, failure?: Error): Promise<readonly Row[]> =>
     new Promise((resolve, reject) => {
       const query = makeQuery({ ...request, budget }, () => 0, resolve, reject) as unknown as {
         handleDataRow(message: object): void
         handleReadyForQuery(): void
+        handleError(error: unknown): void
       }
       query.handleDataRow({ rows: [['1'], ['2']], length: 20 })
       query.handleDataRow({ fields: ['3'], length: 10 })
+      if (failure) query.handleError(failure)
       query.handleReadyForQuery()
     })
 
@@ -106,5 +108,11 @@ describe('a query', () => {
   test('counts their bytes', async () => {
     assert.equal((await run(new ByteBudget(15))).length, 3)
     await assert.rejects(run(new ByteBudget(14)))
+  })
+
+  test('that fails is repeated with the whole budget', async () => {
+    const budget = new ByteBudget(15)
+    await assert.rejects(run(budget, new Error('lost')), /lost/)
+    assert.equal((await run(budget)).length, 3)
   })
 })

@@ -49,6 +49,7 @@ export function textQueries(Query: typeof pg.Query): MakeTextQuery {
     readonly #reject: (error: unknown) => void
     #rows: Row[] = [] // `rows` is an option of the class below
     readonly #budget: ByteBudget | undefined
+    #rowBytes = 0
     #preceding = 0
     #isSettled = false
 
@@ -73,12 +74,8 @@ export function textQueries(Query: typeof pg.Query): MakeTextQuery {
       const rows = 'rows' in message ? message.rows : [message.fields]
       if (this.#rows.length === 0) this.#rows = rows
       else for (const row of rows) this.#rows.push(row)
-      if (this.#budget !== undefined && !this.#budget.take(message.length)) this.#refuse(this.#budget)
-    }
-
-    #refuse(budget: ByteBudget): void {
-      this.#rows.length = 0
-      this.handleError(budget.exceeded)
+      this.#rowBytes += message.length
+      if (this.#budget !== undefined && !this.#budget.take(message.length)) this.handleError(this.#budget.exceeded)
     }
 
     handleCommandComplete(): void {
@@ -94,6 +91,8 @@ export function textQueries(Query: typeof pg.Query): MakeTextQuery {
     handleError(error: unknown): void {
       if (this.#isSettled) return
       this.#isSettled = true
+      this.#rows.length = 0
+      this.#budget?.giveBack(this.#rowBytes)
       this.#reject(error)
     }
   }
