@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { newFile } from '../../../../test/support/sqlite.ts'
 import { ByteBudget } from '../../byte-budget.ts'
 import { DatabaseError } from '../../driver.ts'
 import { Connection } from './connection.ts'
@@ -20,6 +21,34 @@ function open(): Connection {
 }
 
 const isLarge = (error: unknown) => error instanceof DatabaseError && error.reason.kind === 'large'
+
+/** Each fails or has to be repeated while its rows are read one by one. */
+const broken: readonly [name: string, text: string][] = [
+  ['an integer beyond 2^53', 'select text, 1 << 60 from long'],
+  ['more bytes than there may be', 'select text from long'],
+  ['an error behind a row', 'select text, case when id = 2 then abs(-9223372036854775808) end from long order by id'],
+  ['a value that is too long', 'select text, case when id = 2 then zeroblob(900000000) end from long order by id'],
+]
+
+describe('after a read', () => {
+  for (const [name, text] of broken) {
+    test(`of ${name}, the next one is of the present state`, () => {
+      const path = newFile()
+      using writer = new Connection(path, { readOnly: false })
+      writer.exec(`pragma journal_mode = wal; ${schema}`)
+      using reader = new Connection(path, { readOnly: true })
+      for (let times = 0; times < 2; times++) {
+        try {
+          reader.read(text, [], new ByteBudget(maxAnswerBytes))
+        } catch {
+          // Whether it fails is not asked here.
+        }
+      }
+      writer.exec('delete from short')
+      assert.deepEqual(reader.read('select count(*) from short', []), [[0]])
+    })
+  }
+})
 
 describe('a read within a budget', () => {
   test('returns what a read returns, and counts long values', () => {

@@ -198,12 +198,18 @@ function longest(values: readonly unknown[], length: number): number {
 function step(statement: StatementSync, values: readonly unknown[], maxBytes: number): MeasuredRows {
   const rows: Row[] = []
   let bytes = 0
-  for (const row of statement.iterate(...(values as SQLInputValue[])) as unknown as Iterable<Row>) {
-    bytes += rowSize(row)
-    if (bytes > maxBytes) throw new RowsTooLarge()
-    rows.push(row)
+  const found = statement.iterate(...(values as SQLInputValue[])) as unknown as IteratorObject<Row>
+  try {
+    for (const row of found) {
+      bytes += rowSize(row)
+      if (bytes > maxBytes) throw new RowsTooLarge()
+      rows.push(row)
+    }
+    return { rows, bytes }
+  } finally {
+    // After a row that cannot be returned the statement is not ended, and the connection would read the same state from then on.
+    found.return?.()
   }
-  return { rows, bytes }
 }
 
 /** Counts rows of short values. */
