@@ -3,7 +3,7 @@ import type { Sort } from '../criteria/criteria.ts'
 import { nameOf } from '../criteria/parse-sort.ts'
 import type { Model } from '../model/model.ts'
 import { ServiceError } from '../protocol/errors.ts'
-import type { Json } from '../protocol/json.ts'
+import { isJsonObject, type Json } from '../protocol/json.ts'
 import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
 
 /**
@@ -11,13 +11,24 @@ import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
  * the model and the order, so that nothing but what we gave out ever reaches a statement.
  */
 export function encodeCursor(values: readonly unknown[], model: Model, sort: readonly Sort[], secret: string): string {
-  const text = JSON.stringify(
-    values.some(isBig) ? values.map((value) => (isBig(value) ? String(value) : value)) : values,
-  )
+  const text = JSON.stringify(values.every(isJson) ? values : values.map(toJson))
   return `${Buffer.from(text).toString('base64url')}.${signature(text, model, sort, secret)}`
 }
 
-const isBig = (value: unknown): value is bigint => typeof value === 'bigint'
+const isJson = (value: unknown): boolean =>
+  typeof value === 'string' || value === null || Number.isFinite(value) || typeof value === 'boolean'
+
+/** Other programs may have stored infinite numbers, and bytes in a column of texts. */
+function toJson(value: unknown): Json {
+  if (value instanceof Uint8Array) return { bytes: Buffer.from(value).toString('base64') }
+  if (typeof value === 'number' && !Number.isFinite(value)) return { number: String(value) }
+  return typeof value === 'bigint' ? String(value) : (value as Json)
+}
+
+function fromJson(value: Json): unknown {
+  if (!isJsonObject(value)) return value
+  return typeof value.bytes === 'string' ? new Uint8Array(Buffer.from(value.bytes, 'base64')) : Number(value.number)
+}
 
 /** Throws E_BAD_CRITERIA when it is not a cursor of ours for this model in this order. */
 export function decodeCursor(raw: Json, model: Model, sort: readonly Sort[], secret: string): readonly unknown[] {
@@ -28,7 +39,7 @@ export function decodeCursor(raw: Json, model: Model, sort: readonly Sort[], sec
   if (got.length !== expected.length || !timingSafeEqual(got, expected)) {
     throw new ServiceError('E_BAD_CRITERIA', '"cursor" is not one that was given for this model in this order')
   }
-  return JSON.parse(text)
+  return (JSON.parse(text) as Json[]).map(fromJson)
 }
 
 function signature(text: string, model: Model, sort: readonly Sort[], secret: string): string {
