@@ -101,6 +101,19 @@ describe('writes that arrive together', () => {
     assert.ok(connection.commits >= 4, `${connection.commits} commits`)
   })
 
+  test('of much that is written are answered in turns of their own: each answer is long', async (t) => {
+    const { single } = open(t)
+    let turn = 0
+    let next = setImmediate(function count() {
+      turn++
+      next = setImmediate(count)
+    })
+    t.after(() => clearImmediate(next))
+    const write = (name: string) => single('insert into pet (name) values (?)', name).then(() => turn)
+    const answered = await Promise.all(['a', 'b', 'c'].map((name) => write(name.repeat(200_000))))
+    assert.equal(new Set(answered).size, 3)
+  })
+
   test('in two turns of the event loop make two commits', async (t) => {
     const { connection, add } = open(t)
     await add('a')

@@ -207,8 +207,9 @@ export class GroupCommitQueue {
     } catch (error) {
       return this.#replay(jobs, error)
     }
-    for (; done.length > bounds.answeredAtOnce; await yieldToEventLoop())
-      for (const { settled, value } of done.splice(0, bounds.answeredAtOnce)) settled.resolve(value)
+    const atOnce = this.#writtenBytes > bounds.answeredBytes ? 1 : bounds.answeredAtOnce
+    for (; done.length > atOnce; await yieldToEventLoop())
+      for (const { settled, value } of done.splice(0, atOnce)) settled.resolve(value)
     this.#settle(done, failed)
   }
 
