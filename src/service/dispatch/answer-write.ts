@@ -11,6 +11,9 @@ import { execute, executeForSocket } from './execute.ts'
 import { invocationOf, type Plan } from './resolve.ts'
 import { respond } from './respond.ts'
 
+/** The record of a longer body takes milliseconds to encode. */
+const shortBodyBytes = 65_536
+
 /** The answer to a write, which names its operation. */
 export async function answerWrite(
   plan: Plan,
@@ -27,8 +30,11 @@ export async function answerWrite(
   const result = await (request.peer
     ? executeForSocket(request.peer, invocation, authorization, context)
     : execute(invocation, authorization, context))
-  const isPlain = result.kind === 'record' && result.populate.length === 0
-  if (!isPlain && eventLoopTurn.isUsed) await eventLoopTurn.next()
+  const isShort =
+    result.kind === 'record' &&
+    result.populate.length === 0 &&
+    Number(request.headers['content-length']) < shortBodyBytes
+  if (!isShort && eventLoopTurn.isUsed) await eventLoopTurn.next()
   const token = receipt.operation === undefined ? undefined : context.tokens.tokenOf(receipt.operation)
   return respond(result, request, match, context.services.limits.maxAnswerBytes, context.listHash, undefined, token)
 }
