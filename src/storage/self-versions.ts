@@ -1,3 +1,4 @@
+import { aroundWrites } from './around-writes.ts'
 import type { SqlChangeLog } from './change-log.ts'
 import { countReads } from './count-reads.ts'
 import type { Driver } from './driver.ts'
@@ -60,18 +61,11 @@ export class SelfVersions implements TableVersions {
   }
 
   /**
-   * A write counts before its statement is sent. What is read before that is kept for the version that has ended with it, and nothing is
-   * kept until the result is known.
+   * A write counts before its statement is sent: what was read before it belongs to a version that has ended. Nothing is kept
+   * until its result is known.
    */
   countWrites(driver: Driver): Driver {
-    return {
-      query: driver.query,
-      read: (statement, options) => driver.read(statement, options),
-      snapshot: (work, options) => driver.snapshot(work, options),
-      write: (...given) => this.#write(() => driver.write(...given)),
-      transaction: (...given) => this.#write(() => driver.transaction(...given)),
-      [Symbol.asyncDispose]: () => driver[Symbol.asyncDispose](),
-    }
+    return aroundWrites(driver, (write) => this.#write(write))
   }
 
   async #write<T>(write: () => Promise<T>): Promise<T> {

@@ -1,3 +1,4 @@
+import { aroundWrites } from './around-writes.ts'
 import type { SqlChangeLog } from './change-log.ts'
 import { countReads } from './count-reads.ts'
 import type { Driver } from './driver.ts'
@@ -26,14 +27,7 @@ export class TimedVersions implements TableVersions {
 
   /** A write counts before its caller knows its result, also one that failed: it may be committed all the same. */
   countWrites(driver: Driver): Driver {
-    return {
-      query: driver.query,
-      read: (statement, options) => driver.read(statement, options),
-      snapshot: (work, options) => driver.snapshot(work, options),
-      write: (...given) => driver.write(...given).finally(this.#count),
-      transaction: (...given) => driver.transaction(...given).finally(this.#count),
-      [Symbol.asyncDispose]: () => driver[Symbol.asyncDispose](),
-    }
+    return aroundWrites(driver, (write) => write().finally(this.#count))
   }
 
   countReads(log: SqlChangeLog): void {

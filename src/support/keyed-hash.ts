@@ -45,7 +45,7 @@ export class KeyedHash {
       .digest()
   }
 
-  /** 128 bits. Undefined: the text is too long. */
+  /** 128 bits in base64url. Undefined: the text is too long, or the engine has no WebAssembly with SIMD. */
   of(text: string): string | undefined {
     if (hasher === undefined) hasher = openHasher()
     if (hasher === null || text.length > maxLength) return undefined
