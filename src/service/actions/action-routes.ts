@@ -2,7 +2,7 @@ import { ConfigError } from '../../model/config-error.ts'
 import type { Model } from '../../model/model.ts'
 import { folded } from '../../model/names.ts'
 import type { Operation } from '../../operation/operation.ts'
-import { grow, type RouteNode } from '../dispatch/route-tree.ts'
+import { grow, mayBeId, type RouteNode } from '../dispatch/route-tree.ts'
 import type { ActionLine } from '../dispatch/routes.ts'
 import type { ActionOperation, ActionOperations, OperationsByName } from './action-operations.ts'
 
@@ -69,9 +69,6 @@ export function addActionRoutes(
     ...[...actions.service.values()].map((item) => line([item.action.name], undefined, item)),
   ]
 }
-
-/** Whether a record may have the name as its id. */
-const mayBeId = (name: string, { primaryKey }: Model): boolean => primaryKey.type.parse(name) !== undefined
 
 const emptyNode: RouteNode = { literals: new Map(), parameter: undefined, routes: new Map(), actions: undefined }
 

@@ -20,7 +20,7 @@ import { execute, executeForSocket } from './execute.ts'
 import { asScript, assertJsonpAllowed, callbackOf } from './jsonp.ts'
 import { invocationOf, type Plan, planOf, routeFor } from './resolve.ts'
 import { respond } from './respond.ts'
-import { allowedAt, isAddress, locate } from './route.ts'
+import { allowed, isAddress } from './route.ts'
 import { shownError } from './shown-error.ts'
 
 /** What turns a request of a transport into its response. Never throws, and returns a promise only where something waits. */
@@ -196,7 +196,7 @@ function options(context: DispatchContext, { path }: ServiceRequest, access: Acc
       ? 'GET, HEAD, OPTIONS'
       : isBatchPath(path, context)
         ? 'POST, OPTIONS'
-        : allowedAt(locate(context.routes, path, access?.views.of).node).join(', ')
+        : allowed(context.routes, path, access?.views.of).join(', ')
   return { status: 204, headers: { Allow: allow } }
 }
 

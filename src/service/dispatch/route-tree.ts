@@ -11,8 +11,8 @@ export interface ServedRoute {
 }
 
 /**
- * Routes as a tree, one level a segment. A literal segment comes before a parameter, so `/pet/find` is the shortcut and
- * not the record called "find".
+ * Routes as a tree, one level a segment. A literal segment comes before a parameter, so `GET /pet/find` is the shortcut.
+ * The record called "find" answers to the methods and addresses that the shortcut does not have.
  */
 export interface RouteNode {
   readonly literals: Map<string, RouteNode>
@@ -49,3 +49,6 @@ export function grow(root: RouteNode, segments: readonly string[]): RouteNode {
   }
   return node
 }
+
+/** Whether a record may have the text as its id. */
+export const mayBeId = (text: string, { primaryKey }: Model): boolean => primaryKey.type.parse(text) !== undefined

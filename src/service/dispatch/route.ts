@@ -2,7 +2,7 @@ import type { Association, Model } from '../../model/model.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import type { ServiceRequest } from '../../protocol/request.ts'
 import { serviceTarget } from '../actions/service-target.ts'
-import type { RouteNode, ServedRoute } from './route-tree.ts'
+import { mayBeId, type RouteNode, type ServedRoute } from './route-tree.ts'
 import type { Routes } from './routes.ts'
 
 /** Which operation a request asks for, and of what. */
@@ -23,8 +23,23 @@ interface Named {
 /** Associations are looked for among those that the requester knows. */
 export type ViewOf = (model: Model) => Model
 
-/** What stands at an address, whatever the method. Letter case of words and models, and one slash at the end, do not matter. */
+/**
+ * What stands at an address, whatever the method. Letter case of words and models, and one slash at the end, do not
+ * matter. A word of a shortcut comes before the id of a record.
+ */
 export function locate(routes: Routes, path: string, viewOf?: ViewOf): Place {
+  const place = placeAt(routes, path, viewOf) ?? placeOfRecord(routes, path, viewOf)
+  if (!place) throw routeNotFound()
+  return place
+}
+
+/** The record whose id is a word of a shortcut, such as `find`. Undefined: no record can have it. */
+function placeOfRecord(routes: Routes, path: string, viewOf?: ViewOf): Place | undefined {
+  const place = placeAt(routes, path, viewOf, true)
+  return place?.record !== undefined && mayBeId(place.record, place.model) ? place : undefined
+}
+
+function placeAt(routes: Routes, path: string, viewOf?: ViewOf, asRecord = false): Place | undefined {
   let node = routes.root
   let model: Model | undefined
   let record: string | undefined
@@ -36,8 +51,11 @@ export function locate(routes: Routes, path: string, viewOf?: ViewOf): Place {
     const to = slash === -1 || slash > end ? end : slash
     const segment = path.slice(from, to)
     from = to + 1
+    const isRecord = asRecord && node.parameter?.name === 'record'
     const literal =
-      node.literals.size > 0 ? (node.literals.get(segment) ?? node.literals.get(segment.toLowerCase())) : undefined
+      node.literals.size > 0 && !isRecord
+        ? (node.literals.get(segment) ?? node.literals.get(segment.toLowerCase()))
+        : undefined
     if (literal) {
       node = literal
       continue
@@ -50,19 +68,18 @@ export function locate(routes: Routes, path: string, viewOf?: ViewOf): Place {
       continue
     }
     const { parameter } = node
-    if (!parameter || segment === '') throw routeNotFound()
+    if (!parameter || segment === '') return undefined
     if (parameter.name === 'model') {
       model = routes.models.get(segment) ?? routes.models.get(segment.toLowerCase())
-      if (!model) throw routeNotFound()
+      if (!model) return undefined
     } else if (parameter.name === 'association') {
       association = model && (viewOf?.(model) ?? model).associations.get(decode(segment))
-      if (!association) throw routeNotFound()
+      if (!association) return undefined
     } else if (parameter.name === 'child') child = decode(segment)
     else record = segment.includes('%') ? decode(segment) : segment
     node = parameter.node
   }
-  if (!model || node.routes.size === 0) throw routeNotFound()
-  return { node, model, record, association, child }
+  return model && node.routes.size > 0 ? { node, model, record, association, child } : undefined
 }
 
 const actionNode = ({ actions }: RouteNode, model: Model | undefined, segment: string): RouteNode | undefined => {
@@ -82,15 +99,27 @@ export function isAddress(routes: Routes, path: string): boolean {
 
 /** The operation for a method. HEAD asks for what GET would answer, and so only where nothing is changed by it. */
 export function route(routes: Routes, method: string, path: string, viewOf?: ViewOf): Match {
-  const { node, model, record, association, child } = locate(routes, path, viewOf)
-  const found = node.routes.get(method === 'HEAD' ? 'GET' : method)
-  if (!found || (method === 'HEAD' && found.operation.effect === 'writes')) {
-    const allow = allowedAt(node).join(', ')
-    throw new ServiceError('E_METHOD_NOT_ALLOWED', `This address answers to ${allow}`, { headers: { Allow: allow } })
+  let place = placeAt(routes, path, viewOf)
+  let found = place?.node.routes.get(method === 'HEAD' ? 'GET' : method)
+  if (!place || !found || (method === 'HEAD' && found.operation.effect === 'writes')) {
+    place = placeOfRecord(routes, path, viewOf)
+    found = place && servedBy(place, method)
+    if (!place || !found) throw methodNotAllowed(routes, path, viewOf)
   }
+  const { model, record, association, child } = place
   if (!found.served) throw new ServiceError('E_FORBIDDEN', 'Writing by GET is turned off here')
   const { operation, style, served, variants } = found
   return { operation, style, served, variants, model, record, association, child }
+}
+
+const servedBy = ({ node }: Place, method: string): ServedRoute | undefined => {
+  const found = node.routes.get(method === 'HEAD' ? 'GET' : method)
+  return method === 'HEAD' && found?.operation.effect === 'writes' ? undefined : found
+}
+
+function methodNotAllowed(routes: Routes, path: string, viewOf?: ViewOf): ServiceError {
+  const allow = allowed(routes, path, viewOf).join(', ')
+  return new ServiceError('E_METHOD_NOT_ALLOWED', `This address answers to ${allow}`, { headers: { Allow: allow } })
 }
 
 /** Of the operations at one address, the one that the request asks for by a list or a parameter. */
@@ -106,11 +135,14 @@ export function variantOf(match: Match, { query, body }: Pick<ServiceRequest, 'q
 
 const hasParameter = { where: /(?:^|&)where(?:=|\[)/, upsert: /(?:^|&)upsert=/ }
 
-export function allowedAt(node: RouteNode): readonly string[] {
-  const methods: string[] = []
-  for (const [method, { operation }] of node.routes) {
-    methods.push(method)
-    if (method === 'GET' && operation.effect === 'reads') methods.push('HEAD')
+/** The methods of an address. */
+export function allowed(routes: Routes, path: string, viewOf?: ViewOf): readonly string[] {
+  const methods = new Set<string>()
+  for (const place of [locate(routes, path, viewOf), placeOfRecord(routes, path, viewOf)]) {
+    for (const [method, { operation }] of place?.node.routes ?? []) {
+      methods.add(method)
+      if (method === 'GET' && operation.effect === 'reads') methods.add('HEAD')
+    }
   }
   return [...methods, 'OPTIONS']
 }

@@ -188,4 +188,22 @@ export const endpoints: readonly Clause[] = [
       assert.equal((destroyed as { id?: number }).id, id)
     },
   },
+  {
+    name: '4, a record whose primary key is a word of a shortcut answers to the REST routes',
+    async run(api) {
+      for (const sku of ['find', 'findOne', 'create', 'update', 'destroy']) {
+        const pet = await create(api, 'pet')
+        await create(api, 'toy', { sku })
+        for (const method of ['PUT', 'PATCH', 'POST'])
+          assert.equal(found(await api.ask(method, `/toy/${sku}`, { json: { title: method } })).title, method)
+        assert.deepEqual(ids(found(await api.ask('POST', `/toy/${sku}/pets`, { json: { id: pet.id } })).pets), [pet.id])
+        assert.deepEqual(found(await api.ask('GET', `/toy/${sku}/pets/remove/${pet.id}`)).pets, [])
+        const { headers } = await api.ask('OPTIONS', `/toy/${sku}`)
+        assert.match(String(headers['allow'] ?? headers['Allow']), /\bPUT\b.*\bDELETE\b/)
+        assert.equal(found(await api.ask('DELETE', `/toy/${sku}`)).sku, sku)
+        notFound(await api.ask('DELETE', `/toy/${sku}`))
+      }
+      assert.equal((await api.ask('PUT', '/user/find', { json: {} })).status, 405, 'no user can have this id')
+    },
+  },
 ]
