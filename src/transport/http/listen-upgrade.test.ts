@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import {
+  close,
+  echo,
+  HttpConnection,
+  problemOf,
+  sent,
+  start,
+  statusOf,
+  webSocket,
+} from '../../../test/support/http-connection.ts'
+
+describe('upgrades', () => {
+  test('to WebSocket are refused without a handler', async () => {
+    await using server = await start()
+    const client = new HttpConnection(server.port)
+    client.write(...webSocket)
+    assert.equal(statusOf(await client.until(/E_BAD_REQUEST/)), 400)
+    client.socket.destroy()
+  })
+
+  test('are passed to the handler', async () => {
+    await using server = await start(echo, {
+      upgrade(req, socket, head) {
+        socket.end(`HTTP/1.1 101 Switching Protocols\r\nX-Url: ${req.url}\r\nX-Head: ${head.length}\r\n\r\n`)
+        return true
+      },
+    })
+    const answer = await sent(server, ...webSocket)
+    assert.equal(statusOf(answer), 101)
+    assert.match(answer, /X-Url: \/socket\.io\/\?EIO=3/)
+  })
+
+  test('are refused when the handler returns false', async () => {
+    await using server = await start(echo, { upgrade: () => false })
+    assert.equal(problemOf(await sent(server, ...webSocket)).status, 400)
+    assert.equal(statusOf(await sent(server, 'GET / HTTP/1.1', 'Host: localhost', close, '', '')), 200)
+  })
+
+  test('whose handler throws are reported, and the server continues', async () => {
+    const reported: unknown[] = []
+    const failing = new Error('no')
+    await using server = await start(echo, {
+      onError: (error) => reported.push(error),
+      upgrade() {
+        throw failing
+      },
+    })
+    assert.equal(await sent(server, ...webSocket), '')
+    assert.deepEqual(reported, [failing])
+  })
+
+  test('whose connection breaks do not affect others', async () => {
+    let broken = (): void => {}
+    const breaks = new Promise<void>((resolve) => {
+      broken = resolve
+    })
+    await using server = await start(echo, {
+      upgrade(_req, socket) {
+        socket.write('HTTP/1.1 101 Switching Protocols\r\n\r\n')
+        socket.once('close', broken)
+        socket.resume()
+        return true
+      },
+    })
+    const client = new HttpConnection(server.port)
+    client.write(...webSocket)
+    await client.until(/101/)
+    client.socket.resetAndDestroy()
+    await breaks
+    assert.equal(statusOf(await sent(server, 'GET / HTTP/1.1', 'Host: localhost', close, '', '')), 200)
+  })
+
+  test('CONNECT is not served', async () => {
+    await using server = await start()
+    assert.doesNotMatch(await sent(server, 'CONNECT x:1 HTTP/1.1', 'Host: localhost', '', ''), / 200 /)
+  })
+})
