@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import {
+  byKey,
+  increment,
+  kindOf,
+  sessions,
+  statement,
+  testPostgresDriver,
+} from '../../../../test/support/postgres-driver.ts'
+import { eventually } from '../../../../test/support/postgres-store.ts'
+import type { Access } from '../../driver.ts'
+
+testPostgresDriver((open) => {
+  describe('slow statements', () => {
+    const slow = 'select n, pg_sleep(0.4) from t where id = $1::int8'
+
+    test('run in the pool at first, are repeated there once, and go there at once from then on', async () => {
+      await using given = await open()
+      const { driver, database } = given
+      const read = async (id: string) => (await driver.read(statement(slow, [id])))[0]?.[0]
+      assert.equal(await read('1'), '0', 'its plan is not known')
+      assert.equal((await sessions(database)).length, 1)
+      const isShared = async () => (await read('2')) === '0' && (await sessions(database)).length === 2
+      await eventually(async () => (await isShared()) || undefined, 'its plan is known, and is that of a lookup')
+      const cancelled = async () => {
+        const [row] = await database.query(
+          `select sum(xact_rollback) from pg_stat_database where datname = current_database()`,
+        )
+        return row?.[0]
+      }
+      const before = await cancelled()
+      assert.deepEqual(await Promise.all([read('3'), read('4'), driver.query(byKey, ['5'])]), ['0', '0', [['5', '0']]])
+      assert.equal((await sessions(database)).length, 3, 'one for lookups, two in the pool')
+      assert.equal(await cancelled(), before)
+    })
+
+    const plans: readonly (readonly [what: string, text: string, access: Access, isScan: boolean])[] = [
+      ['a filter without an index', 'select id from pets where name = $1', 'filter', true],
+      ['a filter on a small table', 'select id from t where n = $1::int', 'filter', false],
+      ['a filter with an index', 'select id from pets where owner = $1::int', 'filter', false],
+      ['a page in the order of the key', 'select id from pets order by id limit 31', 'page', false],
+      [
+        'a page that a condition leaves full',
+        'select id from pets where owner > $1::int order by id limit 31',
+        'filter',
+        false,
+      ],
+      [
+        'a page that a condition empties',
+        'select id from pets where owner > $1::int and name = $1::int::text order by id limit 31',
+        'filter',
+        true,
+      ],
+      ['a page in another order', 'select id from pets order by name limit 31', 'page', true],
+      ['a count of all rows', 'select count(*) from pets', 'filter', true],
+    ]
+    test('are recognized by their plan', async () => {
+      const scans: string[] = []
+      await using given = await open({}, { onScan: ({ text }) => scans.push(text) })
+      const { driver, database } = given
+      await database.query(`create table pets (id int primary key, name text, owner int);
+        insert into pets select i, repeat('x', 100) || i, i from generate_series(1, 30000) i;
+        create index on pets (owner); analyze pets`)
+      for (const [, text, access] of plans) {
+        await driver.read({ text, values: text.includes('$1') ? ['1'] : [], access })
+      }
+      const expected = plans.flatMap(([, text, , isScan]) => (isScan ? text : []))
+      await eventually(() => scans.length >= expected.length || undefined, 'all plans are known')
+      assert.deepEqual(scans.toSorted(), expected.toSorted())
+    })
+
+    test('pages that a condition filters on the way share connections that lookups do not use', async () => {
+      await using given = await open()
+      const { driver, database } = given
+      await database.query(`create table pets (id int primary key, name text);
+        insert into pets select i, repeat('x', 100) || i from generate_series(1, 30000) i; analyze pets`)
+      const page = statement('select id from pets where name <> $1 order by id limit 1', ['y'])
+      assert.deepEqual(await driver.read(page), [['1']])
+      const isShared = async () => (await driver.read(page)).length === 1 && (await sessions(database)).length === 2
+      await eventually(async () => (await isShared()) || undefined, 'its plan is known')
+      await Promise.all(Array.from({ length: 20 }, () => driver.read(page)))
+      assert.equal((await sessions(database)).length, 3, 'one in the pool, two for such pages')
+      assert.deepEqual(await driver.query(byKey, ['5']), [['5', '0']])
+      assert.equal((await sessions(database)).length, 4)
+    })
+
+    test('end when the client has disconnected, also while they wait', async () => {
+      await using given = await open()
+      const { driver, database } = given
+      const controllers = Array.from({ length: 5 }, () => new AbortController())
+      const reads = controllers.map(({ signal }) => driver.read(statement('select pg_sleep(60)', []), { signal }))
+      const running = `select 1 from pg_stat_activity where datname = current_database() and state = 'active' and query like 'select pg_sleep%'`
+      await eventually(async () => (await database.query(running)).length === 4 || undefined, 'four are running')
+      for (const controller of controllers) controller.abort()
+      const outcomes = await Promise.allSettled(reads)
+      assert.ok(outcomes.every(({ status }) => status === 'rejected'))
+      await eventually(async () => (await database.query(running)).length === 0 || undefined, 'none is running')
+    })
+
+    test('end in a timeout', async () => {
+      await using given = await open({ statementTimeoutMs: 500 })
+      const { driver } = given
+      await assert.rejects(driver.read({ text: 'select pg_sleep(5)', values: [], access: 'filter' }), kindOf('timeout'))
+      await assert.rejects(driver.query('select pg_sleep(6)', []), kindOf('timeout'))
+      await assert.rejects(
+        driver.write('update t set n = 1 where pg_sleep(5) is not null', [], undefined),
+        kindOf('timeout'),
+      )
+      await assert.rejects(
+        driver.transaction((query) => query('select pg_sleep(5)', []), undefined),
+        kindOf('timeout'),
+      )
+      assert.deepEqual(await driver.query(byKey, ['1']), [['1', '0']])
+    })
+
+    test('a write that waits for a lock delays no other statement and is executed once', async () => {
+      await using given = await open()
+      const { driver, database } = given
+      const otherProgram = await database.connect()
+      await otherProgram.query('begin')
+      await otherProgram.query('update t set n = 10 where id = 1')
+      const waiting = Array.from({ length: 5 }, () => driver.write(increment, ['1'], 'peer-1'))
+      const others = await Promise.all(
+        Array.from({ length: 20 }, (_, index) => driver.write(increment, [String(index + 2)], undefined)),
+      )
+      assert.ok(others.every(([row]) => row?.[0] === '1'))
+      assert.deepEqual(await driver.query(byKey, ['1']), [['1', '0']])
+      await otherProgram.query('commit')
+      const numbers = (await Promise.all(waiting)).map(([row]) => Number(row?.[0]))
+      assert.deepEqual(
+        numbers.toSorted((a, b) => a - b),
+        [11, 12, 13, 14, 15],
+      )
+    })
+  })
+})
