@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { keepAll, models, names, opened, withPostgres } from '../../../../test/support/postgres-changes.ts'
+import { eventually, openTestStore } from '../../../../test/support/postgres-store.ts'
+
+describe('the change log: trimming', withPostgres, () => {
+  test('deletes older changes and resets only positions before them', async () => {
+    await using given = await opened()
+    const { store, database } = given
+    const before = await store.head()
+    await store.insert('pet', { name: 'old' })
+    const between = await eventually(async () => {
+      await store.store.changes.trim(keepAll)
+      const head = await store.head()
+      await database.query(`update keelson_horizon set at = at - interval '2 days'`)
+      await store.store.changes.trim(keepAll)
+      const [[left] = []] = await database.query('select count(*) from keelson_log')
+      return left === '0' ? head : undefined
+    }, 'it is gone, as soon as no other test has a transaction open that is older')
+    assert.equal(await store.read(before), 'reset')
+    assert.deepEqual(await store.changesAfter(between), [])
+    await store.insert('pet', { name: 'new' })
+    assert.deepEqual(names(await store.changesAfter(between)), ['new'])
+    assert.deepEqual(names(await store.changesAfter(await store.store.changes.tail())), ['new'])
+  })
+
+  test('keeps recent changes', async () => {
+    await using given = await opened()
+    const { store } = given
+    const head = await store.head()
+    await store.insert('pet', { name: 'young' })
+    await store.store.changes.trim(keepAll)
+    await store.store.changes.trim(keepAll)
+    assert.deepEqual(names(await store.changesAfter(head)), ['young'])
+    assert.deepEqual(names(await store.changesAfter(await store.store.changes.tail())), ['young'])
+  })
+
+  test('by age counts from visibility: a long transaction is recent when it ends', async () => {
+    await using given = await opened()
+    const { store, database } = given
+    const long = await database.connect()
+    await long.query('begin')
+    await long.query(`insert into pet (name) values ('long')`)
+    await store.store.changes.trim(keepAll)
+    const head = await store.head()
+    await store.insert('pet', { name: 'other' })
+    await long.query('commit')
+    await database.query(`update keelson_log set at = at - interval '2 days'`)
+    await database.query(`update keelson_horizon set at = at - interval '2 days'`)
+    await store.store.changes.trim(keepAll)
+    assert.deepEqual(names(await store.changesAfter(head)).toSorted(), ['long', 'other'])
+  })
+
+  test('by number of rows, in whole operations', async () => {
+    await using given = await opened()
+    const { store, database } = given
+    const head = await store.head()
+    for (let index = 1; index <= 5; index++) {
+      await database.query(`insert into pet (name) values ('a${index}'), ('b${index}')`)
+    }
+    const kept = (rows: number) =>
+      eventually(async () => {
+        await store.store.changes.trim({ ...keepAll, rows })
+        const [[count] = []] = await database.query('select count(*) from keelson_log')
+        return Number(count) <= rows || undefined
+      }, `${rows} rows are left`)
+    await kept(5)
+    assert.equal(await store.read(head), 'reset')
+    assert.deepEqual(names(await store.changesAfter(await store.store.changes.tail())), ['a4', 'b4', 'a5', 'b5'])
+    await kept(0)
+    assert.deepEqual(await store.changesAfter(await store.store.changes.tail()), [])
+  })
+
+  test('by number of rows keeps unfinished transactions', async () => {
+    await using given = await opened()
+    const { store, database } = given
+    const long = await database.connect()
+    await long.query('begin')
+    await long.query(`insert into pet (name) values ('long')`)
+    await store.insert('pet', { name: 'other' })
+    await store.store.changes.trim({ ...keepAll, rows: 0 })
+    const head = await store.head()
+    await long.query('commit')
+    assert.deepEqual(names(await store.changesAfter(head)), ['long'])
+  })
+
+  test('a position inside a trimmed batch is reset, in every process', async () => {
+    await using given = await opened()
+    const { store, database } = given
+    const head = await store.head()
+    for (let index = 1; index <= 6; index++) await database.query(`insert into pet (name) values ('n${index}')`)
+    const batch = await store.read(head, 2)
+    assert.ok(batch !== 'reset')
+    await eventually(async () => {
+      await store.store.changes.trim({ ...keepAll, rows: 0 })
+      const [[count] = []] = await database.query('select count(*) from keelson_log')
+      return count === '0' || undefined
+    }, 'it is gone')
+    await using other = await openTestStore(database.url, models)
+    assert.equal(await other.read(batch.position, 2), 'reset')
+    assert.equal(await store.read(batch.position, 2), 'reset')
+  })
+})
