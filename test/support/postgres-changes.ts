@@ -1,6 +1,6 @@
-import { after } from 'node:test'
 import type { Change } from '../../src/protocol/change.ts'
-import { type FreshDatabase, freshDatabase, missingPostgres, postgresForTests } from './postgres.ts'
+import type { FreshDatabase } from './postgres.ts'
+import { emptyDatabase } from './postgres-database.ts'
 import { openTestStore, type TestStore } from './postgres-store.ts'
 
 export const models = {
@@ -24,14 +24,6 @@ export const models = {
 const day = 86_400_000
 export const keepAll = { ageMs: day, rows: 1_000_000 }
 export const names = (changes: readonly Change[]) => changes.map(({ after }) => after?.name)
-
-/** Skips the tests of a file where there is no server. */
-export const withPostgres = { skip: missingPostgres ?? false }
-
-const server = missingPostgres ? undefined : await postgresForTests()
-after(() => server?.stop())
-
-export const emptyDatabase = (): Promise<FreshDatabase> => freshDatabase(server?.url as string)
 
 /** An empty database and a store of `models` over it. */
 export async function opened(): Promise<AsyncDisposable & { database: FreshDatabase; store: TestStore }> {

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, describe } from 'node:test'
+import { describe } from 'node:test'
 import { DatabaseError, type DatabaseErrorKind, type Statement } from '../../src/storage/driver.ts'
 import { connector } from '../../src/storage/postgres/client/connect.ts'
 import { type DriverParts, PostgresDriver } from '../../src/storage/postgres/client/driver.ts'
 import { postgresError } from '../../src/storage/postgres/errors.ts'
 import { defaultLimits, type Limits } from '../../src/support/limits.ts'
-import { type FreshDatabase, freshDatabase, missingPostgres, postgresForTests } from './postgres.ts'
+import type { FreshDatabase } from './postgres.ts'
+import { emptyDatabase, withPostgres } from './postgres-database.ts'
 import { type UnreliableNetwork, unreliableNetwork } from './unreliable-network.ts'
 
 /** A driver over a network that can fail, on a database with a table `t` of 100 rows. */
@@ -40,21 +41,17 @@ export const sessions = (database: FreshDatabase) =>
     `select pid, query from pg_stat_activity where datname = current_database() and application_name = 'keelson'`,
   )
 
-const server = missingPostgres ? undefined : await postgresForTests()
-after(() => server?.stop())
-
 /** Defines the tests for plain connections, and again for those to a pooler of transactions. */
 export function testPostgresDriver(tests: (open: OpenDriver, isPooled: boolean) => void): void {
-  const options = { skip: missingPostgres ?? false }
-  describe('PostgresDriver', options, () => tests(openWith(false), false))
+  describe('PostgresDriver', withPostgres, () => tests(openWith(false), false))
   // Without a pooler: what such connections do is right with every process of the server, so with one as well.
-  describe('PostgresDriver for a pooler of transactions', options, () => tests(openWith(true), true))
+  describe('PostgresDriver for a pooler of transactions', withPostgres, () => tests(openWith(true), true))
 }
 
 const openWith =
   (isPooled: boolean): OpenDriver =>
   async (limits = {}, parts = {}) => {
-    const database = await freshDatabase(server?.url as string)
+    const database = await emptyDatabase()
     await database.query(table)
     const network = await unreliableNetwork(database.url)
     const connect = await connector(network.url, (error) => postgresError(error), isPooled)

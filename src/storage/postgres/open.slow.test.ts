@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { after, describe, test } from 'node:test'
-import { freshDatabase, missingPostgres, postgresForTests } from '../../../test/support/postgres.ts'
+import { describe, test } from 'node:test'
+import { emptyDatabase, withPostgres } from '../../../test/support/postgres-database.ts'
 import { openTestStore, summarize } from '../../../test/support/postgres-store.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import type { JsonObject } from '../../protocol/json.ts'
@@ -28,16 +28,13 @@ const invalidIn = (attribute: string, rule: string) => (error: unknown) => {
   return true
 }
 
-describe('opening a database', { skip: missingPostgres ?? false }, async () => {
-  const server = missingPostgres ? undefined : await postgresForTests()
-  after(() => server?.stop())
-  const fresh = () => freshDatabase(server?.url as string)
+describe('opening a database', withPostgres, () => {
   const catalog = `select coalesce(string_agg(x, ' ' order by x), '') from (
     select relname || relkind::text || coalesce(reltuples::text, '') x from pg_class where relnamespace = 'public'::regnamespace
     union all select tgname from pg_trigger union all select proname from pg_proc where pronamespace = 'public'::regnamespace) c`
 
   test('creates what is missing and reports it; the second start changes nothing', async () => {
-    await using database = await fresh()
+    await using database = await emptyDatabase()
     const first = await openTestStore(database.url, models)
     const steps = first.opened.steps.map(describeStep)
     for (const step of ['created table pet', 'captured changes of pet']) assert.ok(steps.includes(step), step)
@@ -58,7 +55,7 @@ describe('opening a database', { skip: missingPostgres ?? false }, async () => {
   })
 
   test('created text columns sort by code point, and foreign keys have an index', async () => {
-    await using database = await fresh()
+    await using database = await emptyDatabase()
     await using _ = await openTestStore(database.url, models)
     const [[collation] = []] = await database.query(
       `select collation_name from information_schema.columns where table_name = 'pet' and column_name = 'name'`,
@@ -72,7 +69,7 @@ describe('opening a database', { skip: missingPostgres ?? false }, async () => {
   })
 
   test('errors name the attribute', async () => {
-    await using database = await fresh()
+    await using database = await emptyDatabase()
     await using store = await openTestStore(database.url, models)
     await store.insert('owner', { name: 'Ann' })
     await assert.rejects(store.insert('owner', { name: 'Ann' }), invalidIn('name', 'unique'))
@@ -85,7 +82,7 @@ describe('opening a database', { skip: missingPostgres ?? false }, async () => {
   })
 
   test('the sequence skips a key that a client chose', async () => {
-    await using database = await fresh()
+    await using database = await emptyDatabase()
     await using store = await openTestStore(database.url, models)
     for (const id of [1, 2, 3, 10]) await store.insert('owner', { id, name: `chosen ${id}` })
     assert.equal((await store.insert('owner', { name: 'counted' })).id, 11)
@@ -114,7 +111,7 @@ describe('opening a database', { skip: missingPostgres ?? false }, async () => {
       create table tag (id int primary key, label text); create table pet_tags__tag_pets (pet_tags int, tag_pets int, primary key (pet_tags, tag_pets))`
 
     test('nothing is changed, and the fallback log is used', async () => {
-      await using database = await fresh()
+      await using database = await emptyDatabase()
       await database.query(tables)
       const before = await database.query(catalog)
       const reasons: string[] = []
@@ -138,7 +135,7 @@ describe('opening a database', { skip: missingPostgres ?? false }, async () => {
     })
 
     test('a complete log is used', async () => {
-      await using database = await fresh()
+      await using database = await emptyDatabase()
       await using maker = await openTestStore(database.url, models)
       const before = await database.query(catalog)
       await using store = await openTestStore(database.url, models, safe)
@@ -161,7 +158,7 @@ describe('opening a database', { skip: missingPostgres ?? false }, async () => {
       ['a table of it is gone', 'drop table keelson_horizon'],
     ] as const) {
       test(`the log is not used where ${what}`, async () => {
-        await using database = await fresh()
+        await using database = await emptyDatabase()
         await using _ = await openTestStore(database.url, models)
         await database.query(statement)
         await using store = await openTestStore(database.url, models, safe)
@@ -171,7 +168,7 @@ describe('opening a database', { skip: missingPostgres ?? false }, async () => {
   })
 
   test('all columns that cannot store their attribute are reported at once', async () => {
-    await using database = await fresh()
+    await using database = await emptyDatabase()
     await database.query('create table thing (id int primary key, flag int, at text, doc int)')
     const attributes = {
       id: { type: 'number', isInteger: true },
@@ -191,7 +188,7 @@ describe('opening a database', { skip: missingPostgres ?? false }, async () => {
   })
 
   test('a dropped or disabled trigger is restored', async () => {
-    await using database = await fresh()
+    await using database = await emptyDatabase()
     const first = await openTestStore(database.url, models)
     await first[Symbol.asyncDispose]()
     await database.query('alter table pet disable trigger user')
@@ -203,7 +200,7 @@ describe('opening a database', { skip: missingPostgres ?? false }, async () => {
   })
 
   test('a database restored from a dump gets a new log', async () => {
-    await using database = await fresh()
+    await using database = await emptyDatabase()
     const first = await openTestStore(database.url, models)
     const head = await first.head()
     await first.insert('pet', { name: 'Rex' })
@@ -219,7 +216,7 @@ describe('opening a database', { skip: missingPostgres ?? false }, async () => {
   })
 
   test('migrate: drop deletes all rows and resets all positions', async () => {
-    await using database = await fresh()
+    await using database = await emptyDatabase()
     await using first = await openTestStore(database.url, models)
     await first.insert('pet', { name: 'Rex' })
     const head = await first.head()
@@ -233,7 +230,7 @@ describe('opening a database', { skip: missingPostgres ?? false }, async () => {
   })
 
   test('a failed start changes nothing', async () => {
-    await using database = await fresh()
+    await using database = await emptyDatabase()
     await database.query('create view owner as select 1 as id')
     const before = await database.query(catalog)
     await assert.rejects(openTestStore(database.url, models))
@@ -243,7 +240,7 @@ describe('opening a database', { skip: missingPostgres ?? false }, async () => {
   })
 
   test('a view can be read, and the log reports that its changes are not captured', async () => {
-    await using database = await fresh()
+    await using database = await emptyDatabase()
     await database.query(
       `create table t (id int primary key, n text); insert into t values (1, 'x'); create view thing as select * from t`,
     )

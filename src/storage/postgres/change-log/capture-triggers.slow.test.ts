@@ -1,25 +1,18 @@
 import assert from 'node:assert/strict'
-import { after, describe, test } from 'node:test'
-import {
-  type FreshDatabase,
-  freshDatabase,
-  missingPostgres,
-  postgresForTests,
-} from '../../../../test/support/postgres.ts'
+import { describe, test } from 'node:test'
+import type { FreshDatabase } from '../../../../test/support/postgres.ts'
+import { emptyDatabase, withPostgres } from '../../../../test/support/postgres-database.ts'
 import { openTestStore, summarize } from '../../../../test/support/postgres-store.ts'
 import type { ModelDefinitions } from '../../../model/definition.ts'
 
 const pet = { attributes: { name: { type: 'string' }, age: { type: 'number' } } } as const
 
-describe('change capture by triggers', { skip: missingPostgres ?? false }, async () => {
-  const server = missingPostgres ? undefined : await postgresForTests()
-  after(() => server?.stop())
-  const fresh = () => freshDatabase(server?.url as string)
+describe('change capture by triggers', withPostgres, () => {
   const triggers = async (database: FreshDatabase) =>
     (await database.query(`select tgname from pg_trigger where tgname like 'keelson%' order by 1`)).flat()
 
   test('a role that may write the table needs no privilege on the log', async () => {
-    await using database = await fresh()
+    await using database = await emptyDatabase()
     await using store = await openTestStore(database.url, { pet })
     const role = `lowly_${process.pid}`
     await database.query(`create role ${role}`)
@@ -40,7 +33,7 @@ describe('change capture by triggers', { skip: missingPostgres ?? false }, async
   })
 
   test('writes of a session with disabled triggers are captured', async () => {
-    await using database = await fresh()
+    await using database = await emptyDatabase()
     await using store = await openTestStore(database.url, { pet })
     const head = await store.head()
     const loader = await database.connect()
@@ -50,7 +43,7 @@ describe('change capture by triggers', { skip: missingPostgres ?? false }, async
   })
 
   test('an image has the columns of the models only', async () => {
-    await using database = await fresh()
+    await using database = await emptyDatabase()
     await database.query('create table pet (id int primary key, name text, age int, secret text)')
     await using store = await openTestStore(database.url, {
       pet: { attributes: { ...pet.attributes, id: { type: 'number', isInteger: true } } },
@@ -63,7 +56,7 @@ describe('change capture by triggers', { skip: missingPostgres ?? false }, async
   })
 
   test('columns of every type are decoded as by a select', async () => {
-    await using database = await fresh()
+    await using database = await emptyDatabase()
     await database.query(`create type mood as enum ('sad', 'happy')`)
     await database.query(`create domain short as varchar(5)`)
     await database.query(`create table thing (
@@ -118,7 +111,7 @@ describe('change capture by triggers', { skip: missingPostgres ?? false }, async
       openTestStore(database.url, { pet: definition })
 
     test('with different models capture the columns of both, and keep the triggers of each other', async () => {
-      await using database = await fresh()
+      await using database = await emptyDatabase()
       await using first = await open(database, pet)
       await using second = await open(database, other)
       const names = await triggers(database)
@@ -137,7 +130,7 @@ describe('change capture by triggers', { skip: missingPostgres ?? false }, async
     })
 
     test('a running process reads the images of a later capture', async () => {
-      await using database = await fresh()
+      await using database = await emptyDatabase()
       await using first = await open(database, pet)
       const head = await first.head()
       await first.insert('pet', { name: 'before', age: 1 })
@@ -154,7 +147,7 @@ describe('change capture by triggers', { skip: missingPostgres ?? false }, async
     })
 
     test('that start at the same time both succeed', async () => {
-      await using database = await fresh()
+      await using database = await emptyDatabase()
       const stores = await Promise.all([pet, other, pet, other, pet].map((definition) => open(database, definition)))
       const head = await stores[0]?.head()
       await database.query(`insert into pet (name, age, kind) values ('Rex', 3, 'dog')`)
@@ -167,7 +160,7 @@ describe('change capture by triggers', { skip: missingPostgres ?? false }, async
     })
 
     test('with different tables: each reads the changes of its own', async () => {
-      await using database = await fresh()
+      await using database = await emptyDatabase()
       await using few = await openTestStore(database.url, { pet })
       await using many = await openTestStore(database.url, { pet, toy: { attributes: {} } })
       const head = await few.head()
@@ -179,7 +172,7 @@ describe('change capture by triggers', { skip: missingPostgres ?? false }, async
   })
 
   test('names with quotes, dollar signs and non-ASCII letters', async () => {
-    await using database = await fresh()
+    await using database = await emptyDatabase()
     const name = `we"ird $keelson$ 'tä\\ble`
     await database.query(`create table "${name.replaceAll('"', '""')}" (id int primary key, "a""b'c\\d" text)`)
     const attributes = {

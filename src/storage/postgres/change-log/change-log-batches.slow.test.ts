@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { models, names, opened, withPostgres } from '../../../../test/support/postgres-changes.ts'
+import { models, names, opened } from '../../../../test/support/postgres-changes.ts'
+import { withPostgres } from '../../../../test/support/postgres-database.ts'
 import { openTestStore, summarize } from '../../../../test/support/postgres-store.ts'
 import type { Change } from '../../../protocol/change.ts'
 

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { startPostgres } from '../../../../test/support/embedded-postgres.ts'
 import { freshDatabase } from '../../../../test/support/postgres.ts'
-import { models, names, opened, withPostgres } from '../../../../test/support/postgres-changes.ts'
+import { models, names, opened } from '../../../../test/support/postgres-changes.ts'
+import { withPostgres } from '../../../../test/support/postgres-database.ts'
 import { eventually, openTestStore } from '../../../../test/support/postgres-store.ts'
 
 describe('the change log: reset', withPostgres, () => {

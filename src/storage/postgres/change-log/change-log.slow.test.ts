@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { emptyDatabase, models, names, opened, withPostgres } from '../../../../test/support/postgres-changes.ts'
+import { models, names, opened } from '../../../../test/support/postgres-changes.ts'
+import { emptyDatabase, withPostgres } from '../../../../test/support/postgres-database.ts'
 import { openTestStore, summarize } from '../../../../test/support/postgres-store.ts'
 import { unreliableNetwork } from '../../../../test/support/unreliable-network.ts'
 import type { Change } from '../../../protocol/change.ts'

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { models, opened, withPostgres } from '../../../../test/support/postgres-changes.ts'
+import { models, opened } from '../../../../test/support/postgres-changes.ts'
+import { withPostgres } from '../../../../test/support/postgres-database.ts'
 import { eventually, openTestStore, type TestStore } from '../../../../test/support/postgres-store.ts'
 
 describe('the change log: notification', withPostgres, () => {

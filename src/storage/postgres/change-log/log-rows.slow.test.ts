@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { opened, withPostgres } from '../../../../test/support/postgres-changes.ts'
+import { opened } from '../../../../test/support/postgres-changes.ts'
+import { withPostgres } from '../../../../test/support/postgres-database.ts'
 import { summarize } from '../../../../test/support/postgres-store.ts'
 
 describe('the change log: what a change holds', withPostgres, () => {

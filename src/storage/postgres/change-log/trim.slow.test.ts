@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { keepAll, models, names, opened, withPostgres } from '../../../../test/support/postgres-changes.ts'
+import { keepAll, models, names, opened } from '../../../../test/support/postgres-changes.ts'
+import { withPostgres } from '../../../../test/support/postgres-database.ts'
 import { eventually, openTestStore } from '../../../../test/support/postgres-store.ts'
 
 describe('the change log: trimming', withPostgres, () => {
