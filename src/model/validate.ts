@@ -4,6 +4,7 @@ import type { Clock } from '../support/clock.ts'
 import { isPromise, type MaybePromise } from '../support/maybe-promise.ts'
 import type { Assignment } from './assignment.ts'
 import type { AttributeType } from './attribute-type.ts'
+import { leavesNoKeys } from './largest-given-key.ts'
 import { type Attribute, type Model, originalOf } from './model.ts'
 import type { StandardSchema } from './standard-schema.ts'
 import { maxJsonDepth } from './storable.ts'
@@ -203,6 +204,7 @@ const empty = new ValidationFailure([{ rule: 'required', message: 'must not be e
 const unstorable = 'must not contain NUL or an unpaired surrogate'
 const unstorableJson = `${unstorable}, and must not be nested deeper than ${maxJsonDepth} levels`
 const unstorableText = new ValidationFailure([{ rule: 'type', message: unstorable }])
+const tooLargeKey = new ValidationFailure([{ rule: 'max', message: 'must leave room for keys that are generated' }])
 const notNull = new ValidationFailure([{ rule: 'allowNull', message: 'must not be null' }])
 
 /** Models are immutable, so that derived values are cached for their lifetime. */
@@ -252,6 +254,7 @@ export function accept(step: ValidationStep, raw: Json, maxBytes: number): Json 
   if (raw === '' && step.refusesEmpty) return empty
   const value = attribute.type.parse(raw)
   if (value === undefined) return step.isText && typeof raw === 'string' ? unstorableText : step.ofWrongType
+  if (attribute.autoIncrement && leavesNoKeys(value, attribute.type.storedAs)) return tooLargeKey
   if (step.isSized && isLarger(value, maxBytes)) {
     return new ValidationFailure([{ rule: 'maxValueBytes', message: `must have at most ${maxBytes} bytes` }])
   }
