@@ -30,7 +30,10 @@ export interface SqlTransactionParts {
   readonly origin?: WriteOrigin | undefined
 }
 
-/** A write of at most this number of records is one statement, however large they are. */
+/**
+ * Where the database runs elsewhere, a write of at most this number of records is one statement, however large they are;
+ * where it runs in the event loop, a write of one.
+ */
 export const fewRows = 8
 /** As many bytes of rows are changed in one turn of the event loop, where the database runs in it. */
 const sliceBytes = 1_000_000
@@ -107,11 +110,12 @@ export class SqlTransaction extends SqlReads implements Transaction {
    */
   async #write(where: Condition, subject: ErrorSubject, write: (where: Condition) => Statement): Promise<Records> {
     const { model } = subject
-    if (maxMatches(where) <= Math.min(fewRows, this.#affected.rowsLeft)) return this.#writeFew(write(where), subject)
+    const { sliceRows: mostRows } = this.encoders.dialect.capabilities
+    const few = mostRows === undefined ? fewRows : 1
+    if (maxMatches(where) <= Math.min(few, this.#affected.rowsLeft)) return this.#writeFew(write(where), subject)
     const { count, bytes } = await this.#measure(model, where)
     this.#affected.add(count)
-    const { sliceRows: mostRows = count } = this.encoders.dialect.capabilities
-    const sliceRows = Math.min(mostRows, Math.max(1, Math.floor((sliceBytes * count) / bytes)))
+    const sliceRows = Math.min(mostRows ?? count, Math.max(1, Math.floor((sliceBytes * count) / bytes)))
     if (count <= sliceRows) return this.#written(await this.#run(write(where), subject), model)
     const keys = await this.#run(this.compiler.keys(model, where, count), subject)
     const rows: Row[] = []

@@ -13,6 +13,7 @@ import { CheckpointThread } from './checkpoint-thread.ts'
 import { Connection } from './connection.ts'
 import { EventLoopReader, NeedsReader } from './event-loop-reader.ts'
 import { GroupCommitQueue } from './group-commit-queue.ts'
+import { inTurns } from './in-turns.ts'
 import { ReadConnections } from './read-connections.ts'
 import { ReaderPool } from './reader-pool.ts'
 import { retryWhileBusy } from './retry-while-busy.ts'
@@ -231,7 +232,7 @@ export class SqliteDriver implements Driver {
     origin: WriteOrigin | undefined,
     { isExclusive = false }: TransactionOptions = {},
   ): Promise<T> {
-    const run = (query: Query) => work(withDatabaseErrors(isExclusive ? this.#limited(query) : query))
+    const run = (query: Query) => inTurns(withDatabaseErrors(isExclusive ? this.#limited(query) : query), work)
     return this.#writer.run(run, { single: false, origin, isExclusive })
   }
 

@@ -1,0 +1,25 @@
+import { eventLoopTurn } from '../../../support/event-loop-turn.ts'
+import type { MaybePromise } from '../../../support/maybe-promise.ts'
+import { DatabaseError, type Query } from '../../driver.ts'
+
+/** Runs a transaction, which may consist of many statements: once the turn of the event loop is used, the next ones wait for later turns. */
+export async function inTurns<T>(query: Query, work: (query: Query) => MaybePromise<T>): Promise<T> {
+  let waiting = 0
+  let isOpen = true
+  const later: Query = async (text, values, options) => {
+    waiting++
+    await eventLoopTurn.next()
+    waiting--
+    // The connection may serve another transaction by now.
+    if (!isOpen) throw new DatabaseError({ kind: 'aborted' }, 'The transaction has ended')
+    return query(text, values, options)
+  }
+  try {
+    // Statements that are sent together stay in their order.
+    return await work((text, values, options) =>
+      waiting > 0 || eventLoopTurn.isUsed ? later(text, values, options) : query(text, values, options),
+    )
+  } finally {
+    isOpen = false
+  }
+}
