@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { AnyConfig } from '../service/config/config.ts'
@@ -6,13 +6,20 @@ import { describeImportError } from './import-error.ts'
 import { registerImportHooks } from './import-hooks.ts'
 import { LoadError } from './load-error.ts'
 
-export const configNames = ['keelson.config.ts', 'keelson.config.js', 'keelson.config.mjs'] as const
+export const configNames = [
+  'keelson.config.ts',
+  'keelson.config.js',
+  'keelson.config.mjs',
+  'keelson.config.cjs',
+] as const
 
 /** The given file, or the nearest file with one of the default names in `cwd` or a parent folder. */
 export function findConfig(named: string | undefined, cwd: string): string {
   if (named !== undefined) {
     const file = resolve(cwd, named)
-    if (!existsSync(file)) throw new LoadError(`File not found: ${named}`)
+    const found = statSync(file, { throwIfNoEntry: false })
+    if (!found) throw new LoadError(`File not found: ${named}`)
+    if (found.isDirectory()) throw new LoadError(`${named} is a folder; --config names a file`)
     return file
   }
   for (let folder = cwd; ; folder = dirname(folder)) {

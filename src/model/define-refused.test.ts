@@ -24,7 +24,8 @@ describe('a definition is refused', () => {
     [[], 'the definition of an attribute must be an object'],
     ['string', "the definition of an attribute must be an object, such as { type: 'string' }"],
     [() => {}, 'functions are not run. Instead, functions of the application call the records of the service'],
-    [{ type: 'strng' }, 'there is no type "strng"'],
+    [{ type: 'strng' }, 'there is no type "strng"; did you mean "string"?'],
+    [{ type: 'money' }, 'there is no type "money"'],
     [{}, 'it needs a `type`, a `model` or a `collection`'],
     [{ type: 'string', requird: true }, '`requird` is not an option of an attribute; did you mean `required`?'],
     [{ type: 'string', secret: true }, '`secret` is not an option of an attribute'],
@@ -198,6 +199,16 @@ describe('a definition is refused', () => {
     ['an inherited name', JSON.parse('{"__proto__": {}}'), '__proto__: is not allowed as the name of a model'],
     ['an inherited name', { constructor: {} }, 'constructor: is not allowed as the name of a model'],
     ['a name in another letter case', { pet: {}, Pet: {} }, 'Pet: differs from the model "pet" in letter case only'],
+    [
+      'a table of the change log',
+      { keelson_log: {} },
+      'keelson_log: table "keelson_log": names that begin with keelson_ are reserved',
+    ],
+    [
+      'a table of SQLite',
+      { pet: { tableName: 'SQLITE_x' } },
+      'pet: table "SQLITE_x": names that begin with SQLITE_ are reserved',
+    ],
     ['the same table twice', { pet: {}, dog: { tableName: 'Pet' } }, 'dog: its table "Pet" is already used by "pet"'],
     [
       'an attribute with a dot',
@@ -251,7 +262,7 @@ describe('a definition is refused', () => {
     )
     assert.deepEqual(problems, [
       "owner: `access` must be 'public', or an object of rules for `read`, `create`, `update`, `destroy`, `add`, `remove`: true, false, a role, or a function",
-      'pet.name: there is no type "strng"',
+      'pet.name: there is no type "strng"; did you mean "string"?',
       'owner.age: `min` 2 is greater than `max` 1',
       'owner.age: `minLength` cannot be used with a number',
       'pet.owner: there is no model "ownr"',

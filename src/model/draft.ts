@@ -9,7 +9,7 @@ import type {
 } from './definition.ts'
 import { sharedAttributes } from './definition.ts'
 import { combinationProblems, shapeAttribute, shapeModel } from './definition-shape.ts'
-import { attributeNameProblem, databaseNameProblem, folded, modelNameProblem } from './names.ts'
+import { attributeNameProblem, databaseNameProblem, folded, modelNameProblem, tableNameProblem } from './names.ts'
 
 /** A model whose options and names are checked and whose associations are not resolved yet. */
 export interface Draft {
@@ -61,7 +61,7 @@ function readDraft(name: string, definition: ModelDefinition, shared: Attributes
   const own = readAttributes(name, valid.attributes ?? {}, shared, onError)
   const attributes = withShared(own, shared, valid.primaryKey)
   const table = valid.tableName ?? name
-  const tableProblem = databaseNameProblem(table)
+  const tableProblem = tableNameProblem(table)
   if (tableProblem) onError(name, `table ${JSON.stringify(table)}: ${tableProblem}`)
   reportDuplicateColumns(name, attributes, onError)
   const primaryKey = findPrimaryKey(name, attributes, valid.primaryKey, onError)

@@ -1,6 +1,6 @@
 import type { JunctionTable } from './definition.ts'
 import type { Draft } from './draft.ts'
-import { databaseNameProblem, folded } from './names.ts'
+import { databaseNameProblem, folded, tableNameProblem } from './names.ts'
 
 /** The table of a many-to-many association that is not declared as a model. */
 export interface Junction {
@@ -73,7 +73,7 @@ function checked(view: JunctionView): JunctionView | string {
   const { table } = view.junction
   if (folded(view.near) === folded(view.far)) return `both columns of the table "${table}" are named "${view.near}"`
   for (const name of [table, view.near, view.far]) {
-    const problem = databaseNameProblem(name)
+    const problem = name === table ? tableNameProblem(name) : databaseNameProblem(name)
     if (problem) return `${JSON.stringify(name)}: ${problem}`
   }
   return view

@@ -25,5 +25,13 @@ export function databaseNameProblem(name: string): string | undefined {
   return inherited.includes(name) ? 'is not allowed as the name of a column or table' : undefined
 }
 
+/** Tables of the service itself, as the change log, and of SQLite. */
+const reservedTable = /^(?:keelson|sqlite)_/i
+
+export function tableNameProblem(name: string): string | undefined {
+  const [prefix] = reservedTable.exec(name) ?? []
+  return prefix === undefined ? databaseNameProblem(name) : `names that begin with ${prefix} are reserved`
+}
+
 /** SQLite compares the names of tables and columns without case, and Sails the names of models. */
 export const folded = (name: string): string => name.toLowerCase()

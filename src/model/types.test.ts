@@ -309,7 +309,7 @@ describe('attributeTypeOf', () => {
   const problems: readonly (readonly [object, string])[] = [
     [{}, 'it needs a `type`, a `model` or a `collection`'],
     [{ type: 'integer' }, 'there is no type "integer"'],
-    [{ type: 'strng' }, 'there is no type "strng"'],
+    [{ type: 'strng' }, 'there is no type "strng"; did you mean "string"?'],
     [{ type: 'string', isInteger: true }, '`isInteger` cannot be used with type "string"'],
     [{ type: 'number', isUUID: true }, '`isUUID` cannot be used with type "number"'],
     [{ autoCreatedAt: true, isUUID: true }, '`isUUID` cannot be used with datetime'],

@@ -1,3 +1,4 @@
+import { nearest } from '../support/nearest.ts'
 import type { AttributeType } from './attribute-type.ts'
 import type { AttributeDefinition } from './definition.ts'
 import { bigint } from './types/bigint.ts'
@@ -68,8 +69,15 @@ function inferType(definition: AttributeDefinition): AttributeType | string {
       if (definition.autoIncrement) return integer
       return isTimestamp ? datetime : 'it needs a `type`, a `model` or a `collection`'
     default:
-      return `there is no type "${definition.type}"`
+      return `there is no type "${definition.type}"${suggestion(definition.type)}`
   }
+}
+
+const typeNames = ['string', 'number', 'bigint', 'boolean', 'datetime', 'binary', 'json', 'ref']
+
+function suggestion(type: string): string {
+  const near = nearest(type, typeNames)
+  return near === undefined ? '' : `; did you mean "${near}"?`
 }
 
 /** The first word: 'timestamp' of 'timestamp(3) with time zone'. */

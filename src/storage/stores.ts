@@ -69,5 +69,7 @@ function pathIn(url: string): string {
   // Parameters of other programs' file URLs must not become part of the file name.
   if (url.startsWith('file:') && parameters !== undefined)
     throw new ConfigError([`database: "?${parameters}" is not supported; write "sqlite:${name}"`])
+  if (path === '')
+    throw new ConfigError([`database: "${url}" names no file; write "sqlite:data/app.db" or "sqlite::memory:"`])
   return path
 }

@@ -19,7 +19,8 @@ export const jobs: Command = {
   async run(options, context): Promise<ExitCode> {
     const { output } = context
     const change = changeOf(options)
-    const [{ config }, { createService }] = await Promise.all([readSettings(options, context), context.load()])
+    const { config } = await readSettings(options, context)
+    const { createService } = await context.load()
     assertDatabaseExists(config)
     // Neither the schema is changed nor a job is run, and the lock of the only writer is not taken.
     const service = await createService({

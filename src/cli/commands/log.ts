@@ -26,7 +26,8 @@ export const log: Command = {
   async run(options, context): Promise<ExitCode> {
     const { output } = context
     const stop = stopSignal()
-    const [{ config }, { createService }] = await Promise.all([readSettings(options, context), context.load()])
+    const { config } = await readSettings(options, context)
+    const { createService } = await context.load()
     assertDatabaseExists(config)
     // Reading the log must not change the schema, nor take the lock of the only writer.
     const service = await createService({ ...config, migrate: 'safe', cache: false, landingPage: false })

@@ -33,6 +33,12 @@ test('keelson routes --json --model prints the routes of one model, one object p
   assert.deepEqual(new Set(command.events.map(({ model }) => model)), new Set(['owner']))
 })
 
+test('a folder as --config is an error that says so', async () => {
+  const { code, stderr } = await Command.run(['routes', '--config', '.'], { cwd: folder(petShop) })
+  assert.match(stderr, /\. is a folder; --config names a file/)
+  assert.equal(code, 78)
+})
+
 test('keelson routes reports an unknown model as a wrong command line', async () => {
   const { code, stderr } = await Command.run(['routes', '--model', 'pte'], { cwd: folder(petShop) })
   assert.match(stderr, /Unknown model "pte"\n\n {2}Did you mean --model pet\?/)

@@ -28,6 +28,18 @@ describe('keelson start', () => {
     assert.equal((await again.ended).code, 0)
   })
 
+  for (const name of ['keelson.config.js', 'keelson.config.cjs']) {
+    test(`serves a CommonJS configuration, ${name}`, async () => {
+      const config =
+        "const { defineConfig } = require('keelson')\nmodule.exports = defineConfig({ models: { pet: {} } })\n"
+      const cwd = folder({ 'package.json': '{ "type": "commonjs" }', [name]: config })
+      const command = new Command(['start', '--port', '0'], { cwd })
+      await command.until(/Press Ctrl\+C to stop/)
+      command.kill('SIGTERM')
+      assert.equal((await command.ended).stderr, '')
+    })
+  }
+
   test('says which models are open, and refuses them with NODE_ENV=production', async () => {
     const config = `export default { models: {
       pet: { attributes: {} }, tag: { access: 'public', attributes: {} }, note: { access: { read: true }, attributes: {} } } }`

@@ -45,6 +45,7 @@ export const start: Command = {
 async function begin(options: OptionValues, context: CommandContext, startedAt: number): Promise<StartingService> {
   const workers = workerCount(options)
   if (workers > 1) return serveWithWorkers(workers, options, context.output, startedAt)
-  const [settings, entry] = await Promise.all([readSettings(options, context), context.load()])
-  return serve(settings, entry, progressLine('Seeding', context.output), startedAt)
+  // Not at the same time: a CommonJS configuration cannot require a module that is being imported.
+  const settings = await readSettings(options, context)
+  return serve(settings, await context.load(), progressLine('Seeding', context.output), startedAt)
 }

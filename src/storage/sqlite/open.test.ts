@@ -29,6 +29,16 @@ describe('migrate: drop', () => {
   }
 })
 
+for (const [what, path, message] of [
+  ['a folder', '/tmp', /^\/tmp: unable to open database file$/],
+  ['a file that is no database', import.meta.filename, /open\.test\.ts: file is not a database$/],
+  ['a folder that cannot be made', `${import.meta.filename}/a/b.db`, /open\.test\.ts\/a\/b\.db: .*not a directory/],
+] as const) {
+  test(`${what} cannot be opened: the error names it`, async () => {
+    await assert.rejects(SqliteForTest.open(models(false), { path }), { name: 'DatabaseError', message })
+  })
+}
+
 test('creates the file and its folder', async () => {
   const path = newFile().replace('.db', '/deep/down.db')
   const first = await SqliteForTest.open(models(false), { path })

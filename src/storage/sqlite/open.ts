@@ -55,9 +55,11 @@ export async function openSqlite({
   observe,
   now = Date.now,
 }: SqliteOptions): Promise<OpenedStore> {
-  if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true })
   const notifier = new ChangeNotifier()
-  const driver = new SqliteDriver({ path, limits, notifier, ...(observe && { onScan: reportScans(observe) }) })
+  const driver = driverOf(path, () => {
+    if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true })
+    return new SqliteDriver({ path, limits, notifier, ...(observe && { onScan: reportScans(observe) }) })
+  })
   try {
     await driver.prepare()
     const connection = driver.setup
@@ -109,12 +111,27 @@ export async function openSqlite({
     }
   } catch (error) {
     await driver[Symbol.asyncDispose]()
-    if (!isBusy(error)) throw sqliteError(error)
+    if (!isBusy(error)) throw named(path, sqliteError(error))
     throw new DatabaseError(
       { kind: 'busy' },
       `${path} has been locked by another program for ${limits.busyTimeoutMs} ms`,
     )
   }
+}
+
+function driverOf(path: string, open: () => SqliteDriver): SqliteDriver {
+  try {
+    return open()
+  } catch (error) {
+    throw named(path, new DatabaseError({ kind: 'lost' }, error))
+  }
+}
+
+/** SQLite does not say which file it cannot open, read or write. */
+function named(path: string, error: unknown): unknown {
+  if (!(error instanceof DatabaseError)) return error
+  const message = error.message.includes(path) ? error.message : `${path}: ${error.message}`
+  return new DatabaseError(error.reason, new Error(message, { cause: error.cause }))
 }
 
 interface Log {
