@@ -16,6 +16,9 @@ import type { Computed, ValueOf } from './value-of.ts'
  * Additional checks of literal models, so that typing errors are compile errors at their place: no unknown options, and
  * associations name existing models and attributes. Used as an intersection, `models: M & CheckedModels<M, Shared>`, which
  * does not affect the inference of `M`.
+ *
+ * Of a model without a mistake nothing more is required: an intersection with the checks of its attributes would have the
+ * compiler create a type and a symbol for every option of every attribute.
  */
 export type CheckedModels<
   M extends ModelDefinitions,
@@ -23,12 +26,43 @@ export type CheckedModels<
   Role extends string = string,
 > = {
   readonly [N in keyof M]: keyof M[N] extends keyof ModelDefinition
-    ? CheckedAccess<M[N], Role> & {
-        readonly attributes?: CheckedAttributes<OwnAttributes<M[N]>, M, keyof Shared, Role>
-        readonly indexes?: CheckedIndexes<M[N], Shared>
-      }
+    ? M[N] extends SoundModel<keyof M & string, Role>
+      ? [FaultyName<M[N]['attributes'], M, keyof Shared, Role>] extends [never]
+        ? CheckedIndexes<M[N], Shared>
+        : CheckedModel<M, N, Shared, Role>
+      : CheckedModel<M, N, Shared, Role>
     : UnknownOption<keyof M[N], keyof ModelDefinition>
 }
+
+type CheckedModel<M extends ModelDefinitions, N extends keyof M, Shared, Role extends string> = CheckedAccess<
+  M[N],
+  Role
+> & {
+  readonly attributes?: CheckedAttributes<OwnAttributes<M[N]>, M, keyof Shared, Role>
+} & CheckedIndexes<M[N], Shared>
+
+/** A model whose associations name existing models, and whose rules name existing roles: one comparison for each model. */
+interface SoundModel<Name extends string, Role extends string> {
+  readonly access?: string | { readonly [action: string]: Role | NoName }
+  readonly attributes: { readonly [name: string]: SoundAttribute<Name> | false }
+}
+interface SoundAttribute<Name extends string> {
+  readonly type?: unknown
+  readonly model?: Name
+  readonly collection?: Name
+}
+type NoName = object | boolean | null | undefined
+
+/** The names of the attributes with options that are unknown or not as they should be. */
+type FaultyName<A, M extends ModelDefinitions, SharedNames, Role extends string> = {
+  [K in keyof A]: keyof A[K] extends PlainOption
+    ? never
+    : unknown extends CheckedAttribute<A[K], A, M, SharedNames, Role>
+      ? never
+      : K
+}[keyof A]
+/** The options that say nothing about other attributes, and those that `SoundModel` compares. */
+type PlainOption = Exclude<keyof AttributeDefinition, 'access' | 'via' | 'computed' | 'get' | 'sql'>
 
 /** The roles of rules are those that a user can have. */
 type CheckedAccess<Definition, Role extends string> = Definition extends { readonly access: infer Access }
@@ -52,7 +86,7 @@ type ColumnName<A> = {
 
 /** The names are evaluated only where there are indexes. */
 type CheckedIndexes<Definition, Shared> = Definition extends { readonly indexes: infer Indexes }
-  ? IndexesOf<Indexes, ColumnName<WithShared<Definition, Shared & typeof sharedAttributes>>>
+  ? { readonly indexes?: IndexesOf<Indexes, ColumnName<WithShared<Definition, Shared & typeof sharedAttributes>>> }
   : unknown
 type IndexesOf<Indexes, Name extends string> = {
   readonly [I in keyof Indexes]: Indexes[I] extends readonly unknown[]
@@ -61,14 +95,15 @@ type IndexesOf<Indexes, Name extends string> = {
 }
 
 type CheckedAttributes<A, M extends ModelDefinitions, SharedNames, Role extends string> = {
-  readonly [K in keyof A]: A[K] extends false
-    ? unknown
-    : keyof A[K] extends Exclude<keyof AttributeDefinition, 'access'>
-      ? CheckedNames<A[K], A, M, SharedNames>
-      : keyof A[K] extends keyof AttributeDefinition
-        ? CheckedAccess<A[K], Role> & CheckedNames<A[K], A, M, SharedNames>
-        : UnknownOption<keyof A[K], keyof AttributeDefinition>
+  readonly [K in keyof A]: CheckedAttribute<A[K], A, M, SharedNames, Role>
 }
+type CheckedAttribute<A, All, M extends ModelDefinitions, SharedNames, Role extends string> = [A] extends [false]
+  ? unknown
+  : keyof A extends Exclude<keyof AttributeDefinition, 'access'>
+    ? CheckedNames<A, All, M, SharedNames>
+    : keyof A extends keyof AttributeDefinition
+      ? CheckedAccess<A, Role> & CheckedNames<A, All, M, SharedNames>
+      : UnknownOption<keyof A, keyof AttributeDefinition>
 
 /** The names of other attributes and of models. With `through`, `via` names an attribute of that model, which is checked at start. */
 type CheckedNames<A, All, M extends ModelDefinitions, SharedNames> = A extends Computed
