@@ -40,7 +40,7 @@ export async function startSockets({ limits, handle = echo, connect, ...options 
     ...options,
     limits: { ...defaultLimits, ...limits },
   })
-  const server = createServer((req, res) => {
+  const server = createServer({ optimizeEmptyRequests: true }, (req, res) => {
     if (!sockets.request(req, res)) res.writeHead(404).end('{}')
   })
   server.on('upgrade', (req, socket, head) => {

@@ -105,6 +105,8 @@ function serverOptions(limits: Limits, upgrade: Upgrade | undefined): ServerOpti
     connectionsCheckingInterval: Math.ceil(headersTimeout / 10),
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     maxHeaderSize: limits.maxUrlBytes + maxHeaderBytes,
+    // A request without the headers of a body is given as one whose body has ended, without the events of a stream.
+    optimizeEmptyRequests: true,
     // Node versions with this setting ignore other upgrades, as HTTP allows.
     ...(upgrade && { shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket' }),
   }

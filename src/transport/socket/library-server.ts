@@ -59,6 +59,8 @@ export class LibraryServer {
 
   #serve(req: IncomingMessage, res: ServerResponse, query: EngineQuery): void {
     prepare(req, query)
+    // `node:http` gives a request without a body as one that is closed, and the library listens for the end of its connection.
+    if (req.destroyed) res.once('close', () => req.emit('close'))
     this.#library.handleRequest(req, res)
   }
 

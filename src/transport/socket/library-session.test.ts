@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import type { IncomingMessage } from 'node:http'
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
 import { describe, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
@@ -70,6 +71,19 @@ for (const version of [3, 4] as const) {
     })
   })
 }
+
+test('a session ends when the connection of its poll is closed', async () => {
+  await using server = await startSockets()
+  await using polling = await RawPolling.connect(server.url)
+  assert.equal(server.sockets.size, 1)
+  const poll = get(polling.url, { agent: false })
+  const failed = once(poll, 'error')
+  await once(poll, 'finish')
+  await polling.post('3') // the answer to a ping: the poll has arrived before it
+  poll.destroy()
+  await failed
+  await allClosed(server.sockets)
+})
 
 test('the request of an upgrade is not kept while its connection is open', async () => {
   await using server = await startSockets()
