@@ -10,6 +10,7 @@ import {
 } from '../../../../test/support/postgres-driver.ts'
 import { eventually } from '../../../../test/support/postgres-store.ts'
 import type { Access } from '../../driver.ts'
+import type { PostgresDriver } from './driver.ts'
 
 testPostgresDriver((open) => {
   describe('slow statements', () => {
@@ -85,18 +86,23 @@ testPostgresDriver((open) => {
       assert.equal((await sessions(database)).length, 4)
     })
 
-    test('end when the client has disconnected, also while they wait', async () => {
-      await using given = await open()
-      const { driver, database } = given
-      const controllers = Array.from({ length: 5 }, () => new AbortController())
-      const reads = controllers.map(({ signal }) => driver.read(statement('select pg_sleep(60)', []), { signal }))
-      const running = `select 1 from pg_stat_activity where datname = current_database() and state = 'active' and query like 'select pg_sleep%'`
-      await eventually(async () => (await database.query(running)).length === 4 || undefined, 'four are running')
-      for (const controller of controllers) controller.abort()
-      const outcomes = await Promise.allSettled(reads)
-      assert.ok(outcomes.every(({ status }) => status === 'rejected'))
-      await eventually(async () => (await database.query(running)).length === 0 || undefined, 'none is running')
-    })
+    const sleep = statement('select pg_sleep(60)', [])
+    const sleeping = `select 1 from pg_stat_activity where datname = current_database() and state = 'active' and query like 'select pg_sleep%'`
+    const reads: readonly [string, (driver: PostgresDriver, signal: AbortSignal) => unknown][] = [
+      ['reads', (driver, signal) => driver.read(sleep, { signal })],
+      ['snapshots', (driver, signal) => driver.snapshot(({ read }) => read(sleep), { signal })],
+    ]
+    for (const [name, read] of reads)
+      test(`${name} end when the client has disconnected, also while they wait`, async () => {
+        await using given = await open({ statementTimeoutMs: 120_000 })
+        const { driver, database } = given
+        const controllers = Array.from({ length: 6 }, () => new AbortController())
+        const outcomes = Promise.allSettled(controllers.map(({ signal }) => read(driver, signal)))
+        await eventually(async () => (await database.query(sleeping)).length === 4 || undefined, 'four are running')
+        for (const controller of controllers) controller.abort()
+        await eventually(async () => (await database.query(sleeping)).length === 0 || undefined, 'none is running')
+        assert.ok((await outcomes).every(({ status }) => status === 'rejected'))
+      })
 
     test('end in a timeout', async () => {
       await using given = await open({ statementTimeoutMs: 500 })

@@ -27,7 +27,7 @@ import { Pool } from './pool.ts'
 import { QueryPlans } from './query-plans.ts'
 import { withReconnectBackoff } from './reconnect-backoff.ts'
 import type { QueryRequest } from './text-query.ts'
-import { pause, readSnapshot, repeated, transact, type UniqueFault } from './transact.ts'
+import { type Progress, pause, readSnapshot, repeated, transact, type UniqueFault } from './transact.ts'
 
 /**
  * Pipelined connections. Reads and writes are separate: a write may wait for a lock, and so does everything behind it on
@@ -198,10 +198,11 @@ export class PostgresDriver implements Driver {
   }
 
   snapshot<T>(work: (reader: Reader) => MaybePromise<T>, options: ReadOptions = {}): Promise<T> {
-    return repeated(this.#snapshots, this.#resyncSequence, async (connection, progress) => {
+    const run = async (connection: Connection, progress: Progress): Promise<T> => {
       using _ = this.#cancelOnAbort(connection, options)
       return await readSnapshot(connection, work, progress, this.#limits.maxAnswerBytes)
-    })
+    }
+    return repeated(this.#snapshots, this.#resyncSequence, run, { signal: options.signal })
   }
 
   /** The server does not notice that a client has disconnected, so its statement is cancelled. */

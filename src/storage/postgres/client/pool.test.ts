@@ -94,6 +94,21 @@ describe('a pool', () => {
     for (const outcome of both) assert.equal(outcome.status === 'rejected' && outcome.reason.reason.kind, 'lost')
   })
 
+  test('a read that is aborted while its connection is opened is not begun', async () => {
+    const { pool } = poolOf(1)
+    const controller = new AbortController()
+    let hasBegun = false
+    const begin = async () => {
+      hasBegun = true
+    }
+    const reading = pool.use(begin, { signal: controller.signal })
+    controller.abort()
+    await assert.rejects(reading, (error: DatabaseError) => error.reason.kind === 'aborted')
+    assert.equal(hasBegun, false)
+    await pool.use(begin)
+    assert.equal(hasBegun, true)
+  })
+
   test('close() closes idle connections, awaits used ones and rejects waiters', async () => {
     const { pool, made } = poolOf(2)
     await Promise.all([pool.use(async () => {}), pool.use(async () => {})])

@@ -40,6 +40,7 @@ export class Pool {
   async use<T>(work: (connection: Connection) => Promise<T>, { signal }: ReadOptions = {}): Promise<T> {
     const connection = await this.#acquire(signal)
     try {
+      if (signal?.aborted) throw aborted() // while the connection was opened
       return await work(connection)
     } finally {
       this.#release(connection)

@@ -1,6 +1,7 @@
 import type { MaybePromise } from '../../../support/maybe-promise.ts'
 import { budgetOf } from '../../byte-budget.ts'
 import type { DatabaseError, DatabaseErrorKind, Query, Reader, Row, TransactionOptions } from '../../driver.ts'
+import type { ReadOptions } from '../../store.ts'
 import { isConflict, isLarge, isLost, isStale } from '../errors.ts'
 import type { Connection } from './connection.ts'
 import type { Pool } from './pool.ts'
@@ -30,13 +31,13 @@ export async function repeated<T>(
   pool: Pool,
   resyncSequence: (fault: UniqueFault) => Promise<boolean>,
   run: (connection: Connection, progress: Progress) => Promise<T>,
-  { isSerializable = false }: TransactionOptions = {},
+  { isSerializable = false, signal }: TransactionOptions & Pick<ReadOptions, 'signal'> = {},
 ): Promise<T> {
   const attempts = isSerializable ? maxSerializableAttempts : maxAttempts
   for (let attempt = 1; ; attempt++) {
     const progress: Progress = { hasBegun: false, failures: [] }
     try {
-      return await pool.use((connection) => run(connection, progress))
+      return await pool.use((connection) => run(connection, progress), { signal })
     } catch (error) {
       if (attempt === attempts) throw error
       const { hasBegun, failures } = progress
