@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { connect, type Socket } from 'node:net'
+import { createServer, IncomingMessage, ServerResponse } from 'node:http'
+import { connect, Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ServiceResponse } from '../../protocol/request.ts'
 import { defaultLimits } from '../../support/limits.ts'
 import { Connections } from './connections.ts'
+import { Pipelines } from './pipelines.ts'
 import { handler } from './serve.ts'
 
 const compute = (ms: number): void => {
@@ -149,4 +151,55 @@ test('of many requests in one piece, few are begun before the first is answered'
   for (let answered = 0; answered < 300; await new Promise((resolve) => setImmediate(resolve)))
     if (begun[answered]) begun[answered++]?.()
   while (received.split('HTTP/1.1 200').length <= 300) await new Promise((resolve) => setTimeout(resolve, 1))
+})
+
+test('requests that wait when their client has gone are not destroyed one by one', async (t) => {
+  const requests: IncomingMessage[] = []
+  const { server, open } = await serve(t, (req) => requests.push(req))
+  const closed = new Promise((resolve) => server.on('connection', (socket) => socket.on('close', resolve)))
+  const [client] = (await open(1)) as [Socket]
+  client.write(several(500))
+  while (requests.length < 500) await new Promise((resolve) => setTimeout(resolve, 1))
+  client.resetAndDestroy()
+  await closed
+  await nextTurn()
+  const destroyed = requests.filter((request) => request.destroyed && request.errored)
+  assert.ok(destroyed.length <= 20, `${destroyed.length} are destroyed`)
+})
+
+/** What the server does when a connection is accepted, and when one has sent many requests in one piece. */
+function accepting(t: TestContext) {
+  const connections = new Connections()
+  const pipelines = new Pipelines(() => {}, connections)
+  const accept = () => {
+    const socket = new Socket()
+    connections.add(socket)
+    t.after(() => socket.destroy())
+    return socket
+  }
+  const read = (socket: Socket) => {
+    for (let count = 0; count < 30; count++) {
+      const request = new IncomingMessage(socket)
+      pipelines.defer(request, new ServerResponse(request))
+    }
+  }
+  return { accept, read }
+}
+
+test('a connection that was held in one turn is not held in the next for one that was opened meanwhile', async (t) => {
+  const { accept, read } = accepting(t)
+  const [other, first, held] = [accept(), accept(), accept()]
+  read(first)
+  assert.ok(other.isPaused() && held.isPaused())
+  await nextTurn()
+  assert.ok(!other.isPaused() && !held.isPaused())
+  const later = accept()
+  const last = accept()
+  read(later)
+  assert.ok(last.isPaused())
+  assert.ok(!other.isPaused())
+  read(held)
+  assert.ok(other.isPaused(), 'one connection that was held is read in a turn')
+  await nextTurn()
+  assert.ok(!other.isPaused())
 })

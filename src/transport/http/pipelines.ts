@@ -9,18 +9,24 @@ type Answer = (req: IncomingMessage, res: ServerResponse) => void
 interface Waiting {
   readonly req: IncomingMessage
   readonly res: ServerResponse
+  /** Before it is answered. */
+  release(): void
 }
 
 /** Requests of one connection that are begun before the first of them is answered; a database has others to serve as well. */
 const maxBegun = 16
+/** In this time of a turn: what a connection has sent in one piece is read in any case, which takes milliseconds as well. */
+const maxBegunMs = 2
 /** Connections on which more requests wait have turns: one of them is answered at a time. */
 const manyWaiting = 100
 /** A connection whose answer takes longer than this lets the next one have its turn. */
 const maxTurnMs = 100
 
+const none: ReadonlySet<Socket> = new Set()
+
 /**
  * A client may send many requests in one piece, without waiting for responses, and Node reads all of them in one turn of
- * the event loop. Once the turn is used, or many are begun, the rest of them waits, each until the one before it is
+ * the event loop. Once time is used, or many are begun, the rest of them waits, each until the one before it is
  * answered, and nothing more is read from the connection meanwhile.
  */
 export class Pipelines {
@@ -29,7 +35,12 @@ export class Pipelines {
   readonly #waiting = new WeakMap<Socket, Waiting[]>()
   /** Behind the one that is pending, those that did not have to wait. */
   readonly #begun = new WeakMap<Socket, number>()
-  #isHolding = false
+  /** Connections that are not read in this turn, and those of the turn before. */
+  #held = new Set<Socket>()
+  #due = none
+  /** Connections whose requests are answered: one of them is read again in each turn. */
+  readonly #answered: Socket[] = []
+  #isEndScheduled = false
   #lastTurn: Promise<void> = Promise.resolve()
 
   constructor(answer: Answer, connections?: Connections) {
@@ -42,43 +53,61 @@ export class Pipelines {
     const { socket } = req
     const waiting = this.#waiting.get(socket)
     if (waiting) {
-      waiting.push({ req, res })
+      waiting.push(hold(req, res))
       return true
     }
     const begun = this.#begun.get(socket) ?? 0
-    if (begun < maxBegun && !eventLoopTurn.isUsed) {
+    if (begun < maxBegun && eventLoopTurn.usedMs < maxBegunMs) {
       this.#begun.set(socket, begun + 1)
       res.once('close', () => this.#begun.set(socket, (this.#begun.get(socket) as number) - 1))
       return false
     }
-    const queue = [{ req, res }]
+    const queue = [hold(req, res)]
     this.#waiting.set(socket, queue)
     // Node resumes the connection after each response.
     socket.pause().on('resume', pause)
-    this.#holdOthers()
+    this.#holdOthers(socket)
     void this.#answerInTurns(socket, queue)
     return true
   }
 
-  /** What other connections have received is read in the next turn: each may have received as many requests. */
-  #holdOthers(): void {
-    if (this.#isHolding || !this.#connections) return
-    this.#isHolding = true
-    const held: Socket[] = []
-    for (const { socket, upgraded } of this.#connections.open.values())
-      if (!upgraded && !this.#waiting.has(socket) && !socket.isPaused()) held.push(socket.pause())
-    setImmediate(() => {
-      this.#isHolding = false
-      for (const socket of held) if (!this.#waiting.has(socket)) socket.resume()
-    })
+  /**
+   * What other connections have received is read in the next turn: each may have received as many requests. What is held then has been
+   * held once, and is read before it is held again: otherwise each connection that is opened meanwhile would be read before it.
+   */
+  #holdOthers(reader: Socket): void {
+    if (this.#due.has(reader)) this.#due = none
+    else if (this.#held.size > 0) return
+    for (const { socket, upgraded } of this.#connections?.open.values() ?? [])
+      if (!upgraded && !this.#waiting.has(socket) && !this.#due.has(socket) && !socket.isPaused())
+        this.#held.add(socket.pause())
+    this.#scheduleEnd()
+  }
+
+  #scheduleEnd(): void {
+    if (this.#isEndScheduled) return
+    this.#isEndScheduled = true
+    setImmediate(this.#endTurn)
+  }
+
+  /** The connections are read in the order in which they are resumed. */
+  readonly #endTurn = (): void => {
+    this.#isEndScheduled = false
+    this.#due = this.#held
+    this.#held = new Set()
+    for (const socket of this.#due) socket.resume()
+    this.#answered.shift()?.off('resume', pause).resume()
+    if (this.#due.size > 0 || this.#answered.length > 0) this.#scheduleEnd()
   }
 
   async #answerInTurns(socket: Socket, queue: Waiting[]): Promise<void> {
     let endTurn: (() => void) | undefined
     for (let next = queue[0]; next && !socket.destroyed; queue.shift(), next = queue[0]) {
       if (endTurn === undefined && (queue.length > manyWaiting || eventLoopTurn.isUsed)) endTurn = await this.#turn()
-      const answered = new Promise((resolve) => next.res.once('close', resolve))
-      this.#answer(next.req, next.res)
+      const { req, res } = next
+      const answered = new Promise((resolve) => res.once('close', resolve))
+      next.release()
+      this.#answer(req, res)
       await answered
       if (!eventLoopTurn.isUsed) continue
       endTurn?.()
@@ -86,7 +115,8 @@ export class Pipelines {
     }
     endTurn?.()
     this.#waiting.delete(socket)
-    socket.off('resume', pause).resume()
+    this.#answered.push(socket)
+    this.#scheduleEnd()
   }
 
   /**
@@ -105,6 +135,25 @@ export class Pipelines {
       clearTimeout(timer)
       end()
     }
+  }
+}
+
+/**
+ * Of a request that waits nobody has heard: when its client has gone, nothing is to be destroyed. Node would do that for thousands in
+ * one turn, each with the stack of an error as text.
+ */
+function hold(req: IncomingMessage, res: ServerResponse): Waiting {
+  const { destroy: destroyRequest } = req
+  const { destroy: destroyResponse } = res
+  req.destroy = () => req
+  res.destroy = () => res
+  return {
+    req,
+    res,
+    release() {
+      req.destroy = destroyRequest
+      res.destroy = destroyResponse
+    },
   }
 }
 
