@@ -30,6 +30,7 @@ export class Connection implements Disposable {
   readonly #limits: DatabaseSync['limits'] | undefined
   /** Of values, as it is set now. */
   #length = maxLength
+  #journalsInMemory = false
   readonly #statements = new Lru<string, StatementSync>(keptStatements)
   /** Texts that have returned an integer beyond 2^53. */
   readonly #big = new Set<string>()
@@ -159,6 +160,18 @@ export class Connection implements Disposable {
 
   exec(text: string): void {
     this.#database.exec(text)
+  }
+
+  /**
+   * What a statement would restore if it failed is kept in memory up to 64 kB and then in a file, where all that a large write
+   * changes would be written once more. `isLarge`: it is in memory always, which takes longer for each page.
+   */
+  begin(isLarge: boolean): void {
+    if (isLarge !== this.#journalsInMemory) {
+      this.exec(`pragma temp_store = ${isLarge ? 'memory' : 'default'}`)
+      this.#journalsInMemory = isLarge
+    }
+    this.exec('begin immediate')
   }
 
   get inTransaction(): boolean {

@@ -74,13 +74,10 @@ export class SqliteDriver implements Driver {
     await retryWhileBusy(() => this.#writing.exec(pragmas), this.#limits.busyTimeoutMs)
   }
 
-  /**
-   * After the schema was set up, which may sort more than fits in memory. What a statement would restore if it failed is kept in memory:
-   * in a file, all that a large write changes would be written once more.
-   */
+  /** After the schema was set up. */
   serve(): void {
     if (this.#reading === this.#writing) return
-    this.#writing.exec(`pragma cache_size = -${writerCacheKb}; pragma temp_store = memory`)
+    this.#writing.exec(`pragma cache_size = -${writerCacheKb}`)
   }
 
   /** The connection for the schema, before anything is served. */

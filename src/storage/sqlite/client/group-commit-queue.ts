@@ -12,7 +12,7 @@ import { hasFailClause } from './fail-clause.ts'
 import { retryWhileBusy } from './retry-while-busy.ts'
 import { inSavepoint } from './savepoint.ts'
 import { checkMs, commitsPerCheck, type WalCheckpointer } from './wal-checkpointer.ts'
-import { type Job, type JobOptions, takeOverdue, type Work } from './write-job.ts'
+import { areLarge, type Job, type JobOptions, takeOverdue, type Work } from './write-job.ts'
 import { WriterFairness } from './writer-fairness.ts'
 
 /**
@@ -142,7 +142,7 @@ export class GroupCommitQueue {
     this.#checkpointing = undefined
     if (pause) return this.#beginAfter(pause, jobs)
     try {
-      this.#connection.exec('begin immediate')
+      this.#connection.begin(areLarge(jobs))
       return true
     } catch (error) {
       return isBusy(error) ? this.#beginAfter(undefined, jobs) : this.#refuse(jobs, error)
@@ -154,7 +154,7 @@ export class GroupCommitQueue {
     try {
       await pause
       await retryWhileBusy(
-        () => this.#connection.exec('begin immediate'),
+        () => this.#connection.begin(areLarge(jobs)),
         this.#limits.busyTimeoutMs,
         () => this.#fairness.contended(performance.now()),
       )

@@ -35,3 +35,16 @@ test('few large records are changed by a statement each, between which others ha
   await sqlite.ask('PATCH', '/document?where={"id":{">":0}}&count=true', { title: 'new' })
   assert.equal(all.mock.calls.filter(isUpdate).length, 4)
 })
+
+test('a large value of one record is written once, and its images to the log', {
+  skip: !existsSync(counter),
+}, async () => {
+  const document = { attributes: { text: { type: 'string' } } } as const
+  await using sqlite = await SqliteForTest.open({ document }, { path: newFile() })
+  await sqlite.create('document', { text: 'x'.repeat(recordBytes) })
+  const before = writtenBytes()
+  await sqlite.ask('PATCH', '/document/1', { text: 'y'.repeat(recordBytes) })
+  const written = writtenBytes() - before
+  assert.ok(written > 3 * recordBytes, `${written} bytes`)
+  assert.ok(written < 3.3 * recordBytes, `${written} bytes are written`)
+})
