@@ -10,9 +10,11 @@ export interface ColumnCheck<Column extends ExistingColumn> {
    */
   holds(attribute: Attribute, column: Column): boolean
   /** How to get a column that holds the attribute: the end of a sentence. */
-  changeType(model: Model, attribute: Attribute): string
+  changeType(model: Model, attribute: Attribute, column: Column): string
   /** The statement after which the column accepts null. */
   allowNull(table: string, column: string): string
+  /** The statement after which no two rows have the same value. */
+  makeUnique(table: string, column: string): string
 }
 
 interface TableOf<Column extends ExistingColumn> extends ExistingTable {
@@ -21,8 +23,8 @@ interface TableOf<Column extends ExistingColumn> extends ExistingTable {
 
 /**
  * Throws a ConfigError with every difference between models and tables by which requests would fail or answer other values
- * than were stored: missing tables and columns, types that cannot hold an attribute, and columns that must have a value but
- * belong to no attribute.
+ * than were stored: missing tables and columns, types that cannot hold an attribute, columns that must have a value but
+ * belong to no attribute, columns that the database computes, and keys that do not name one record.
  */
 export function checkSchema<Column extends ExistingColumn>(
   models: readonly Model[],
@@ -32,7 +34,11 @@ export function checkSchema<Column extends ExistingColumn>(
   const problems = models.flatMap((model) => {
     const table = tables.get(model.table)
     if (!table) return `${model.name}: the database has no table "${model.table}"; migrate: 'add' creates it`
-    return [...attributeProblems(model, table, columns), ...columnProblems(model, table, columns)]
+    return [
+      ...attributeProblems(model, table, columns),
+      ...columnProblems(model, table, columns),
+      ...keyProblems(model, table, columns),
+    ]
   })
   if (problems.length > 0) throw new ConfigError(problems)
 }
@@ -47,9 +53,11 @@ function attributeProblems<Column extends ExistingColumn>(
     const column = table.columns.get(attribute.column)
     if (!column)
       return `${place}: the table "${table.name}" has no column "${attribute.column}"; migrate: 'add' creates it`
+    if (column.isComputed)
+      return `${place}: the database computes the column "${column.name}" of the table "${table.name}", so that no record could be created. Leave the attribute out`
     if (columns.holds(attribute, column)) return []
     const problem = `the column "${column.name}" of the table "${table.name}" has the type ${column.type}, which cannot hold ${attribute.type.noun}`
-    return `${place}: ${problem}. Change the type of the attribute, or ${columns.changeType(model, attribute)}`
+    return `${place}: ${problem}. Change the type of the attribute, or ${columns.changeType(model, attribute, column)}`
   })
 }
 
@@ -65,4 +73,23 @@ function columnProblems<Column extends ExistingColumn>(
       const problem = `the column "${name}" of the table "${table.name}" must have a value and belongs to no attribute, so that no record could be created`
       return `${model.name}: ${problem}. Declare an attribute with this column, or allow null: ${columns.allowNull(table.name, name)}`
     })
+}
+
+function keyProblems<Column extends ExistingColumn>(
+  { name, primaryKey, isJunction }: Model,
+  { name: table, columns: existing, uniques, canBeUnique }: TableOf<Column>,
+  columns: ColumnCheck<Column>,
+): readonly string[] {
+  const key = existing.get(primaryKey.column)
+  if (!key || !canBeUnique || isJunction) return []
+  const place = `${name}: the key column "${key.name}" of the table "${table}"`
+  if (!uniques.some((unique) => unique.length === 1 && unique[0] === key.name))
+    return [
+      `${place} may have equal values, so that a request for one record would change several. Choose another primary key, or make it unique: ${columns.makeUnique(table, key.name)}`,
+    ]
+  if (primaryKey.autoIncrement && key.becomesNull)
+    return [
+      `${place} gets no value from the database, so that new records would have no key. Declare the attribute as required`,
+    ]
+  return []
 }

@@ -2,6 +2,8 @@
 export interface ExistingTable {
   readonly name: string
   readonly columns: ReadonlyMap<string, ExistingColumn>
+  /** It can have a unique index on any column: neither a view nor partitioned. */
+  readonly canBeUnique: boolean
   /** Columns of the primary key, in key order. */
   readonly key: readonly string[]
   /** Columns of each unique constraint or index that includes all rows. */
@@ -20,6 +22,10 @@ export interface ExistingColumn {
   readonly nullable: boolean
   /** An insert must contain a value: null is refused, and there is no default. */
   readonly mustBeGiven: boolean
+  /** Null is stored when an insert contains no value: there is no default. */
+  readonly becomesNull: boolean
+  /** Computed by the database from other columns: no statement may contain a value. */
+  readonly isComputed: boolean
   /** The database itself rejects invalid JSON. */
   readonly holdsJson: boolean
 }

@@ -61,7 +61,7 @@ describe('two processes on one file', () => {
   })
 
   const typed: ModelDefinitions = {
-    pet: { attributes: { name: text, notes: { type: 'json' }, chip: { type: 'bigint' } } },
+    pet: { attributes: { name: { ...text, unique: true }, notes: { type: 'json' }, chip: { type: 'bigint' } } },
   }
   /** The same table in another service: another name, another key, other types. */
   const seenOtherwise: ModelDefinitions = {

@@ -37,12 +37,15 @@ export const postgresColumns: ColumnCheck<PostgresColumn> = {
     return keepers[storedAs].has(kind.name)
   },
 
-  changeType({ table }, { column, columnType, type: { storedAs } }) {
+  changeType({ table }, { column, columnType, type: { storedAs } }, { kind }) {
     const type = columnType ?? madeAs[storedAs]
     const cast = columnType ?? madeTypes[storedAs].written
     const name = quoteName(column)
-    return `the column: alter table ${quoteName(table)} alter column ${name} type ${type} using ${name}::text::${cast}`
+    const value = storedAs === 'json' && kind.name.startsWith('_') ? `to_jsonb(${name})` : `${name}::text::${cast}`
+    return `the column: alter table ${quoteName(table)} alter column ${name} type ${type} using ${value}`
   },
+
+  makeUnique: (table, column) => `create unique index on ${quoteName(table)} (${quoteName(column)})`,
 
   allowNull: (table, column) => `alter table ${quoteName(table)} alter column ${quoteName(column)} drop not null`,
 }

@@ -29,11 +29,12 @@ export interface PostgresTable extends ExistingTable {
  * insertion of a row, which may set a column that must have a value.
  */
 const catalogQuery = `
-select c.relname, n.nspname, c.relkind in ('r', 'p'), pg_has_role(c.relowner, 'usage'),
+select c.relname, n.nspname, c.relkind in ('r', 'p'), c.relkind = 'r', pg_has_role(c.relowner, 'usage'),
   (select json_agg(json_build_array(
-      a.attname, format_type(a.atttypid, a.atttypmod), not a.attnotnull,
-      (a.attnotnull or declared.typnotnull) and not a.atthasdef and a.attidentity = '' and declared.typdefault is null
-        and not exists (select 1 from pg_trigger t where t.tgrelid = c.oid and not t.tgisinternal and t.tgtype & 7 = 7),
+      a.attname, format_type(a.atttypid, a.atttypmod), not a.attnotnull and not declared.typnotnull,
+      a.atthasdef or a.attidentity <> '' or declared.typdefault is not null
+        or exists (select 1 from pg_trigger t where t.tgrelid = c.oid and not t.tgisinternal and t.tgtype & 7 = 7),
+      a.attgenerated <> '',
       base.typname, format_type(base.oid, null), pg_get_serial_sequence(format('%I.%I', n.nspname, c.relname), a.attname)
     ) order by a.attnum)
    from pg_attribute a
@@ -66,7 +67,8 @@ type ColumnRow = [
   name: string,
   type: string,
   nullable: boolean,
-  mustBeGiven: boolean,
+  hasDefault: boolean,
+  isComputed: boolean,
   base: string,
   written: string,
   sequence: string | null,
@@ -92,13 +94,24 @@ export async function inspect(
   return new Map(rows.map((row) => [row[0] as string, tableOf(row)]))
 }
 
-function tableOf([name, schema, isTable, isOurs, columns, indexes, foreignKeys, triggers]: Row): PostgresTable {
+function tableOf([
+  name,
+  schema,
+  isTable,
+  canBeUnique,
+  isOurs,
+  columns,
+  indexes,
+  foreignKeys,
+  triggers,
+]: Row): PostgresTable {
   const indexed = listOf<IndexRow>(indexes).map(indexOf)
   const uniques = indexed.filter(({ isUnique }) => isUnique)
   return {
     name: name as string,
     schema: schema as string,
     isTable: isTable === 't',
+    canBeUnique: canBeUnique === 't',
     isOurs: isOurs === 't',
     columns: new Map(listOf<ColumnRow>(columns).map((column) => [column[0], columnOf(column)])),
     key: indexed.find(({ isPrimary }) => isPrimary)?.columns ?? [],
@@ -128,9 +141,19 @@ function indexOf([name, isPrimary, isUnique, isComplete, columns, isPlain]: Inde
 const termOf = ([name, flags]: IndexColumn): string =>
   quoteName(name) + ['', ' desc nulls last', ' nulls first', ' desc'][flags & 3]
 
-function columnOf([name, type, nullable, mustBeGiven, base, written, sequence]: ColumnRow): PostgresColumn {
+function columnOf([name, type, nullable, hasDefault, isComputed, base, written, sequence]: ColumnRow): PostgresColumn {
   const kind = { name: base, written }
-  return { name, type, nullable, mustBeGiven, holdsJson: isJson(kind), kind, sequence: sequence ?? undefined }
+  return {
+    name,
+    type,
+    nullable,
+    mustBeGiven: !nullable && !hasDefault,
+    becomesNull: nullable && !hasDefault,
+    isComputed,
+    holdsJson: isJson(kind),
+    kind,
+    sequence: sequence ?? undefined,
+  }
 }
 
 const listOf = <T>(text: unknown): readonly T[] => (text === null ? [] : JSON.parse(text as string))

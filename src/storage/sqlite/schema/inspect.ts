@@ -1,3 +1,5 @@
+import { ConfigError } from '../../../model/config-error.ts'
+import type { Model } from '../../../model/model.ts'
 import type { Row } from '../../driver.ts'
 import type { ExistingColumn, ExistingTable } from '../../schema.ts'
 import type { Connection } from '../client/connection.ts'
@@ -26,21 +28,36 @@ export function inspect(connection: Connection): ReadonlyMap<string, SqliteTable
   return new Map(tables.map(([name, sql]) => [name as string, tableOf(connection, name as string, sql as string)]))
 }
 
+/** Throws a ConfigError for models whose table is a view. */
+export function refuseViews(connection: Connection, models: readonly Model[]): void {
+  const views = new Set(
+    connection.all(`select lower(name) from sqlite_schema where type = 'view'`, []).map(([name]) => name),
+  )
+  const problems = models
+    .filter(({ table }) => views.has(table.toLowerCase()))
+    .map(({ name, table }) => `${name}: "${table}" is a view; on SQLite only tables are served`)
+  if (problems.length > 0) throw new ConfigError(problems)
+}
+
 function tableOf(connection: Connection, name: string, definition: string): SqliteTable {
-  const info = connection.all('select name, type, "notnull", pk, dflt_value from pragma_table_info(?) order by cid', [
-    name,
-  ])
+  const info = connection.all(
+    // Hidden: 1 is a column of a virtual table, 2 and 3 are computed columns.
+    'select name, type, "notnull", pk, dflt_value, hidden from pragma_table_xinfo(?) where hidden <> 1 order by cid',
+    [name],
+  )
   const key = info.filter(([, , , place]) => place !== 0).sort((a, b) => Number(a[3]) - Number(b[3]))
   const keyColumns = key.map(([column]) => column as string)
   const rowId = isRowId(key) ? keyColumns : []
   const [[strict] = []] = connection.all('select strict from pragma_table_list(?)', [name])
   const columns = info.map(
-    ([column, type, notNull, , defaultValue]): SqliteColumn => ({
+    ([column, type, notNull, , defaultValue, hidden]): SqliteColumn => ({
       name: column as string,
       type: type as string,
       isStrict: strict === 1,
       nullable: notNull === 0,
-      mustBeGiven: notNull === 1 && isNull(defaultValue) && !rowId.includes(column as string),
+      mustBeGiven: notNull === 1 && hidden === 0 && isNull(defaultValue) && !rowId.includes(column as string),
+      becomesNull: notNull === 0 && hidden === 0 && isNull(defaultValue) && !rowId.includes(column as string),
+      isComputed: hidden !== 0,
       holdsJson: [jsonCheck, jsonCheckWithoutNull].some((check) =>
         definition.includes(check(identifier(column as string))),
       ),
@@ -53,6 +70,7 @@ function tableOf(connection: Connection, name: string, definition: string): Sqli
   const byLink = Map.groupBy(links, ([id]) => id)
   return {
     name,
+    canBeUnique: true,
     isOutdated: columns.some((column) => definition.includes(jsonCheckWithoutNull(identifier(column.name)))),
     columns: new Map(columns.map((column) => [column.name, column])),
     key: keyColumns,
