@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { created, destroyed, moved, pet, pets, setUp, updated } from '../../../test/support/socket-broker.ts'
+import { created, pet, pets, setUp, updated } from '../../../test/support/socket-broker.ts'
 
 describe('a subscription starts at the position of its read', () => {
   const orders: readonly [name: string, isDeliveredFirst: boolean][] = [
@@ -128,143 +128,6 @@ describe('no event is delivered twice', () => {
   })
 })
 
-describe('`destroyed`', () => {
-  test('is delivered once to each subscriber', async () => {
-    const { log, ask, connect } = setUp()
-    const { peer: a } = connect('a')
-    const { peer: b } = connect('b')
-    const { peer: watcher } = connect('w')
-    await ask(a, { records: pets(1) })
-    await ask(b, { records: pets(1) })
-    await ask(watcher, { models: ['pet'] })
-    log.write({ ...destroyed(1), origin: 'b' })
-    await log.wake()
-    log.write(created(1))
-    log.write(updated(1))
-    await log.wake()
-    assert.deepEqual(a.take(), ['destroyed pet 1'])
-    assert.deepEqual(b.take(), [])
-    assert.deepEqual(watcher.take(), ['created pet 1', 'updated pet 1'])
-  })
-
-  test('is not the one with the same key that was read since', async () => {
-    const { log, ask, connect } = setUp()
-    const { peer: old } = connect('old')
-    const { peer: young } = connect('young')
-    await ask(old, { records: pets(1) })
-    log.write(destroyed(1))
-    log.write(created(1))
-    // It reads before `destroyed` of the old record is delivered.
-    await ask(young, { records: pets(1) })
-    await log.wake()
-    log.write(updated(1))
-    await log.wake()
-    assert.deepEqual(old.take(), ['destroyed pet 1'])
-    assert.deepEqual(young.take(), ['updated pet 1'])
-  })
-
-  test('during a second read of it is delivered once, and a later one with its key is not', async () => {
-    const { log, broker, ask, connect } = setUp()
-    const { peer } = connect('a')
-    log.write(created(1))
-    await ask(peer, { records: pets(1) })
-    const request = await broker.beginRequest(peer, 'reads')
-    const position = log.head()
-    log.write(updated(1))
-    log.write(destroyed(1))
-    await log.wake()
-    broker.commitSubscriptions(request, { records: pets(1), models: [] }, position)
-    log.write(created(1))
-    log.write(updated(1))
-    await log.wake()
-    assert.deepEqual(peer.take(), ['updated pet 1', 'destroyed pet 1'])
-  })
-
-  for (const effect of ['reads', 'writes'] as const) {
-    for (const rows of [[[destroyed(1), created(1)]], [[destroyed(1)], [created(1)]]]) {
-      const when = rows.length === 1 ? 'in one operation' : 'in two operations'
-      test(`during a request that ${effect} it, whose key is used again ${when}: the new record stays subscribed`, async () => {
-        const { log, broker, ask, connect } = setUp()
-        const { peer } = connect('a')
-        log.write(created(1))
-        await ask(peer, { records: pets(1), models: ['pet'] })
-        const request = await broker.beginRequest(peer, effect)
-        const position = effect === 'reads' ? log.head() : undefined
-        for (const operation of rows) log.write(...operation)
-        await log.wake()
-        const models = effect === 'reads' ? ['pet'] : []
-        broker.commitSubscriptions(request, { records: pets(1), models }, position)
-        log.write(updated(1))
-        await log.wake()
-        assert.deepEqual(peer.take(), ['destroyed pet 1', 'created pet 1', 'updated pet 1'])
-      })
-    }
-  }
-
-  test('during a read of it ends the subscription of that read', async () => {
-    const { log, broker, connect } = setUp()
-    const { peer } = connect('a')
-    const request = await broker.beginRequest(peer, 'reads')
-    const position = log.head()
-    log.write(destroyed(1))
-    await log.wake()
-    broker.commitSubscriptions(request, { records: pets(1), models: [] }, position)
-    log.write(created(1))
-    log.write(updated(1))
-    await log.wake()
-    assert.deepEqual(peer.take(), ['destroyed pet 1'])
-  })
-})
-
-describe('a request that adds members', () => {
-  const added = { model: 'user', id: 7, attribute: 'pets', target: 'pet' }
-  const parent = [{ model: 'user', ids: [7] }]
-  const petsOf = (events: readonly string[]) => events.filter((event) => event.includes('pet'))
-
-  for (const isDeliveredFirst of [true, false]) {
-    const when = isDeliveredFirst ? 'before' : 'after'
-    test(`subscribes to those that are new, delivered ${when} its answer`, async () => {
-      const { log, broker, connect } = setUp()
-      const { peer } = connect('a')
-      const request = await broker.beginRequest(peer, 'writes')
-      log.write(moved(1, null, 7, 'b'), moved(2, null, 8, 'a'))
-      log.write(moved(3, null, 7, 'a'), moved(4, 9, 7, 'a'), moved(5, 7, null, 'a'))
-      log.write(updated(3))
-      if (isDeliveredFirst) await log.wake()
-      broker.commitSubscriptions(request, { records: parent, models: [], added }, undefined)
-      await log.wake()
-      assert.deepEqual(petsOf(peer.take()), ['updated pet 3'])
-      log.write(updated(1), updated(2), updated(3), updated(4), updated(5))
-      await log.wake()
-      assert.deepEqual(petsOf(peer.take()), ['updated pet 3', 'updated pet 4'])
-    })
-  }
-
-  test('subscribes to those that are new, of a record to which the socket was subscribed', async () => {
-    const { log, broker, ask, connect } = setUp()
-    const { peer } = connect('a')
-    await ask(peer, { records: parent })
-    const request = await broker.beginRequest(peer, 'writes')
-    log.write(moved(3, null, 7, 'a'))
-    log.write(updated(3))
-    await log.wake()
-    broker.commitSubscriptions(request, { records: parent, models: [], added }, undefined)
-    assert.deepEqual(petsOf(peer.take()), ['updated pet 3'])
-  })
-
-  test('does not subscribe to members of a later request', async () => {
-    const { log, ask, connect } = setUp()
-    const { peer } = connect('a')
-    await ask(peer, { records: parent, added })
-    log.write(created(1))
-    await log.wake()
-    log.write(moved(1, null, 7, 'a'))
-    log.write(updated(1))
-    await log.wake()
-    assert.deepEqual(petsOf(peer.take()), [])
-  })
-})
-
 describe('a peer', () => {
   test('that disconnects in the middle of a delivery receives nothing more', async () => {
     const { log, ask, connect } = setUp()
@@ -315,53 +178,5 @@ describe('a peer', () => {
     connection[Symbol.dispose]()
     await assert.rejects(beginning, log.failing)
     await turn()
-  })
-})
-
-describe('a peer with too many subscriptions is reset', () => {
-  test('by what it reads', async () => {
-    const { log, ask, connect } = setUp({ maxSubscriptions: 3 })
-    const { peer } = connect('a')
-    await ask(peer, { records: pets(1, 2) })
-    // The same records again add nothing.
-    await ask(peer, { records: pets(1, 2, 3) })
-    await ask(peer, { records: pets(1, 2, 3) })
-    assert.equal(peer.resets, 0)
-    await ask(peer, { records: pets(4) })
-    assert.equal(peer.resets, 1)
-    log.write(updated(1), updated(4))
-    await log.wake()
-    assert.deepEqual(peer.take(), [])
-  })
-
-  test('by new records', async () => {
-    const { log, ask, connect } = setUp({ maxSubscriptions: 2 })
-    const { peer } = connect('a')
-    const { peer: other } = connect('b')
-    await ask(peer, { models: ['pet'] })
-    await ask(other, { records: pets(1) })
-    log.write(created(1))
-    log.write(created(2))
-    await log.wake()
-    assert.equal(peer.resets, 0)
-    log.write(created(3))
-    log.write(updated(1))
-    await log.wake()
-    assert.equal(peer.resets, 1)
-    assert.equal(other.resets, 0)
-    assert.deepEqual(other.take(), ['updated pet 1'])
-  })
-
-  test('but not by records that are gone again', async () => {
-    const { log, ask, connect } = setUp({ maxSubscriptions: 2 })
-    const { peer } = connect('a')
-    await ask(peer, { models: ['pet'] })
-    for (let id = 1; id <= 10; id++) log.write(created(id), destroyed(id))
-    for (let id = 11; id <= 20; id++) {
-      log.write(created(id))
-      log.write(destroyed(id))
-    }
-    await log.wake()
-    assert.equal(peer.resets, 0)
   })
 })

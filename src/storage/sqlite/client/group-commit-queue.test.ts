@@ -1,67 +1,9 @@
 import assert from 'node:assert/strict'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { open, outcomes, refused } from '../../../../test/support/group-commit.ts'
 import { newFile } from '../../../../test/support/sqlite.ts'
-import { defaultLimits } from '../../../support/limits.ts'
-import { ChangeNotifier } from '../../change-notifier.ts'
-import { DatabaseError, type DatabaseErrorKind, type Query } from '../../driver.ts'
 import { Connection } from './connection.ts'
-import { GroupCommitQueue } from './group-commit-queue.ts'
-
-/** A connection that records its statements. */
-class WatchedConnection extends Connection {
-  readonly statements: string[] = []
-  /** Called before a statement is run. */
-  before: (text: string) => void = () => {}
-
-  override exec(text: string): void {
-    this.before(text)
-    this.statements.push(text)
-    super.exec(text)
-  }
-
-  get commits(): number {
-    return this.statements.filter((text) => text === 'commit').length
-  }
-}
-
-const tables = `
-  create table pet (id integer primary key autoincrement, name text unique);
-  create table toy (id integer primary key, pet integer references pet deferrable initially deferred);`
-
-function open(t: TestContext, { setUp = tables, limits = {}, path = ':memory:' } = {}) {
-  const connection = new WatchedConnection(path, { readOnly: false })
-  connection.exec(`${path === ':memory:' ? '' : 'pragma journal_mode = wal;'}${setUp}`)
-  const notifier = new ChangeNotifier()
-  let woken = 0
-  notifier.call = () => woken++
-  notifier.add(() => {})
-  const writer = new GroupCommitQueue(connection, { ...defaultLimits, ...limits }, notifier)
-  t.after(async () => {
-    await writer.close()
-    connection[Symbol.dispose]()
-  })
-  const single = (text: string, ...values: unknown[]) =>
-    writer.run((query) => query(text, values), { single: true, origin: undefined })
-  return {
-    connection,
-    writer,
-    single,
-    add: (name: string) => single('insert into pet (name) values (?) returning id', name),
-    several: <T>(work: (query: Query) => T | Promise<T>) => writer.run(work, { single: false, origin: undefined }),
-    names: () => connection.all('select name from pet order by id', []).map(([name]) => name),
-    get woken() {
-      return woken
-    },
-  }
-}
-
-const refused = (kind: DatabaseErrorKind['kind']) => (error: unknown) =>
-  error instanceof DatabaseError && error.reason.kind === kind
-const outcomes = async (writes: readonly Promise<unknown>[]) =>
-  (await Promise.allSettled(writes)).map((result) =>
-    result.status === 'fulfilled' ? 'done' : (result.reason as DatabaseError).reason.kind,
-  )
 
 describe('writes that arrive together', () => {
   test('share one commit, and resolve after it', async (t) => {
@@ -153,98 +95,6 @@ describe('writes that arrive together', () => {
   })
 })
 
-describe('an error that ends the shared transaction', () => {
-  const spiteful = `${tables}
-    create trigger spiteful before insert on pet when new.name = 'x' begin select raise(rollback, 'go away'); end;`
-
-  test('rejects one operation: the others run again, each once', async (t) => {
-    const { add, several, names } = open(t, { setUp: spiteful })
-    let runs = 0
-    const two = () =>
-      several((query) => {
-        runs++
-        query('insert into pet (name) values (?)', ['b1'])
-        query('insert into pet (name) values (?)', ['b2'])
-      })
-    assert.deepEqual(await outcomes([add('a'), two(), add('x'), add('c')]), ['done', 'done', 'value', 'done'])
-    assert.deepEqual(names(), ['a', 'b1', 'b2', 'c'])
-    assert.equal(runs, 2)
-  })
-
-  test('inside an operation of several statements', async (t) => {
-    const { add, several, names } = open(t, { setUp: spiteful })
-    const two = () =>
-      several((query) => {
-        query('insert into pet (name) values (?)', ['half'])
-        query('insert into pet (name) values (?)', ['x'])
-      })
-    assert.deepEqual(await outcomes([add('a'), two(), add('c')]), ['done', 'value', 'done'])
-    assert.deepEqual(names(), ['a', 'c'])
-  })
-
-  test('of a single operation leaves no open transaction', async (t) => {
-    const { add, connection, names } = open(t, { setUp: spiteful })
-    assert.deepEqual(await outcomes([add('x')]), ['value'])
-    assert.equal(connection.inTransaction, false)
-    await add('a')
-    assert.deepEqual(names(), ['a'])
-  })
-
-  test('at the commit: a deferred foreign key', async (t) => {
-    const { add, single, names, connection } = open(t)
-    const dangling = single('insert into toy (pet) values (99)')
-    assert.deepEqual(await outcomes([add('a'), dangling, add('b')]), ['done', 'foreignKey', 'done'])
-    assert.deepEqual(names(), ['a', 'b'])
-    assert.deepEqual(connection.all('select * from toy', []), [])
-    assert.deepEqual(await outcomes([single('insert into toy (pet) values (98)')]), ['foreignKey'])
-    assert.equal(connection.inTransaction, false)
-  })
-
-  test('while another program takes the lock', async (t) => {
-    const path = newFile()
-    const { add, names, connection } = open(t, { setUp: spiteful, path })
-    const other = new Connection(path, { readOnly: false })
-    connection.before = (text) => {
-      if (
-        text !== 'begin immediate' ||
-        !connection.statements.includes('begin immediate') ||
-        connection.statements.includes('commit')
-      )
-        return
-      connection.before = () => {}
-      other.exec('begin immediate')
-      setTimeout(() => other.exec('commit'), 20)
-    }
-    assert.deepEqual(await outcomes([add('a'), add('x'), add('b')]), ['done', 'value', 'done'])
-    assert.deepEqual(names(), ['a', 'b'])
-    other[Symbol.dispose]()
-  })
-})
-
-describe('a failed statement that SQLite does not undo leaves no rows', () => {
-  for (const [what, setUp] of [
-    [
-      'because of a trigger',
-      `${tables} create trigger late after insert on pet when new.name = 'x' begin select raise(fail, 'too late'); end;`,
-    ],
-    [
-      'because of a constraint, in a trigger of another',
-      `create table pet (id integer primary key, name text unique on conflict fail); insert into pet values (0, 'z');
-       create trigger early before insert on pet when new.name = 'x' begin insert into pet values (null, 'half'), (null, 'z'); end;`,
-    ],
-  ] as const) {
-    test(what, async (t) => {
-      const { add, connection, names } = open(t, { setUp })
-      const before = names()
-      assert.equal((await outcomes([add('x')]))[0] === 'done', false)
-      const [first, refused, ...others] = await outcomes([add('a'), add('x'), add('b'), add('b')])
-      assert.deepEqual([first, refused === 'done', ...others], ['done', false, 'done', 'unique'])
-      assert.deepEqual(names(), [...before, 'a', 'b'])
-      assert.equal(connection.commits, 1)
-    })
-  }
-})
-
 test('operations run strictly one after another, also asynchronous ones', async (t) => {
   const { several } = open(t)
   const steps: string[] = []
@@ -262,26 +112,24 @@ describe('a database that another program has locked', () => {
   test('is awaited without blocking the event loop', async (t) => {
     const path = newFile()
     const { add, names } = open(t, { path, limits: { busyTimeoutMs: 300 } })
-    const other = new Connection(path, { readOnly: false })
+    using other = new Connection(path, { readOnly: false })
     other.exec('begin immediate')
     const write = add('a')
     // If the event loop were blocked, the timer that releases the lock could not fire in time.
     setTimeout(() => other.exec('commit'), 30)
     await write
     assert.deepEqual(names(), ['a'])
-    other[Symbol.dispose]()
   })
 
   test('beyond the limit rejects all queued operations, and only those', async (t) => {
     const path = newFile()
     const { add, names } = open(t, { path, limits: { busyTimeoutMs: 20 } })
-    const other = new Connection(path, { readOnly: false })
+    using other = new Connection(path, { readOnly: false })
     other.exec('begin immediate')
     assert.deepEqual(await outcomes([add('a'), add('b')]), ['busy', 'busy'])
     other.exec('commit')
     await add('c')
     assert.deepEqual(names(), ['c'])
-    other[Symbol.dispose]()
   })
 
   test('bounds the number of queued writes', async (t) => {

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { Command, folder, petShop } from '../../../test/support/command.ts'
+
+describe('a wrong configuration is reported with all problems and exit code 78', () => {
+  const config = (text: string) => ({ 'keelson.config.ts': `import { defineConfig } from 'keelson'\n${text}` })
+  const pet = petShop['models/pet.ts']
+  const cases: readonly (readonly [what: string, files: Readonly<Record<string, string>>, ...expected: RegExp[]])[] = [
+    [
+      'several mistakes',
+      config(`export default { prot: 1, migrate: 'never',
+        models: { pet: { attributes: { owner: { model: 'ownr' }, age: { type: 'nmber' } } } } }`),
+      /The configuration has 4 problems/,
+      /there is no setting "prot"/,
+      /migrate must be "add" or "safe" or "drop"/,
+      /pet\.owner: there is no model "ownr"/,
+      /pet\.age: there is no type "nmber"/,
+    ],
+    ['no default export', config('export const models = {}'), /has no default export/],
+    ['a default export of another type', config('export default 7'), /the configuration must be an object/],
+    ['no configuration', {}, /No keelson\.config\.ts found in this folder/, /keelson init writes one/],
+    [
+      'an enum',
+      { ...petShop, 'models/pet.ts': `${pet}enum Kind { dog }` },
+      /models\/pet\.ts:8: TypeScript enum is not supported here/,
+      /enum Kind/,
+      /Replace an enum/,
+    ],
+    ['a syntax error', { ...petShop, 'models/pet.ts': 'export const pet = {' }, /models\/pet\.ts:1: /],
+    [
+      'a missing file',
+      { 'keelson.config.ts': petShop['keelson.config.ts'] },
+      /File not found: models\/pet\.ts, imported by keelson\.config\.ts/,
+    ],
+    [
+      'an import without the file extension',
+      { ...petShop, 'keelson.config.ts': petShop['keelson.config.ts'].replace('pet.ts', 'pet') },
+      /Imports need the complete file name: models\/pet\.ts/,
+    ],
+    [
+      'an import of a missing export',
+      { ...petShop, 'models/pet.ts': 'export const cat = {}' },
+      /does not provide an export named 'pet'/,
+    ],
+    [
+      'a missing package',
+      config("import 'nowhere-to-be-found'"),
+      /Package not found: "nowhere-to-be-found", imported by keelson\.config\.ts/,
+    ],
+    ['an error thrown by the configuration', config('null.x'), /keelson\.config\.ts:2:\d+: TypeError/],
+    [
+      'an unknown database',
+      config("export default { database: 'oracle:x', models: { pet: {} } }"),
+      /"oracle:" is not a supported database/,
+    ],
+  ]
+  for (const [what, files, ...expected] of cases) {
+    test(what, async () => {
+      const { code, stderr } = await Command.run(['start', '--port', '0'], { cwd: folder(files) })
+      for (const pattern of expected) assert.match(stderr, pattern)
+      assert.doesNotMatch(stderr, /\n\s+at /)
+      assert.equal(code, 78)
+    })
+  }
+
+  test('with --json it is one object', async () => {
+    const cwd = folder(config('export default { models: { pet: { attributes: { a: { type: 1 } } } }, prefix: 7 }'))
+    const command = new Command(['start', '--json'], { cwd })
+    const { code, stderr } = await command.ended
+    assert.equal(((command.events[0]?.problems ?? []) as readonly string[]).length, 2)
+    assert.deepEqual({ code, stderr, printed: command.events.length }, { code: 78, stderr: '', printed: 1 })
+  })
+})
