@@ -204,7 +204,7 @@ const empty = new ValidationFailure([{ rule: 'required', message: 'must not be e
 const unstorable = 'must not contain NUL or an unpaired surrogate'
 const unstorableJson = `${unstorable}, and must not be nested deeper than ${maxJsonDepth} levels`
 const unstorableText = new ValidationFailure([{ rule: 'type', message: unstorable }])
-const tooLargeKey = new ValidationFailure([{ rule: 'max', message: 'must leave room for keys that are generated' }])
+const tooLargeKey = new ValidationFailure([{ rule: 'max', message: 'is too large: generated keys continue after it' }])
 const notNull = new ValidationFailure([{ rule: 'allowNull', message: 'must not be null' }])
 
 /** Models are immutable, so that derived values are cached for their lifetime. */
