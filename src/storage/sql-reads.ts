@@ -11,24 +11,26 @@ import { inOrder } from './related-order.ts'
 import { type Encoders, pageOf, SqlRecords } from './sql-records.ts'
 import type { FindStatement, StatementCompiler } from './statement-compiler.ts'
 import type { Grouped, ReadOptions, Reads, Records } from './store.ts'
-import type { ErrorSubject } from './to-service-error.ts'
+import { annotateError, type ErrorSubject } from './to-service-error.ts'
 
-/** Where statements run: the store itself, a snapshot or a transaction. */
-export interface RowSource extends Reader {
-  /** Throws the error in the form of this source; a store needs a promise, because it may have to read for it. */
-  fail(error: unknown, subject: ErrorSubject): MaybePromise<never>
+/** Throws an error of the database. That of a store returns a promise: it may have to read which values conflict. */
+type Fail = (error: unknown, subject: ErrorSubject) => MaybePromise<never>
+
+const failAtOnce: Fail = (error, subject) => {
+  throw annotateError(error, subject)
 }
 
 /** The reads of every SQL database. */
 export class SqlReads implements Reads {
-  readonly #source: RowSource
-  readonly #readPage: RowSource['readPage']
+  readonly #reader: Reader
+  readonly #fail: Fail
   protected readonly compiler: StatementCompiler
   protected readonly encoders: Encoders
 
-  constructor(source: RowSource, compiler: StatementCompiler, encoders: Encoders) {
-    this.#source = source
-    this.#readPage = source.readPage?.bind(source)
+  /** `reader`: the driver itself, a snapshot or a transaction. */
+  constructor(reader: Reader, compiler: StatementCompiler, encoders: Encoders, fail = failAtOnce) {
+    this.#reader = reader
+    this.#fail = fail
     this.compiler = compiler
     this.encoders = encoders
   }
@@ -37,14 +39,14 @@ export class SqlReads implements Reads {
     const { compiler, encoders } = this
     const { text, encode } = compiler.lookups.get(select) ?? compiler.lookup(model, select, id)
     try {
-      const rows = this.#source.read({ text, values: [encode ? encode(id) : id], access: 'key' }, options)
+      const rows = this.#reader.read({ text, values: [encode ? encode(id) : id], access: 'key' }, options)
       if (!(rows instanceof Promise)) return new SqlRecords(rows, select, encoders)
       return rows.then(
         (rows) => new SqlRecords(rows, select, encoders),
-        (error) => this.#source.fail(error, { model, assignments: [] }),
+        (error) => this.#fail(error, { model, assignments: [] }),
       )
     } catch (error) {
-      return this.#source.fail(error, { model, assignments: [] })
+      return this.#fail(error, { model, assignments: [] })
     }
   }
 
@@ -82,7 +84,7 @@ export class SqlReads implements Reads {
     options: ReadOptions | undefined,
     result: (rows: readonly Row[]) => T,
   ): MaybePromise<T> {
-    return this.#run(() => this.#source.read(statement, options), model, result)
+    return this.#run(() => this.#reader.read(statement, options), model, result)
   }
 
   /** As `execute`, for records of which nothing but the texts is needed. `result`: where they are encoded here. */
@@ -93,12 +95,12 @@ export class SqlReads implements Reads {
     options: ReadOptions | undefined,
     result: (rows: readonly Row[]) => Records,
   ): MaybePromise<Records> {
-    const readPage = this.#readPage
-    if (!readPage) return this.execute(statement, model, options, result)
+    const reader = this.#reader
+    if (!reader.readPage) return this.execute(statement, model, options, result)
     const { encoders } = this
     const encoding = () => encodingOf(encoders.of(select), model, limit, statement.columns)
     return this.#run(
-      () => readPage(statement, encoding, options),
+      () => reader.readPage!(statement, encoding, options),
       model,
       (page) => ('parts' in page ? new EncodedRecords(page, model, encoders.dialect) : result(page)),
     )
@@ -108,9 +110,9 @@ export class SqlReads implements Reads {
     try {
       const rows = read()
       if (!(rows instanceof Promise)) return result(rows)
-      return rows.then(result, (error) => this.#source.fail(error, { model, assignments: [] }))
+      return rows.then(result, (error) => this.#fail(error, { model, assignments: [] }))
     } catch (error) {
-      return this.#source.fail(error, { model, assignments: [] })
+      return this.#fail(error, { model, assignments: [] })
     }
   }
 

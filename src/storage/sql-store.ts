@@ -30,7 +30,7 @@ import type { TableVersions } from './table-versions.ts'
 import { TextReads } from './text-reads.ts'
 import type { TextSource } from './text-source.ts'
 import { TimeLimit } from './time-limit.ts'
-import { annotateError, type ErrorSubject, toServiceError } from './to-service-error.ts'
+import { annotateError, toServiceError } from './to-service-error.ts'
 import { setOperation } from './write-origin.ts'
 
 export interface SqlStoreParts {
@@ -78,12 +78,9 @@ export class SqlStore extends SqlReads implements Store {
 
   constructor(parts: SqlStoreParts) {
     const { driver, dialect, hasJsonCheck } = parts
-    const source = {
-      read: driver.read.bind(driver),
-      ...(driver.readPage && { readPage: driver.readPage.bind(driver) }),
-      fail: (error: unknown, subject: ErrorSubject) => this.#fail(annotateError(error, subject)),
-    }
-    super(source, new StatementCompiler(dialect, hasJsonCheck), new Encoders(dialect))
+    super(driver, new StatementCompiler(dialect, hasJsonCheck), new Encoders(dialect), (error, subject) =>
+      this.#fail(annotateError(error, subject)),
+    )
     this.#driver = driver
     this.#limits = parts.limits
     this.#fullDisk = new FullDiskReport(parts.onError)
@@ -231,7 +228,7 @@ export class SqlStore extends SqlReads implements Store {
       const position = this.changes.headIn(query)
       return position instanceof Promise ? position.then((position) => ({ value, position })) : { value, position }
     }
-    const value = work(new SqlReads({ ...reader, fail: rethrow }, this.compiler, this.encoders))
+    const value = work(new SqlReads(reader, this.compiler, this.encoders))
     return value instanceof Promise ? value.then(withPosition) : withPosition(value)
   }
 
@@ -246,8 +243,4 @@ export class SqlStore extends SqlReads implements Store {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#driver[Symbol.asyncDispose]()
   }
-}
-
-const rethrow = (error: unknown, subject: ErrorSubject): never => {
-  throw annotateError(error, subject)
 }

@@ -8,8 +8,8 @@ import type { Limits } from '../support/limits.ts'
 import { yieldToEventLoop } from '../support/yield-to-event-loop.ts'
 import { Affected, type AffectedLimits } from './affected.ts'
 import { budgetOf } from './byte-budget.ts'
-import type { Query, Row, Statement } from './driver.ts'
-import { type RowSource, SqlReads } from './sql-reads.ts'
+import type { Query, Reader, Row, Statement } from './driver.ts'
+import { SqlReads } from './sql-reads.ts'
 import type { Encoders } from './sql-records.ts'
 import type { SqlStoredAnswers } from './sql-stored-answers.ts'
 import { maxMatches, type StatementCompiler } from './statement-compiler.ts'
@@ -46,9 +46,9 @@ export class SqlTransaction extends SqlReads implements Transaction {
   readonly #affected: Affected
 
   constructor({ query, compiler, encoders, answers, limits, origin }: SqlTransactionParts) {
-    const read: RowSource['read'] = ({ text, values }, options) =>
+    const read: Reader['read'] = ({ text, values }, options) =>
       query(text, values, options && { budget: budgetOf(options, limits.maxAnswerBytes) })
-    super({ read, fail: rethrow }, compiler, encoders)
+    super({ read }, compiler, encoders)
     this.#query = query
     this.#affected = new Affected(limits)
     this.#answers = answers
@@ -160,7 +160,3 @@ export class SqlTransaction extends SqlReads implements Transaction {
 const distinct = (rows: readonly Row[], index: number): readonly unknown[] => [
   ...new Set(rows.map((row) => row[index])),
 ]
-
-const rethrow = (error: unknown, subject: ErrorSubject): never => {
-  throw annotateError(error, subject)
-}
