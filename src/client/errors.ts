@@ -17,7 +17,7 @@ export class RequestError extends Error {
     // Minified classes have no names.
     this.name = this.code
     this.status = status
-    this.invalidAttributes = (problem.invalidAttributes ?? {}) as unknown as InvalidAttributes
+    this.invalidAttributes = (problem.invalidAttributes ?? {}) as InvalidAttributes
     this.problem = problem
   }
 }

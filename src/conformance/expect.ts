@@ -51,7 +51,7 @@ export function refused(answer: Answer, code: ErrorCode, further: JsonObject = {
 /** Asserts a refusal for exactly these attributes, each with exactly these rules. */
 export function invalid(answer: Answer, rules: Readonly<Record<string, readonly string[]>>): InvalidAttributes {
   const problem = refused(answer, 'E_INVALID_ATTRIBUTES')
-  const found = (problem.invalidAttributes ?? {}) as unknown as InvalidAttributes
+  const found = (problem.invalidAttributes ?? {}) as InvalidAttributes
   const broken = Object.entries(found).map(([name, violations]) => [name, violations.map(({ rule }) => rule)])
   assert.deepEqual(Object.fromEntries(broken), rules)
   assert.deepEqual(problem.attrNames, Object.keys(found))

@@ -52,10 +52,7 @@ export const errorTitle: Readonly<Record<ErrorCode, string>> = {
 }
 
 /** A rule that a value violates. */
-export interface Violation {
-  readonly rule: string
-  readonly message: string
-}
+export type Violation = { readonly rule: string; readonly message: string }
 export type InvalidAttributes = { readonly [attribute: string]: readonly Violation[] }
 
 /** The code of an error of the application, chosen by it. The codes of this service begin with `E_`. */
@@ -136,7 +133,7 @@ export function problem(error: ServiceError): { readonly [member: string]: Json 
     ...(limit !== undefined && { limit }),
     ...(details !== undefined && { details }),
     ...(invalidAttributes !== undefined && {
-      invalidAttributes: invalidAttributes as unknown as Json,
+      invalidAttributes,
       attrNames: Object.keys(invalidAttributes),
     }),
   }

@@ -14,7 +14,7 @@ const user = {
     name: { type: 'string', required: true, maxLength: 8 },
     password: { type: 'string', minLength: 3, maxLength: 8 },
     role: { type: 'string', defaultsTo: 'guest' },
-  },
+  } as const,
   beforeValidate(values: any, next: any) {
     calls.push('beforeValidate')
     if (values.name) values.name = values.name.trim()
@@ -49,11 +49,13 @@ const user = {
   afterUpdate: async (record: any) => void calls.push(`afterUpdate ${record.name}`),
   afterDestroy: (record: any) => void calls.push(`afterDestroy ${record.name}`),
 }
+// biome-ignore-end lint/suspicious/noExplicitAny: see above
 
 test('lifecycle callbacks run at their moments in Waterline', async () => {
   const onError = (error: unknown) => reported.push(error)
-  const models: any = { user }
-  await using service: any = await createService({
+  // The callbacks are of JavaScript: the type of a model has none.
+  const models: { readonly user: { readonly attributes: typeof user.attributes } } = { user }
+  await using service = await createService({
     database: 'sqlite::memory:',
     compatibility: 'sails',
     models,
@@ -88,7 +90,7 @@ test('lifecycle callbacks run at their moments in Waterline', async () => {
   assert.equal(await records.count(), 2, 'what is committed stays')
 
   await assert.rejects(
-    service.system.transaction(async (tx: any) => {
+    service.system.transaction(async (tx) => {
       await tx.user.create({ name: 'Cy', password: 'secret' })
       calls.length = 0
       throw new Error('rolled back')
@@ -96,4 +98,3 @@ test('lifecycle callbacks run at their moments in Waterline', async () => {
   )
   assert.deepEqual(calls, [], 'nothing follows a commit that did not happen')
 })
-// biome-ignore-end lint/suspicious/noExplicitAny: see above
