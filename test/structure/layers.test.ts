@@ -68,7 +68,7 @@ function violations(sources: Sources): readonly string[] {
   const members = new Map(
     lists.flatMap((list) =>
       importsOf(list, sources[list] ?? '')
-        .filter(({ to, isType }) => !isType && to in sources)
+        .filter(({ to, isType }) => !isType && to in sources && folderOf(to) !== 'support')
         .map(({ to }) => [to, list]),
     ),
   )
