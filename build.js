@@ -1,17 +1,17 @@
 import { spawnSync } from 'node:child_process'
-import { rmSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { build } from 'esbuild'
 
 /*
  * Makes the published files: declarations by TypeScript, and the sources joined into a few files, because a service that
  * starts from hundreds of files takes twice as long and holds more memory. Names and line breaks stay, for stack traces.
- *
- *   node build.js [FOLDER]     `dist` unless a folder is given
  */
 
+const usage = 'node build.js [FOLDER]   Builds into FOLDER, which is emptied before; without it into dist.'
 const root = import.meta.dirname
-const outdir = process.argv[2] ?? join(root, 'dist')
+const outdir = givenFolder() ?? join(root, 'dist')
 rmSync(outdir, { recursive: true, force: true })
 
 const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
@@ -40,3 +40,27 @@ await build({
   entryPoints: [source('client.ts')],
   outfile: join(outdir, 'keelson.js'),
 })
+
+/** Ends the process for `--help`, and for a command line that is wrong: what it names would be emptied. */
+function givenFolder() {
+  try {
+    const options = { help: { type: 'boolean', short: 'h' } }
+    const { values, positionals } = parseArgs({ options, allowPositionals: true })
+    const [folder] = positionals
+    if (values.help) {
+      console.log(usage)
+      process.exit(0)
+    }
+    if (positionals.length > 1) throw new Error(`More than one folder: ${positionals.join(', ')}`)
+    if (folder !== undefined && !mayBeEmptied(folder))
+      throw new Error(`${folder} has other files than those of a build`)
+    return folder
+  } catch (error) {
+    console.error(`${error.message}\n${usage}`)
+    process.exit(2)
+  }
+}
+
+function mayBeEmptied(folder) {
+  return !existsSync(folder) || readdirSync(folder).length === 0 || existsSync(join(folder, 'keelson.js'))
+}
