@@ -139,8 +139,8 @@ export class Pipelines {
 }
 
 /**
- * Of a request that waits nobody has heard: when its client has gone, nothing is to be destroyed. Node would do that for thousands in
- * one turn, each with the stack of an error as text.
+ * The service does not know a request that waits: when its client has disconnected, there is nothing to destroy. Node would
+ * destroy thousands in one turn, each with the stack of an error as text.
  */
 function hold(req: IncomingMessage, res: ServerResponse): Waiting {
   const { destroy: destroyRequest } = req
