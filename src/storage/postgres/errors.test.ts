@@ -43,6 +43,16 @@ const cases: readonly [name: string, statement: string, fault: DatabaseErrorKind
   ],
   ['division by zero', 'select 1 / 0', { kind: 'value' }],
   ['a table that is not there', 'select * from nowhere', { kind: 'unknown' }],
+  [
+    'a view that is only read',
+    'create materialized view seen as select 1 as id; delete from seen',
+    { kind: 'refused' },
+  ],
+  [
+    'a view of several rows',
+    'create view seen as select count(*) as n from pet; delete from seen',
+    { kind: 'refused' },
+  ],
   ['what is only read', 'set transaction read only; delete from pet', { kind: 'refused' }],
   ['what is not permitted', 'set local role nobody_here; select * from owner', { kind: 'refused' }],
   ['a lock that is held', 'select * from owner for update nowait', { kind: 'busy' }],

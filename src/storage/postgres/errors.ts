@@ -21,6 +21,8 @@ const faults: Readonly<Record<string, DatabaseErrorKind>> = {
   '40001': { kind: 'busy' }, // serialization
   '40P01': { kind: 'busy' }, // deadlock
   '42501': { kind: 'refused' }, // privilege
+  '42809': { kind: 'refused' }, // a materialized view is not written
+  '55000': { kind: 'refused' }, // nor a view of several tables
   '53100': { kind: 'full' }, // disk full
   '54001': { kind: 'complex' }, // statement too complex
   '55006': { kind: 'busy' }, // object in use

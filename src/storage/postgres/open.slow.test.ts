@@ -250,6 +250,18 @@ describe('opening a database', withPostgres, () => {
     assert.match(store.store.changes.limitation ?? '', /thing/)
   })
 
+  test('a name with a schema is refused, and nothing is created', async () => {
+    await using database = await emptyDatabase()
+    await database.query('create schema shop; create table shop.thing (id int primary key)')
+    const thing = { attributes: { id: { type: 'number', isInteger: true } } } as const
+    await assert.rejects(
+      openTestStore(database.url, { thing: { tableName: 'shop.thing', ...thing } }),
+      /thing: there is no table "shop\.thing"\. For a table of the schema "shop", write tableName: 'thing', and add the schema/,
+    )
+    await using other = await openTestStore(database.url, { thing: { tableName: 'no.schema', ...thing } })
+    assert.deepEqual(await other.find('thing'), [])
+  })
+
   test('an unreachable server', async () => {
     await assert.rejects(openTestStore('postgres://nobody@127.0.0.1:1/x', models), /ECONNREFUSED/)
   })

@@ -26,7 +26,7 @@ import {
   readMeta,
 } from '../change-log/log-tables.ts'
 import type { Connection } from '../client/connection.ts'
-import { arrayOf } from '../client/text-form.ts'
+import { arrayOf, quoteName } from '../client/text-form.ts'
 import { begin, commit, rollback } from '../client/transact.ts'
 import { postgresDialect } from '../dialect.ts'
 import { postgresColumns } from './column-check.ts'
@@ -65,6 +65,7 @@ export async function setUp(
     await connection.run(begin)
     await run(`select pg_advisory_xact_lock(hashtext('keelson'))`)
     const existing = await inspect(run, names)
+    await refuseSchemas(run, models, existing)
     const plan = planSchema(models, existing, postgresDialect(), migrate)
     for (const planned of plan) await perform(run, planned)
     const steps = plan.map(({ step }) => step)
@@ -82,6 +83,19 @@ export async function setUp(
     await connection.run(rollback).catch(() => {}) // the first error is more specific
     throw error
   }
+}
+
+/** Throws a ConfigError for names such as `shop.pet`, which would be created as a table of this name. */
+async function refuseSchemas(run: Run, models: readonly Model[], existing: ReadonlyMap<string, PostgresTable>) {
+  const missing = models.filter(({ table }) => table.includes('.') && !existing.has(table))
+  if (missing.length === 0) return
+  const schemas = new Set((await run('select nspname from pg_namespace')).map(([name]) => name as string))
+  const problems = missing.flatMap(({ name, table }) => {
+    const [schema = '', rest] = table.split('.')
+    if (!schemas.has(schema)) return []
+    return `${name}: there is no table "${table}". For a table of the schema "${schema}", write tableName: '${rest}', and add the schema to the search path of the role: alter role … set search_path = ${quoteName(schema)}, public`
+  })
+  if (problems.length > 0) throw new ConfigError(problems)
 }
 
 async function perform(run: Run, { step, statement }: PlannedStep): Promise<void> {
