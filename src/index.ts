@@ -21,11 +21,14 @@ import type { AnyConfig, Config } from './service/config/config.ts'
 import { type OpenService, openService } from './service/open-service.ts'
 import { systemClock } from './support/clock.ts'
 import type { Limits } from './support/limits.ts'
+import { assertNodeVersion } from './support/node-version.ts'
 import { fetchHandler } from './transport/http/fetch.ts'
 import { type HttpServer, type ListenOptions, listen } from './transport/http/listen.ts'
 import { handler } from './transport/http/serve.ts'
 import { type SocketServer, serveSockets } from './transport/socket/serve-sockets.ts'
 import type { WorkerChannel } from './transport/worker-channel.ts'
+
+assertNodeVersion(process.versions.node)
 
 export type {
   AccessDefinition,

@@ -1,23 +1,11 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
 import { Command, folder, petShop, root } from '../support/command.ts'
+import { oldNode, withOldNode } from '../support/old-node.ts'
 
-/** An installed Node that is older than the minimum; undefined when there is none. */
-const oldNode = ['/usr/bin/node', '/usr/local/bin/node', ...nodesOnPath()].find((path) => isOlder(path))
-const skip = oldNode === undefined && 'no Node older than 24 is installed on this machine'
 const installedNode = join(root, 'node_modules/node/bin/node')
-
-function nodesOnPath(): readonly string[] {
-  return (process.env.PATH ?? '').split(':').map((path) => join(path, 'node'))
-}
-
-function isOlder(path: string): boolean {
-  const { stdout } = spawnSync(path, ['--version'], { encoding: 'utf8' })
-  return Number(/^v(\d+)/.exec(stdout ?? '')?.[1] ?? 99) < 24
-}
 
 /** The command in a folder without anything else. */
 function bareCopy(): string {
@@ -29,7 +17,7 @@ function bareCopy(): string {
 const run = (path: string, args: readonly string[] = ['--version']) =>
   Command.run(args, { ...(oldNode && { node: oldNode }), file: join(path, 'bin/keelson.js') })
 
-describe('the command on a Node that is too old', { skip }, () => {
+describe('the command on a Node that is too old', withOldNode, () => {
   const needs = /^Keelson needs Node 24 or newer; this is Node \d+\.\d+\.\d+\.\n/
 
   test('prints the minimum version in two lines', async () => {

@@ -9,6 +9,7 @@ import type { Readable } from 'node:stream'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { oldNode, withOldNode } from '../support/old-node.ts'
 import { LocalRegistry } from './package/local-registry.ts'
 
 const run = promisify(execFile)
@@ -96,6 +97,12 @@ export const told: readonly [Json, typeof ServiceError] = [name, ServiceError]
     const options = '--noEmit --strict --module nodenext --target es2024 --lib es2024,esnext.disposable --types node'
     const typeRoots = join(root, 'node_modules', '@types')
     assert.equal(await typeErrors(project, ...options.split(' '), '--typeRoots', typeRoots, 'use.mts'), '')
+  })
+
+  test('prints the version that it needs when it is imported on an older Node', withOldNode, async () => {
+    const args = ['--input-type=module', '--eval', "import 'keelson'"]
+    const { stderr } = await run(oldNode as string, args, { cwd: project }).catch((error) => error)
+    assert.match(stderr, /\nError: Keelson needs Node 24 or newer; this is Node \d+\.\d+\.\d+\n/)
   })
 
   test('npx keelson init && npx keelson dev serve a project', async (t) => {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { stripTypeScriptTypes } from 'node:module'
+import module from 'node:module'
 
 const importPattern = /^import\s*\{([^}]*)\}\s*from '(\.[^']+)'\n?/gm
 const passedOnPattern = /^export\s*\{([^}]*)\}\s*from '(\.[^']+)'\n?/gm
@@ -18,7 +18,8 @@ export function bundleSources(entry: URL): string {
 
 /** Adds a module after those that it imports, and returns the names of its exports. */
 function addModule(url: URL, modules: Map<string, string>): readonly string[] {
-  const code = stripTypeScriptTypes(readFileSync(url, 'utf8'))
+  // Not imported by its name, so that an older Node loads the package and prints which version is needed.
+  const code = module.stripTypeScriptTypes(readFileSync(url, 'utf8'))
   const exported: string[] = []
   const from = (path: string): string => {
     const imported = new URL(path, url)
