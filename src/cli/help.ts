@@ -8,7 +8,7 @@ export function overview(commands: readonly Command[], version: string, output: 
   const listed = commands.filter(({ isInternal }) => !isInternal)
   return [
     '',
-    `  ${paint('bold', 'keelson')} ${paint('dim', version)}   A data service from declared models.`,
+    `  ${paint('bold', 'keelson')} ${paint('dim', version)}   A data service for Node: declared models over REST and WebSockets.`,
     '',
     `  ${paint('dim', 'Usage')}   keelson COMMAND [OPTIONS]`,
     '',

@@ -17,7 +17,7 @@ import { readSettings } from '../settings.ts'
 
 export const access: Command = {
   name: 'access',
-  summary: 'Print what the access rules allow to a user.',
+  summary: 'Print what the access rules allow a user to do.',
   options: ['as', 'record', 'model', 'config', 'database', 'json', 'verbose'],
   arguments: ['model'],
   examples: [

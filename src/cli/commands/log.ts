@@ -16,7 +16,7 @@ const batchRows = 500
 
 export const log: Command = {
   name: 'log',
-  summary: 'Print the change log: every change of a record, made by any program.',
+  summary: 'Print the change log: every change of a record, also by other programs.',
   options: ['config', 'database', 'since', 'model', 'once', 'json', 'verbose'],
   examples: [
     ['keelson log --model pet', 'every change of a pet from now on'],
