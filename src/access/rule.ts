@@ -14,5 +14,5 @@ export function applyRule(rule: Rule, user: User | null): RuleOutcome {
 }
 
 /** The roles of a user are its `role`, and each of its `roles`. */
-export const hasRole = (user: User | null, role: string): boolean =>
+const hasRole = (user: User | null, role: string): boolean =>
   user !== null && (user.role === role || (Array.isArray(user.roles) && user.roles.includes(role)))

@@ -16,7 +16,7 @@ function compareStored(a: Json, b: Json, storedAs: StorageClass): number {
 }
 
 /** Databases compare code points. JavaScript compares UTF-16 units, which differ for characters above U+FFFF. */
-export function compareCodePoints(a: string, b: string): number {
+function compareCodePoints(a: string, b: string): number {
   const length = Math.min(a.length, b.length)
   for (let index = 0; index < length; index++) {
     const left = a.charCodeAt(index)

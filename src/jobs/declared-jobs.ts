@@ -68,5 +68,3 @@ export function declaredJobs(
   }
   return { jobs, schedules: new Map(Object.entries(schedules as { readonly [name: string]: Schedule })) }
 }
-
-export const hasJobs = ({ jobs, schedules }: DeclaredJobs): boolean => jobs.size > 0 || schedules.size > 0

@@ -1,7 +1,7 @@
 import type { Json } from '../protocol/json.ts'
 
 /** Half of the numbers that a generated key can be. */
-export const largestGivenKey = { integer: 2n ** 52n, bigint: 2n ** 62n }
+const largestGivenKey = { integer: 2n ** 52n, bigint: 2n ** 62n }
 
 /**
  * A database counts on from the largest key. If a client gave the last number, no other client could create a record: the

@@ -29,7 +29,7 @@ export interface RuleKind {
 }
 
 /** Without `isInteger` and `isUUID`, which select the type of the attribute. */
-export const ruleKinds: readonly RuleKind[] = [isIn, min, max, minLength, maxLength, isEmail, isURL, regex, custom]
+const ruleKinds: readonly RuleKind[] = [isIn, min, max, minLength, maxLength, isEmail, isURL, regex, custom]
 
 /** The rules of a definition, and its problems. */
 export function rulesOf(

@@ -47,7 +47,7 @@ function numberOf(model: Model): number {
 }
 
 /** Undefined: the request is too long to be kept, begins at a cursor, or cannot be read. */
-export function shapeOf(parameters: ParameterValues, model: Model): FindShape | undefined {
+function shapeOf(parameters: ParameterValues, model: Model): FindShape | undefined {
   if (parameterValue(parameters, cursor) !== undefined) return undefined
   const operands: Json[] = []
   let key = parameters.populates ? `${numberOf(model)}+` : `${numberOf(model)}-`

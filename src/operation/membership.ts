@@ -244,7 +244,7 @@ async function requireChild({ name, target }: ToMany, child: Json, transaction: 
 }
 
 /** `updatedAt`, which changes with every change of a record. */
-export const timestampAssignments = (model: Model, { clock }: OperationServices): readonly Assignment[] =>
+const timestampAssignments = (model: Model, { clock }: OperationServices): readonly Assignment[] =>
   [...originalOf(model).attributes.values()]
     .filter((attribute) => attribute.autoUpdatedAt)
     .map((attribute) => ({ attribute, value: timestampFor(attribute, clock.now()) }))

@@ -3,8 +3,6 @@ import type { EncodedJson, Json } from './json.ts'
 import type { Requester } from './requester.ts'
 
 export const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
-export type Method = (typeof methods)[number]
-export const isMethod = (word: string): word is Method => (methods as readonly string[]).includes(word)
 
 export const sites = ['same-origin', 'same-site', 'cross-site', 'none'] as const
 /**

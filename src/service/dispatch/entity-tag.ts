@@ -1,5 +1,5 @@
 /** The tags of an `If-Match` or `If-None-Match` header. */
-export function readTags(header: string | readonly string[] | undefined): readonly string[] | '*' | undefined {
+function readTags(header: string | readonly string[] | undefined): readonly string[] | '*' | undefined {
   if (header === undefined) return undefined
   const text = Array.isArray(header) ? header.join() : (header as string)
   if (text.trim() === '*') return '*'

@@ -27,7 +27,7 @@ export type ViewOf = (model: Model) => Model
  * What stands at an address, whatever the method. Letter case of words and models, and one slash at the end, do not
  * matter. A word of a shortcut comes before the id of a record.
  */
-export function locate(routes: Routes, path: string, viewOf?: ViewOf): Place {
+function locate(routes: Routes, path: string, viewOf?: ViewOf): Place {
   const place = placeAt(routes, path, viewOf) ?? placeOfRecord(routes, path, viewOf)
   if (!place) throw routeNotFound()
   return place
@@ -147,7 +147,7 @@ export function allowed(routes: Routes, path: string, viewOf?: ViewOf): readonly
   return [...methods, 'OPTIONS']
 }
 
-export const routeNotFound = (): ServiceError => new ServiceError('E_NO_SUCH_ROUTE', 'There is nothing at this address')
+const routeNotFound = (): ServiceError => new ServiceError('E_NO_SUCH_ROUTE', 'No route has this path')
 
 function decode(segment: string): string {
   if (!segment.includes('%')) return segment

@@ -34,7 +34,7 @@ export async function runTransaction<T>(
 }
 
 /** Records by model whose every operation belongs to the transaction that the authorization's store runs in. */
-export const recordsWithin = (
+const recordsWithin = (
   context: DispatchContext,
   authorization: Authorization,
   scope: TransactionScope,
