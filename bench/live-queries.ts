@@ -68,7 +68,7 @@ const median = (times: readonly number[]): number =>
 const ms = (value: number): string => `${value.toFixed(2)} ms`
 
 /**
- * Queries on own attributes: `matching` of them, all in the first of the streams, match what is written. Every stream is told
+ * Queries on own attributes: `matching` of them, all in the first of the streams, match what is written. Every stream receives
  * that it has passed the write.
  */
 async function local(count: number, matching: number, streams = 1): Promise<number> {

@@ -137,7 +137,7 @@ export interface Service<
    * or refuse. Closing the service closes these sockets; a server that closes waits for them.
    */
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => boolean
-  /** For runtimes that speak in Request and Response. */
+  /** For runtimes with `Request` and `Response`. */
   readonly fetch: (request: Request) => Promise<Response>
   /**
    * Serves over HTTP, and sockets on the same port unless they are turned off; 0 takes any free port. Rejects with the

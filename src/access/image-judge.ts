@@ -17,7 +17,7 @@ interface Question {
   readonly conditions: Map<string, Condition>
 }
 
-/** Whether a record fulfilled a condition before a change, and after it. Undefined: it cannot be told any more. */
+/** Whether a record fulfilled a condition before a change, and after it. Undefined: it is no longer known. */
 export interface Judgement {
   readonly before: boolean | undefined
   readonly after: boolean | undefined

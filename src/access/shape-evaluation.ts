@@ -10,10 +10,10 @@ import { OperandIndex } from './operand-index.ts'
 /** What an image does not say: other records, and the values of hidden attributes. */
 export type Asked = Related | Comparison
 
-/** Decides for one of the images what the database was asked. Undefined: it cannot be told any more. */
+/** Decides for one of the images what the database was asked. Undefined: it is no longer known. */
 export type AskedDecision = (condition: Asked, images: Images, side: 'before' | 'after') => boolean | undefined
 
-/** The positions of the conditions that hold and of those that do not; of the others it cannot be told any more. */
+/** The positions of the conditions that hold and of those that do not; of the others it is no longer known. */
 interface Verdicts {
   readonly yes: Bits
   readonly no: Bits
@@ -57,7 +57,7 @@ export class ShapeEvaluation {
   }
 }
 
-/** Undefined: it cannot be told any more. */
+/** Undefined: it is no longer known. */
 export function verdictAt(verdicts: Verdicts | undefined, position: number): boolean | undefined {
   if (!verdicts) return undefined
   return hasBit(verdicts.yes, position) || (hasBit(verdicts.no, position) ? false : undefined)

@@ -16,7 +16,7 @@ export function watchConnectivity(isBack: () => void, isGone: () => void, signal
   document?.addEventListener?.('visibilitychange', () => document.visibilityState === 'visible' && isBack(), { signal })
 }
 
-/** Waits, and can be told to go on at once. */
+/** Waits, and can be continued at once. */
 export class Pause {
   #end: (() => void) | undefined
 

@@ -17,7 +17,7 @@ export interface SoleWriter {
 
 /**
  * Versions of tables that only this process writes. While it writes, they have none: the change may be visible before its
- * writer is told. One counter for all tables: cascades and triggers of the database may change any.
+ * writer is answered. One counter for all tables: cascades and triggers of the database may change any.
  */
 export class SelfVersions implements TableVersions {
   readonly isCurrent = false

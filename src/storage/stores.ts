@@ -18,7 +18,7 @@ export interface StoreOptions {
   readonly broker?: string | undefined
   /** For so long, answers may miss what other programs have changed, where the database does not tell. */
   readonly maxStaleMs?: number | undefined
-  /** The tables that only this process writes, as the configuration says; only PostgreSQL needs to be told. */
+  /** The tables that only this process writes, as the configuration says; only PostgreSQL needs it. */
   readonly selfWritten?: ReadonlySet<string> | undefined
   /** The time, for the progress of jobs. */
   readonly now?: (() => number) | undefined

@@ -22,8 +22,8 @@ export interface TableVersions {
   readonly isCurrent: boolean
   /**
    * A text that differs from an earlier one if any program has committed a change of one of the tables, or of the record,
-   * in between. To be asked before the tables are read. It means nothing outside of this process. Undefined: that cannot be
-   * told now. `isSeen`: what was committed since the last call need not be seen.
+   * in between. To be asked before the tables are read. It means nothing outside of this process. Undefined: that is
+   * not known now. `isSeen`: what was committed since the last call need not be seen.
    */
   of(tables: readonly string[], record?: RecordKey, isSeen?: boolean): string | undefined
   /**

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import type { WorkerChannel } from './worker-channel.ts'
 
 /**
- * Sessions of long polling, where several worker processes share a port. A session lives in the process that opened it,
+ * Sessions of long polling, where several worker processes share a port. A session belongs to the process that opened it,
  * and any request of its client may arrive at another process. Its connection is then given to the process that is named
  * in the id of the session, where the next requests on that connection arrive as well.
  */

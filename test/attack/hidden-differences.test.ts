@@ -254,7 +254,7 @@ for (const kind of databases) {
 
     for (const asked of writes) {
       const { method, path, body, headers } = asked
-      test(`is not told by ${method} ${decodeURIComponent(path)} ${JSON.stringify([body, headers])}`, async () => {
+      test(`is not revealed by ${method} ${decodeURIComponent(path)} ${JSON.stringify([body, headers])}`, async () => {
         await same(async () => asked)
         await same(async () => ({ path: '/note' }))
       })

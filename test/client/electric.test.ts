@@ -196,7 +196,7 @@ describe('the client of Electric', { timeout: 90_000 }, () => {
     await eventually(() => assert.deepEqual(names(), ['Hidden']))
   })
 
-  test('is told what is wrong', async () => {
+  test('receives what is wrong', async () => {
     await using service = await open()
     const { url } = await service.listen(0)
     const refused = async (params: Record<string, string>, headers: Record<string, string> = user.headers) => {

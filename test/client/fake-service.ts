@@ -169,7 +169,7 @@ export class FakeService implements AsyncDisposable {
         query.rows = rows
         return diff ? [{ query: name, ...diff }] : []
       })
-      // The token is told with the last frame: then every query has passed the operation.
+      // The token is sent with the last frame: then every query has passed the operation.
       for (const [index, diff] of diffs.entries())
         this.#frame(stream, 'diff', { ...diff, ...(token && index === diffs.length - 1 && { operations: [token] }) })
       if (token && diffs.length === 0) this.#frame(stream, 'seen', { operations: [token] })

@@ -4,7 +4,7 @@ import { createService } from '../../src/index.ts'
 import { isEncoded, type Json } from '../../src/protocol/json.ts'
 import { databases, type TestDatabase } from '../support/databases.ts'
 
-/* What a requester may not read is not told by its writes, is not changed by them, and has no address. */
+/* What a requester may not read is not revealed by its writes, is not changed by them, and has no address. */
 
 const users: Readonly<Record<string, { readonly id: number; readonly role: string }>> = {
   ann: { id: 1, role: 'member' },

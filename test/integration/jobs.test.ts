@@ -18,7 +18,7 @@ interface Run {
   readonly attempt: number
 }
 
-/** A job that remembers its runs and may be told to fail. */
+/** A job that records its runs, and fails if the test says so. */
 function remembering(shouldFail: (run: Run) => boolean = () => false) {
   const runs: Run[] = []
   const remember = async (record: JsonObject, { event, attempt }: EventJobContext) => {

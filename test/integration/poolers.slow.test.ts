@@ -73,7 +73,7 @@ describe('PgBouncer in transaction mode', { skip: missing ?? false }, () => {
       })
     }
 
-    test('and a session, and no pooler, are told from it; a URL may say so as well', async () => {
+    test('and a session, and no pooler, are distinguished from it; a URL may say so as well', async () => {
       await using database = await fresh()
       await using bouncer = await pgBouncer(database.url, 'session')
       assert.equal(await poolings(bouncer.url), false)

@@ -99,7 +99,7 @@ for (const [name, connect, options, transport] of clients) {
   })
 }
 
-describe('a client that `identify` refuses is told why:', () => {
+describe('a client that `identify` refuses receives the reason:', () => {
   const refusing = {
     auth: {
       identify: () => {
@@ -211,7 +211,7 @@ test('a page of another origin uses long polling if it is listed', async () => {
   assert.equal(other.headers.get('access-control-allow-origin'), null)
 })
 
-test('a client on a closed session is told so, and opens another', async () => {
+test('a client on a closed session receives an error, and opens another', async () => {
   await using service = await serve({ limits: { maxQueuedBytes: 1_000 } })
   const { url } = await service.listen(0)
   const socket = io4(url, { forceNew: true, transports: ['polling'], reconnectionDelay: 10 })

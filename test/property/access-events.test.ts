@@ -23,7 +23,7 @@ import { data, modelNames, modelsOf, openRules, setRules, stored, tagged } from 
 
 /*
  * Random rules and random writers. What a listener receives is what a plain reading of the rules says of the record before
- * and after each change. Where rules pass through associations, it may be told to start again instead.
+ * and after each change. Where rules pass through associations, it may receive `reset` instead.
  */
 
 const ruleSets = Number(process.env.KEELSON_TEST_RULES ?? 20)

@@ -77,7 +77,7 @@ describe('pages that a reader process encodes', () => {
 })
 
 describe('over a socket', () => {
-  /** The frames of some pages, and the keys of the records whose changes are told after one of them. */
+  /** The frames of some pages, and the keys of the records of which changes arrive after one of them. */
   async function pagesOf(limits: object, path: string) {
     await using service = await createService(configOf(path, limits))
     const { url } = await service.listen(0)
@@ -123,7 +123,7 @@ describe('over a socket', () => {
     assert.ok(pages.count > 10, `${pages.count} pages`)
   })
 
-  test(`other records are told where ${keyFault}`, async () => {
+  test(`changes of other records arrive where ${keyFault}`, async () => {
     await assert.rejects(compareSockets(keyFault), { name: 'AssertionError' })
   })
 })

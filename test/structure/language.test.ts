@@ -4,11 +4,12 @@ import { test } from 'node:test'
 
 /*
  * Comments and documentation name data and mechanisms. These words turn persons or metaphors into the subject of a
- * sentence, and each has a plain replacement: "a client that …", "another process", "layer", "Sails".
+ * sentence, and each has a plain replacement: "a client that …", "another process", "layer", "Sails", "receives", "is sent".
  */
 const persons = 'who|whoever|whom|somebody|nobody|anybody|everybody|strangers?|ancestors?|neighbours?'
 const metaphors = 'houses?|floors?|roofs?|rooms?'
-const offender = new RegExp(`\\b(?:${persons}|${metaphors})\\b`, 'gi')
+const speech = 'told|heard|hears|speaks|lives (?:in|on)'
+const offender = new RegExp(`\\b(?:${persons}|${metaphors}|${speech})\\b`, 'gi')
 
 /** Places where such a word is a term. Each has its reason. */
 const exceptions: readonly { readonly path: RegExp; readonly text: RegExp; readonly reason: string }[] = [

@@ -167,7 +167,7 @@ export class LiveTestClient {
     }
   }
 
-  /** Reads nothing until it is told to go on. */
+  /** Reads nothing until the test resumes it. */
   stall(isStalled: boolean): void {
     if (isStalled) this.#stalled ??= Promise.withResolvers()
     else {

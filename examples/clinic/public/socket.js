@@ -1,4 +1,4 @@
-// A socket of one user: requests with answers, and events. It speaks the protocol of Socket.IO, without its client.
+// A socket of one user: requests with answers, and events. It uses the protocol of Socket.IO, without its client.
 
 /** Connects, and connects again when the connection ends. `onConnect` reads everything anew, `onEvent` applies a change. */
 export function openSocket(token, { onConnect, onEvent, onLost }) {

@@ -7,7 +7,7 @@ export type WorkerMessage =
   | {
       readonly kind: 'loaded'
       readonly files: readonly string[]
-      /** The database URL when the database lives in the memory of one process. */
+      /** The database URL when the database is in the memory of one process. */
       readonly inMemoryDatabase: string | null
       /** Whether the configuration says that one process alone writes a PostgreSQL database. */
       readonly isSoleWriter: boolean

@@ -46,7 +46,7 @@ function callbackInBody({ method, path, body }: ServiceRequest, routes: Routes):
   try {
     if (isAttribute(route(routes, method, path))) return undefined
   } catch {
-    // There is no such route, which the script is told.
+    // There is no such route, which the script receives as its answer.
   }
   return body.callback
 }

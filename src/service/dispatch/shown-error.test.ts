@@ -8,7 +8,7 @@ const requests: readonly (readonly [what: string, path: string, body: unknown])[
   ['a batch', '/batch', [{ method: 'POST', url: '/pet', body: { name: 'a' } }]],
 ]
 for (const [what, path, body] of requests) {
-  test(`${what} is not told which record of another model a hook could not create`, async () => {
+  test(`${what} does not learn which record of another model a hook could not create`, async () => {
     const errors: unknown[] = []
     await using service = await createService({
       database: 'sqlite::memory:',

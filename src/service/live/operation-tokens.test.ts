@@ -46,7 +46,7 @@ describe('the key of a requester', () => {
     assert.equal(tokens.keyOf(system), undefined)
   })
 
-  test('is not needed where requesters are not told apart', () => {
+  test('is not needed where requesters are not distinguished', () => {
     assert.equal(new OperationTokens('a', false).keyOf(user({ id: 1 })), undefined)
   })
 })

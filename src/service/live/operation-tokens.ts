@@ -9,7 +9,7 @@ const keyLength = 12
 const zero = 48
 
 /**
- * What clients are told of operations: the same token in every process, from which no number of writes can be read, and
+ * The names of operations for clients: the same token in every process, from which no number of writes can be read, and
  * comparable by equality only. A requester has a key, which the log keeps with its writes.
  */
 export class OperationTokens {
@@ -50,7 +50,7 @@ export class OperationTokens {
     return this.#tellsRequestersApart ? originOf(this.keyOf(requester), peer) : peer
   }
 
-  /** All anonymous requests have one key. Undefined for the system, whose writes no other requester is told of. */
+  /** All anonymous requests have one key. Undefined for the system, whose writes have no token for other requesters. */
   keyOf(requester: Requester): string | undefined {
     if (!this.#tellsRequestersApart || requester.kind === 'system') return undefined
     if (requester.kind === 'anonymous') return '-'

@@ -162,7 +162,7 @@ export class SocketClient implements Peer, SessionListener {
     this.#drained = undefined
   }
 
-  /** The client may send requests when it is told that it is connected, which is after it has been identified. */
+  /** The client may send requests once it has received that it is connected, which is after it has been identified. */
   #connect(): void {
     if (this.#isConnecting) return
     this.#isConnecting = true
@@ -188,7 +188,7 @@ export class SocketClient implements Peer, SessionListener {
     }
   }
 
-  /** The client is told what a request would be answered. An error that is not meant for clients is reported. */
+  /** The client receives what a request would be answered. An error that is not meant for clients is reported. */
   #refuseIdentity(error: unknown): void {
     const problem = errorResponse(error, this.#context.onError).body as JsonObject
     this.#refuseConnection('/', String(problem.title), problem)

@@ -3,7 +3,7 @@ import { type HeldQuery, LiveTestClient } from '../../support/live-client.ts'
 import type { Random } from '../../support/random.ts'
 import type { UserName } from '../history/rules.ts'
 
-/** What a client held of a query at a position that it was told. */
+/** What a client held of a query at a position that it received. */
 export interface Moment {
   readonly watcher: string
   readonly query: JsonObject

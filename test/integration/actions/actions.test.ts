@@ -481,7 +481,7 @@ for (const kind of databases) {
       assert.deepEqual(errors, [])
     })
 
-    test('a socket that listens is told what an action of another client changed, as one of its own writes', async () => {
+    test('a socket that listens receives what an action of another client changed, as one of its own writes', async () => {
       const ann = await sockets.client('ann')
       assert.equal((await ann.ask('get', '/product/1')).statusCode, 200)
       await sockets.send('bob', 'POST', '/product/1/take', { quantity: 1 })

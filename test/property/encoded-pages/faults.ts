@@ -3,7 +3,7 @@ import type { EncodedPage, Encoding } from '../../../src/storage/encoding.ts'
 import { PageTexts } from '../../../src/storage/sqlite/client/page-texts.ts'
 import { ReaderProcess } from '../../../src/storage/sqlite/client/reader-process.ts'
 
-/** Faults in what a reader process is told, and in what comes from it. */
+/** Faults in what a reader process receives, and in what it sends. */
 const encodings: Readonly<Record<string, (encoding: Encoding) => Encoding>> = {
   'a column is left out': (encoding) => ({ ...encoding, columns: encoding.columns.slice(0, -1) }),
   'values are taken from the next column': (encoding) => ({

@@ -13,7 +13,7 @@ export interface Outcome {
   /** Answers that were given again, without reading. */
   readonly again: number
   readonly compared: number
-  /** Events that both services told. */
+  /** Events that both services sent. */
   readonly events: number
 }
 
@@ -66,7 +66,7 @@ export async function run(rounds: number, seed: number, fault?: Fault, ask = req
     const write = randomWrite(random, program.by)
     await program.write(write)
     done.push(`${program.name}: ${write.what} ${write.id} ${write.other} ${write.name}`)
-    // Rules of events are judged when they are told: nothing may be written before both services have told all.
+    // Rules of events are evaluated when they are sent: nothing may be written before both services have sent all.
     await (Object.fromEntries(fresh.records) as Any).mark.update(1, { name: `${round}` })
     if (program.isOwn) planted.ownWrite()
     for (const { reached } of followers) await eventually(() => reached(`${round}`))
@@ -78,7 +78,7 @@ export async function run(rounds: number, seed: number, fault?: Fault, ask = req
   return { again: repeated.count, compared, events: (read ?? []).reduce((sum, { length }) => sum + length, 0) }
 }
 
-/** All events of each user and model, as they are told in order. */
+/** All events of each user and model, as they are sent in order. */
 async function follow(service: OpenService) {
   const marks = recordsOf(service, users[0]).mark.live()
   let mark = ''

@@ -21,7 +21,7 @@ export async function poolsTransactions(url: string, connect: Connect): Promise<
   const connection = await connect()
   const opened = [connection]
   try {
-    // Without a pooler, the connection was told the number of its process.
+    // Without a pooler, the connection has received the number of its process.
     if (connection.announcedProcessId === connection.processId) return false
     for (let attempt = 0; attempt < attempts; attempt++) {
       const before = await processOf(connection)

@@ -38,7 +38,7 @@ test('a single row is marked only where it has an origin', (t) => {
   assert.deepEqual(operations(connection), [[2, 2, 'client']])
 })
 
-test('a receipt is told the number of the operation: that of its first row', (t) => {
+test('a receipt has the number of the operation: that of its first row', (t) => {
   const connection = open(t)
   const marker = new OperationMarker(connection)
   connection.exec(changes(3))

@@ -15,7 +15,7 @@ export class PageTexts {
       this.#bytes += part.length
       this.#settle()
     })
-    output?.on('error', () => {}) // the process has ended, which is told by itself
+    output?.on('error', () => {}) // the end of the process is reported by its own event
   }
 
   /** The next text, which has so many bytes. Never resolves when the process ends before. */

@@ -18,7 +18,7 @@ export interface Job {
   readonly isExclusive: boolean
   readonly queuedAt: number
   readonly settled: PromiseWithResolvers<unknown>
-  /** Its result, which is told after the commit. */
+  /** Its result, with which it resolves after the commit. */
   value: unknown
   /** Number of reruns because of large integers. */
   runs: number
