@@ -37,7 +37,7 @@ export function decodeCursor(raw: Json, model: Model, sort: readonly Sort[], sec
   const expected = Buffer.from(signature(text, model, sort, secret))
   const got = Buffer.from(given)
   if (got.length !== expected.length || !timingSafeEqual(got, expected)) {
-    throw new ServiceError('E_BAD_CRITERIA', '"cursor" is not one that was given for this model in this order')
+    throw new ServiceError('E_BAD_CRITERIA', '"cursor" is not from a response for this model in this order')
   }
   return (JSON.parse(text) as Json[]).map(fromJson)
 }

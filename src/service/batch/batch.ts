@@ -25,7 +25,7 @@ export async function answerBatch(
   answer: Answer,
 ): Promise<ServiceResponse> {
   if (batch.method !== 'POST')
-    throw new ServiceError('E_METHOD_NOT_ALLOWED', 'This address answers to POST, OPTIONS', {
+    throw new ServiceError('E_METHOD_NOT_ALLOWED', 'This URL supports POST, OPTIONS', {
       headers: { Allow: 'POST, OPTIONS' },
     })
   assertMayWrite(batch, { style: 'rest' })

@@ -119,7 +119,7 @@ const servedBy = ({ node }: Place, method: string): ServedRoute | undefined => {
 
 function methodNotAllowed(routes: Routes, path: string, viewOf?: ViewOf): ServiceError {
   const allow = allowed(routes, path, viewOf).join(', ')
-  return new ServiceError('E_METHOD_NOT_ALLOWED', `This address answers to ${allow}`, { headers: { Allow: allow } })
+  return new ServiceError('E_METHOD_NOT_ALLOWED', `This URL supports ${allow}`, { headers: { Allow: allow } })
 }
 
 /** Of the operations at one address, the one that the request asks for by a list or a parameter. */
@@ -154,6 +154,6 @@ function decode(segment: string): string {
   try {
     return decodeURIComponent(segment)
   } catch {
-    throw new ServiceError('E_BAD_REQUEST', 'The address is not percent-encoded UTF-8')
+    throw new ServiceError('E_BAD_REQUEST', 'The URL is not percent-encoded UTF-8')
   }
 }
