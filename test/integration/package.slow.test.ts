@@ -107,6 +107,10 @@ export const told: readonly [Json, typeof ServiceError] = [name, ServiceError]
 
   test('npx keelson init && npx keelson dev serve a project', async (t) => {
     await run('npx', ['keelson', 'init'], { cwd: project, env })
+    await writeFile(
+      join(project, 'main.mts'),
+      `import { createService } from 'keelson'\nconsole.log(typeof createService, await fetch('data:,text'))\n`,
+    )
     assert.equal(await typeErrors(project, '--project', '.'), '')
 
     const startedAt = performance.now()

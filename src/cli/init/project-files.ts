@@ -43,6 +43,8 @@ export const tsconfigText = `${JSON.stringify(
     compilerOptions: {
       target: 'es2024',
       lib: ['es2024', 'esnext.disposable'],
+      // Of Node, which the package installs: without them TypeScript knows neither `console` nor `fetch`.
+      types: ['node'],
       module: 'preserve',
       strict: true,
       noEmit: true,
