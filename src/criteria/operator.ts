@@ -1,4 +1,5 @@
 import type { Attribute } from '../model/model.ts'
+import { isStorableText, unstorable } from '../model/storable.ts'
 import { ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
 import type { Dialect } from '../sql/dialect.ts'
@@ -32,7 +33,9 @@ export const refuse = (attribute: Attribute, message: string): ServiceError =>
 export function parseOperand(raw: Json, attribute: Attribute, operator: string): Json {
   const value = raw === null ? undefined : attribute.type.parse(raw)
   if (value === undefined) {
-    throw refuse(attribute, `The operand of "${operator}" for "${attribute.name}" must be ${attribute.type.noun}`)
+    const isText = typeof raw === 'string' && attribute.type.storedAs === 'text'
+    const problem = isText && !isStorableText(raw) ? unstorable : `must be ${attribute.type.noun}`
+    throw refuse(attribute, `The operand of "${operator}" for "${attribute.name}" ${problem}`)
   }
   return value
 }

@@ -7,7 +7,7 @@ import type { AttributeType } from './attribute-type.ts'
 import { leavesNoKeys } from './largest-given-key.ts'
 import { type Attribute, type Model, originalOf } from './model.ts'
 import type { StandardSchema } from './standard-schema.ts'
-import { maxJsonDepth } from './storable.ts'
+import { maxJsonDepth, unstorable } from './storable.ts'
 import { timestampFor } from './timestamp.ts'
 import { type SchemaResult, validateBySchema } from './validate-by-schema.ts'
 import { isLarger } from './value-size.ts'
@@ -201,7 +201,6 @@ export class ValidationFailure {
 
 const missing = new ValidationFailure([{ rule: 'required', message: 'is required' }])
 const empty = new ValidationFailure([{ rule: 'required', message: 'must not be empty' }])
-const unstorable = 'must not contain NUL or an unpaired surrogate'
 const unstorableJson = `${unstorable}, and must not be nested deeper than ${maxJsonDepth} levels`
 const unstorableText = new ValidationFailure([{ rule: 'type', message: unstorable }])
 const tooLargeKey = new ValidationFailure([{ rule: 'max', message: 'is too large: generated keys continue after it' }])

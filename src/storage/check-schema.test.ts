@@ -218,6 +218,17 @@ describe('columns that a trigger of PostgreSQL fills', () => {
   })
 })
 
+test('text is not kept in a type of postgres that has no order', { skip: missingPostgres ?? false }, async () => {
+  const [, postgres] = schemaDatabases
+  await using database = await (postgres as (typeof schemaDatabases)[number]).open()
+  await database.execute('create table pet (id serial primary key, at point, doc xml, mood varchar(9))')
+  const problems = await problemsOf(database.url, pets({ at: string, doc: string, mood: string }))
+  assert.deepEqual(
+    problems.map((problem) => /has the type (\w+), which cannot hold a string/.exec(problem)?.[1]),
+    ['point', 'xml'],
+  )
+})
+
 test('the remedy for an array on postgres keeps its elements', { skip: missingPostgres ?? false }, async () => {
   const [, postgres] = schemaDatabases
   await using database = await (postgres as (typeof schemaDatabases)[number]).open()

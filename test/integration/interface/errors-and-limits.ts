@@ -60,6 +60,16 @@ export const errorsAndLimits: readonly Clause[] = [
     },
   },
   {
+    name: '7, 400: a filter with a text that no database stores says so',
+    async run(api) {
+      for (const where of ['{"name":"a\\u0000"}', '{"name":{"contains":"\\ud800"}}', '{"name":["a","\\u0000"]}']) {
+        const { status, body } = await api.ask('GET', `/user?where=${encodeURIComponent(where)}`)
+        assert.equal(status, 400)
+        assert.match(body.detail, /for "name" must not contain NUL or an unpaired surrogate$/)
+      }
+    },
+  },
+  {
     name: '8, limits: a find returns 30 records by default',
     async run(api) {
       for (let count = 0; count < 31; count++) await create(api, 'item')

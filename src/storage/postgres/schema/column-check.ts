@@ -29,6 +29,15 @@ const notText = new Set([
   'jsonb',
   'timestamptz',
   'timestamp',
+  // They have no equality of their own, or no order.
+  'xml',
+  'point',
+  'line',
+  'lseg',
+  'box',
+  'path',
+  'polygon',
+  'circle',
 ])
 
 export const postgresColumns: ColumnCheck<PostgresColumn> = {
