@@ -35,6 +35,10 @@ class RestrictedStore extends RestrictedReads<Store> implements Omit<ScopedStore
     return this.unscoped.secret
   }
 
+  get isSecretShared() {
+    return this.unscoped.isSecretShared
+  }
+
   get description() {
     return this.unscoped.description
   }

@@ -37,7 +37,7 @@ export const destroyMany: WriteOperation<SelectedInput, RecordsResult | JsonResu
     return writeCurrent(model, await select(), select, ({ selected, changes }) =>
       store.transaction(
         async (transaction) => {
-          const keys = await confirmKeys(model, selected, where, precondition, transaction)
+          const keys = await confirmKeys(model, selected, where, precondition, transaction, services)
           if (!(await isDestroyCurrent(model, keys, changes, transaction, services))) return undefined
           const records = count ? undefined : await readRecords(invocation, keys, transaction, services)
           if (keys.length > 0) await destroyRecords(originalOf(model), keys, transaction, services, changes)

@@ -58,7 +58,7 @@ export const destroy: WriteOperation<DestroyInput, RecordResult, PreparedChanges
           (changes) =>
             store.transaction(
               async (transaction) => {
-                await requireVersion(model, id, precondition, transaction)
+                await requireVersion(model, id, precondition, transaction, services)
                 if (!(await isDestroyCurrent(model, [id], changes, transaction, services))) return undefined
                 return destroyReferenced(invocation, transaction, services, changes)
               },

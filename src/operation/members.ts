@@ -84,7 +84,7 @@ export async function changeMembers<Prepared extends PreparedChange>(
   const writeAll = (prepared: Prepared) => async (transaction: ScopedTransaction) => {
     const found = await transaction.find(model, lockByPrimaryKey(model, parent))
     if (found.length === 0) throw noSuchRecord(model.name)
-    await requireVersion(model, parent, precondition, transaction)
+    await requireVersion(model, parent, precondition, transaction, services)
     const current = await memberChanges({ association, parent, ...change }, transaction, services)
     return areAllPrepared(current, prepared.changes) ? write(transaction, prepared) : undefined
   }

@@ -13,6 +13,7 @@ import type { MaybePromise } from '../support/maybe-promise.ts'
 import type { FindShapes } from './find-shapes.ts'
 import type { HookServices } from './hooks/hook-services.ts'
 import type { Parameter } from './parameters.ts'
+import type { VersionHash } from './version.ts'
 
 /** Whether a route is one of the REST routes, or a GET that carries everything in its address. */
 export const styles = ['rest', 'shortcut'] as const
@@ -95,6 +96,7 @@ export interface OperationServices extends ValidationContext {
   readonly unenforced: ReadonlySet<Attribute>
   /** Signs cursors. */
   readonly secret: string
+  readonly versionHash: VersionHash
   /** Lists by shape. Undefined: every request is parsed and compiled. */
   readonly shapes?: FindShapes | undefined
   /** Undefined: no model declares a hook. */

@@ -92,6 +92,7 @@ export async function confirmKeys(
   condition: Condition,
   precondition: Precondition | undefined,
   transaction: ScopedTransaction,
+  services: OperationServices,
 ): Promise<readonly Json[]> {
   const confirmed: Json[] = []
   for (const some of chunksOf(keys, readAtOnce)) {
@@ -105,7 +106,7 @@ export async function confirmKeys(
   const original = originalOf(model)
   await integrity(transaction).requireAffectable?.(original, idIn(original, confirmed))
   if (precondition !== undefined && precondition !== '*')
-    for (const key of confirmed) await requireVersion(model, key, precondition, transaction)
+    for (const key of confirmed) await requireVersion(model, key, precondition, transaction, services)
   return confirmed
 }
 

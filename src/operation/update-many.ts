@@ -59,7 +59,7 @@ export const updateMany: WriteOperation<
     const writes = prepared === 'for each record' ? await prepareEach(selected, invocation, store, services) : prepared
     return store.transaction(
       async (transaction) => {
-        const keys = await confirmKeys(model, selected, where, precondition, transaction)
+        const keys = await confirmKeys(model, selected, where, precondition, transaction, services)
         if (!(writes instanceof Map)) await updateAll(keys, writes, transaction, services)
         else for (const key of keys) await updateAll([key], writes.get(key) as PreparedRecord, transaction, services)
         if (count) return countResult(keys.length)

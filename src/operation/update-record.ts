@@ -22,7 +22,7 @@ export async function updateRecord(
   precondition: Precondition | undefined,
 ): Promise<Records | undefined> {
   const { model, members } = record
-  await requireVersion(model, id, precondition, transaction)
+  await requireVersion(model, id, precondition, transaction, services)
   if (!(await isCurrent(record, transaction, services))) return undefined
   const assignments = await assignmentsOf(record, transaction, services)
   await checkTargets(unchecked(assignments, services), model, transaction)

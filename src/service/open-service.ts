@@ -6,6 +6,7 @@ import { createUuids } from '../model/uuid-v7.ts'
 import { FindShapes } from '../operation/find-shapes.ts'
 import { runsInTransactions } from '../operation/hooks/hooked-store.ts'
 import type { OperationServices } from '../operation/operation.ts'
+import { VersionHash } from '../operation/version.ts'
 import type { ErrorListener } from '../protocol/error-response.ts'
 import type { Peer } from '../protocol/event.ts'
 import type { Handshake, ServiceRequest, ServiceResponse } from '../protocol/request.ts'
@@ -140,6 +141,7 @@ export async function openService(config: AnyConfig): Promise<OpenService> {
     referencedBy: pointersOf(models),
     unenforced: new Set(unenforced),
     secret: store.secret,
+    versionHash: new VersionHash(store.isSecretShared ? store.secret : undefined),
     shapes: keeps ? new FindShapes(limits.maxPlans) : undefined,
     hooks: hasHooks(models) ? createHookServices(() => context, onError) : undefined,
   }
@@ -206,7 +208,7 @@ export async function openService(config: AnyConfig): Promise<OpenService> {
     shadow,
     tokens,
     position: new ReadPosition(store.changes, onError),
-    listHash: new KeyedHash(store.secret),
+    tagHashes: { list: new KeyedHash(store.secret), record: services.versionHash },
     onError,
     answers: keeps && !shadow ? answerCacheOf(store, models, limits) : undefined,
     plans: keeps ? new Lru(limits.maxPlans) : undefined,

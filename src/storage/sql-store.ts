@@ -39,6 +39,7 @@ export interface SqlStoreParts {
   readonly changes: SqlChangeLog
   readonly description: string
   readonly secret: string
+  readonly isSecretShared: boolean
   /** Whether several statements may be on their way at once. */
   readonly overlaps?: boolean
   /** What one transaction may change. */
@@ -75,6 +76,7 @@ export class SqlStore extends SqlReads implements Store {
   readonly keepsTexts: boolean
   readonly description: string
   readonly secret: string
+  readonly isSecretShared: boolean
 
   constructor(parts: SqlStoreParts) {
     const { driver, dialect, hasJsonCheck } = parts
@@ -91,6 +93,7 @@ export class SqlStore extends SqlReads implements Store {
     this.versions = parts.versions
     this.description = parts.description
     this.secret = parts.secret
+    this.isSecretShared = parts.isSecretShared
     this.keepsTexts = parts.texts !== undefined
     this.#texts = parts.texts && new TextReads(parts.texts, this.compiler, this.encoders)
     this.#embedded = parts.texts && new EmbeddedTexts(parts.texts, this.compiler, this.encoders)

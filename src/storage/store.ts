@@ -207,8 +207,10 @@ export interface Store extends Reads, AsyncDisposable {
   readonly versions?: TableVersions | undefined
   /** Texts of records take half of `maxKeptBytes`. */
   readonly keepsTexts?: boolean
-  /** Shared by all processes that serve this database, and secret otherwise: cursors are encrypted with it. */
+  /** Of the processes that serve this database: cursors are signed with it. */
   readonly secret: string
+  /** False: the database has no place for a secret, and each process has another. */
+  readonly isSecretShared: boolean
   /** For log output: `SQLite 3.53 (data/app.db)`. */
   readonly description: string
 }

@@ -22,6 +22,7 @@ export const within = (transaction: Transaction, store: Store): Store => ({
   changes: store.changes,
   answers: store.answers,
   secret: store.secret,
+  isSecretShared: store.isSecretShared,
   description: store.description,
   async [Symbol.asyncDispose]() {},
 })

@@ -65,6 +65,7 @@ export function hookedStore(store: Store, caller: WithinCaller): Store {
     changes: store.changes,
     answers: store.answers,
     secret: store.secret,
+    isSecretShared: store.isSecretShared,
     description: store.description,
     [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
   }

@@ -91,7 +91,8 @@ export function createActionOperation(
     const call = new ActionCall(context, invocation, prepared.input)
     const work = async (transaction: ScopedTransaction) => {
       if (action.on === 'record') {
-        await requireVersion(invocation.target.model, invocation.input.id as Json, invocation.precondition, transaction)
+        const { input, target, precondition } = invocation
+        await requireVersion(target.model, input.id as Json, precondition, transaction, context.services)
         const record = await readRecord(invocation, transaction, lockByPrimaryKey)
         await assertFulfilled(prepared.condition, invocation, integrity(transaction), name)
         call.setRecord(record)

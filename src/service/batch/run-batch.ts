@@ -39,7 +39,7 @@ export async function runAtomic(
   keep?: KeepAnswer,
 ): Promise<ServiceResponse> {
   const { access, store } = authorization
-  const { broker, services, listHash, onError } = context
+  const { broker, services, tagHashes, onError } = context
   const steps = new BatchSteps(context, authorization, batch, receipt)
   /** The request that is being prepared or executed. */
   let current: number | undefined
@@ -63,7 +63,7 @@ export async function runAtomic(
         if (!sent.has(step)) sendAhead(early.slice(item.index), within, sent, context)
         const result = await (sent.get(step) ?? runStep(step, within, services))
         const { invocation, request, match } = step
-        const response = respond(result, request, match, answers.left, listHash)
+        const response = respond(result, request, match, answers.left, tagHashes)
         answers.add(response instanceof Promise ? await response : response)
         const subscriptions = pending && invocation.operation.subscriptions?.(result, invocation)
         if (subscriptions) requests.push(subscriptions)

@@ -1,9 +1,9 @@
 import type { ShadowCheck } from '../../access/shadow-check.ts'
 import type { OperationServices } from '../../operation/operation.ts'
+import type { TagHashes } from '../../operation/version.ts'
 import type { Handshake } from '../../protocol/request.ts'
 import type { Requester } from '../../protocol/requester.ts'
 import type { SocketBroker } from '../../realtime/socket/socket-broker.ts'
-import type { KeyedHash } from '../../support/keyed-hash.ts'
 import type { Lru } from '../../support/lru.ts'
 import type { MaybePromise } from '../../support/maybe-promise.ts'
 import type { ActionOperations } from '../actions/action-operations.ts'
@@ -52,7 +52,7 @@ export interface DispatchContext extends AuthorizationContext {
   readonly tokens: OperationTokens
   readonly position: ReadPosition
   /** Of the texts of lists. */
-  readonly listHash: KeyedHash
+  readonly tagHashes: TagHashes
   readonly onError: (error: unknown) => void
   /** Undefined: no answer is kept. */
   readonly answers: AnswerCache | undefined

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { fingerprint } from '../../operation/version.ts'
+import { fingerprint, VersionHash } from '../../operation/version.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import type { Embedded, Records } from '../../storage/store.ts'
 import { KeyedHash } from '../../support/keyed-hash.ts'
@@ -65,7 +65,7 @@ describe('a list', () => {
     const { body } = await encodeRecords(recordsOf(texts, { size: 2_000 }), most, hash)
     assert.equal(body.encoded, list(texts))
     assert.ok(body.parts)
-    const { body: one, whole } = await encodeRecord(recordsOf([long], { size: 2_000 }), most)
+    const { body: one, whole } = await encodeRecord(recordsOf([long], { size: 2_000 }), most, new VersionHash('secret'))
     assert.deepEqual([one.encoded, whole], [long, fingerprint(long)])
   })
 

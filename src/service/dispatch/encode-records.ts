@@ -1,4 +1,4 @@
-import { fingerprint } from '../../operation/version.ts'
+import { fingerprint, type VersionHash } from '../../operation/version.ts'
 import { EncodedJson } from '../../protocol/json.ts'
 import type { EncodedList } from '../../storage/encoding.ts'
 import { answerTooLarge, listPieces, type Records, requireBytes } from '../../storage/store.ts'
@@ -46,11 +46,11 @@ function taken({ parts, fingerprint }: EncodedList, size: number, maxBytes: numb
 }
 
 /** The first of the records alone. */
-export function encodeRecord(records: Records, maxBytes: number): MaybePromise<Encoded> {
+export function encodeRecord(records: Records, maxBytes: number, versions: VersionHash): MaybePromise<Encoded> {
   if (records.size > maxRecordsAtOnce) return encodePieces(records.pieces(0, maxBytes), maxBytes)
   const text = records.encodeAt(0, maxBytes)
   if (text.length * 3 > maxBytes) requireBytes(text, maxBytes)
-  return { body: new EncodedJson(text), whole: fingerprint(text) }
+  return { body: new EncodedJson(text), whole: versions.of(text) }
 }
 
 export const encodeText = (text: string): Encoded => ({ body: new EncodedJson(text), whole: fingerprint(text) })

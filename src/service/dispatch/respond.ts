@@ -1,10 +1,9 @@
 import type { OperationResult, RecordResult, RecordsResult } from '../../operation/operation.ts'
-import { entityTag, listTag } from '../../operation/version.ts'
+import { entityTag, listTag, type TagHashes, type VersionHash } from '../../operation/version.ts'
 import type { Position } from '../../protocol/change.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import type { Json } from '../../protocol/json.ts'
 import type { ServiceRequest, ServiceResponse } from '../../protocol/request.ts'
-import type { KeyedHash } from '../../support/keyed-hash.ts'
 import { andThen, type MaybePromise } from '../../support/maybe-promise.ts'
 import { type Encoded, encodeRecord, encodeRecords, encodeText } from './encode-records.ts'
 import { isKnown } from './entity-tag.ts'
@@ -19,7 +18,7 @@ export function respond(
   request: AnsweredRequest,
   { style, operation }: Match,
   maxAnswerBytes: number,
-  listHash: KeyedHash,
+  hashes: TagHashes,
   position?: Position,
   token?: string,
 ): MaybePromise<ServiceResponse> {
@@ -39,8 +38,8 @@ export function respond(
     case 'records': {
       const encoded =
         operation.effect === 'reads'
-          ? encodeRecords(result.records, maxAnswerBytes, listHash)
-          : encodeAll(result, maxAnswerBytes, listHash)
+          ? encodeRecords(result.records, maxAnswerBytes, hashes.list)
+          : encodeAll(result, maxAnswerBytes, hashes)
       if (result.total !== undefined) headers['X-Total-Count'] = String(result.total)
       if (result.next !== undefined) headers.Link = `<${nextPage(request, result.next)}>; rel="next"`
       const status = result.created ? 201 : 200
@@ -49,22 +48,42 @@ export function respond(
     case 'record': {
       const { records, stored, created } = result
       const encoded =
-        operation.effect === 'reads' ? encodeRecord(records, maxAnswerBytes) : encodeWritten(result, maxAnswerBytes)
+        operation.effect === 'reads'
+          ? encodeRecord(records, maxAnswerBytes, hashes.record)
+          : encodeWritten(result, maxAnswerBytes, hashes.record)
       const status = created ? 201 : 200
       if (encoded instanceof Promise)
         return encoded.then((encoded) =>
-          tagged(status, headers, encoded, entityTag(encoded.whole, stored, records), request, operation),
+          tagged(
+            status,
+            headers,
+            encoded,
+            entityTag(encoded.whole, stored, records, hashes.record),
+            request,
+            operation,
+          ),
         )
-      return tagged(status, headers, encoded, entityTag(encoded.whole, stored, records), request, operation)
+      return tagged(
+        status,
+        headers,
+        encoded,
+        entityTag(encoded.whole, stored, records, hashes.record),
+        request,
+        operation,
+      )
     }
   }
 }
 
 /** What was written is answered in any case: by the primary key alone, where the record is too large. */
-function encodeWritten({ records, model: { primaryKey } }: RecordResult, maxBytes: number): MaybePromise<Encoded> {
+function encodeWritten(
+  { records, model: { primaryKey } }: RecordResult,
+  maxBytes: number,
+  versions: VersionHash,
+): MaybePromise<Encoded> {
   const keyAlone = (error: unknown) => orKeys(error, { [primaryKey.name]: records.values(primaryKey)[0] as Json })
   try {
-    const encoded = encodeRecord(records, maxBytes)
+    const encoded = encodeRecord(records, maxBytes, versions)
     return encoded instanceof Promise ? encoded.catch(keyAlone) : encoded
   } catch (error) {
     return keyAlone(error)
@@ -75,7 +94,7 @@ function encodeWritten({ records, model: { primaryKey } }: RecordResult, maxByte
 function encodeAll(
   { records, model: { primaryKey } }: RecordsResult,
   maxBytes: number,
-  listHash: KeyedHash,
+  hashes: TagHashes,
 ): MaybePromise<Encoded> {
   const keysAlone = (error: unknown) =>
     orKeys(
@@ -83,7 +102,7 @@ function encodeAll(
       records.values(primaryKey).map((id) => ({ [primaryKey.name]: id })),
     )
   try {
-    const encoded = encodeRecords(records, maxBytes, listHash)
+    const encoded = encodeRecords(records, maxBytes, hashes.list)
     return encoded instanceof Promise ? encoded.catch(keysAlone) : encoded
   } catch (error) {
     return keysAlone(error)

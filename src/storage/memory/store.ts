@@ -35,6 +35,7 @@ export class MemoryStore implements Store {
   readonly answers = new MemoryStoredAnswers()
   readonly description = 'memory'
   readonly secret = randomUUID()
+  readonly isSecretShared = true
   /** Committed rows, and the rows of the running transaction. */
   readonly #shown = new MemoryReads((model) => this.#table(model).committed)
   readonly #own = new MemoryReads((model) => this.#table(model).rows)

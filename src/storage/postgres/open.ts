@@ -139,6 +139,7 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenedStor
     overlaps: true,
     description: `PostgreSQL ${version} (${database} at ${hostOf(url) || 'localhost'})`,
     secret: installed.secret ?? randomBytes(32).toString('hex'),
+    isSecretShared: installed.secret !== undefined,
     limits,
     hasJsonCheck: (attribute) => columns.get(attribute)?.holdsJson ?? false,
     resyncSequence: resync,

@@ -93,6 +93,7 @@ export async function openSqlite({
       }),
       description,
       secret: log.secret,
+      isSecretShared: log !== noLog,
       versions,
       texts: texts && versions && textSource(driver, versions, texts, observe),
       limits,

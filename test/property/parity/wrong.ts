@@ -35,6 +35,7 @@ export function openWrong({ name, dialect: wrong, before = '', ask = (criteria) 
     changes,
     description: name,
     secret: name,
+    isSecretShared: true,
     limits: { maxAffected: 1000, maxAffectedBytes: 1e9, maxAnswerBytes: 1e9 },
     hasJsonCheck: () => true,
   })
