@@ -1,18 +1,19 @@
-/** A connection whose client has not yet read what was sent to it. */
+/** A connection whose client has not yet read what was sent to it, or not yet sent the rest of a body. */
 export interface WaitingClient {
   /** Sets how many bytes wait for the client. Fewer than before mean that it reads. */
   set(bytes: number): void
 }
 
 /**
- * Counts the bytes that wait for clients to read them, over all connections. Past the budget, the clients that have read
- * nothing for the longest time are disconnected, until the others fit.
+ * Counts the bytes that wait for clients, over all connections: for them to read, or to send the rest. Past the budget, the
+ * clients that have read nothing, or have begun to send, for the longest time are disconnected, until the others fit.
  */
 export class WaitingBytes {
   readonly #maxBytes: number
   /** The clients that bytes wait for, beginning with the one that has read nothing for the longest time. */
   readonly #waiting = new Map<WaitingClient, { bytes: number; readonly disconnect: () => void }>()
   #total = 0
+  #executing = 0
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
@@ -20,6 +21,20 @@ export class WaitingBytes {
 
   get total(): number {
     return this.#total
+  }
+
+  /**
+   * Counts what the body of a request takes while it is executed, until it is given back; false: there is too much already. The
+   * clients of such requests are not disconnected, because a write of theirs would be executed all the same.
+   */
+  take(bytes: number): boolean {
+    if (this.#executing + bytes > this.#maxBytes) return false
+    this.#executing += bytes
+    return true
+  }
+
+  giveBack(bytes: number): void {
+    this.#executing -= bytes
   }
 
   /** `disconnect` must release the bytes; it is called at most once, and `set` has no effect afterwards. */

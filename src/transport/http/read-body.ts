@@ -1,7 +1,16 @@
 import type { IncomingMessage } from 'node:http'
+import type { Observe } from '../../support/observation.ts'
+import type { WaitingBytes, WaitingClient } from '../../support/waiting-bytes.ts'
 import { BodyBuffer } from './body-buffer.ts'
 
 const empty = new Uint8Array(0)
+
+export interface ReadOptions {
+  readonly maxBodyBytes: number
+  /** Counts what has arrived of a body that is not complete. */
+  readonly waiting: WaitingBytes
+  readonly observe?: Observe | undefined
+}
 
 /**
  * Calls `done` with the bytes of the body, or `refuse` as soon as its declared or received size exceeds `maxBodyBytes`.
@@ -9,7 +18,7 @@ const empty = new Uint8Array(0)
  */
 export function readBody(
   req: IncomingMessage,
-  maxBodyBytes: number,
+  { maxBodyBytes, waiting, observe }: ReadOptions,
   done: (bytes: Uint8Array) => void,
   refuse: () => void,
 ): void {
@@ -20,19 +29,34 @@ export function readBody(
   let only: Uint8Array = empty
   let several: BodyBuffer | undefined
   let length = 0
+  let client: WaitingClient | undefined
+  const disconnect = (): void => {
+    observe?.({ kind: 'clientDisconnected', limit: 'maxWaitingBytes' })
+    req.destroy()
+  }
+  const release = (): void => client?.set(0)
   const append = (chunk: Uint8Array): void => {
     length += chunk.length
     if (length > maxBodyBytes) {
       req.off('data', append)
       req.off('end', finish)
+      release()
       refuse()
     } else if (length === chunk.length) only = chunk
     else {
+      if (client === undefined) {
+        client = waiting.add(disconnect)
+        req.once('close', release)
+      }
+      client.set(length)
       several ??= new BodyBuffer(only)
       several.add(chunk)
     }
   }
-  const finish = (): void => done(several ? several.bytes() : only)
+  const finish = (): void => {
+    client?.set(0)
+    done(several ? several.bytes() : only)
+  }
   req.on('data', append)
   req.on('end', finish)
 }

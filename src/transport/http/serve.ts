@@ -8,6 +8,7 @@ import type { Service, ServiceResponse } from '../../protocol/request.ts'
 import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import { currentPoll } from '../../support/last-look.ts'
 import type { Limits } from '../../support/limits.ts'
+import { BodyWeight, weighedLength } from '../body-weight.ts'
 import { isRepeated } from '../origin-policy.ts'
 import type { WorkerChannel } from '../worker-channel.ts'
 import { WorkerSessions } from '../worker-sessions.ts'
@@ -110,11 +111,16 @@ function handleRequest(
   poll: number | undefined,
   parse: (() => Json | undefined) | undefined,
   received?: unknown,
+  weight?: BodyWeight,
 ): void {
   const request = new NodeRequest(context.policy, req.method as string, req.url as string, req.headers, res, poll)
   const response = handleHttpRequest(context, request, parse)
-  if (response instanceof Promise) void response.then((response) => send(context, req, received, res, response))
-  else send(context, req, received, res, response)
+  const answer = (settled: ServiceResponse): void => {
+    weight?.giveBack()
+    send(context, req, received, res, settled)
+  }
+  if (response instanceof Promise) void response.then(answer)
+  else answer(response)
 }
 
 function receive(context: NodeServerContext, req: Received, res: ServerResponse): void {
@@ -123,11 +129,17 @@ function receive(context: NodeServerContext, req: Received, res: ServerResponse)
     // Large bodies that arrive together are parsed one after another.
     if (body instanceof Uint8Array && body.length > parsedAtOnce && eventLoopTurn.isUsed)
       return void eventLoopTurn.next().then(() => respond(body))
-    const parse = usesBody(req.method as string) ? () => parseReceived(req, body, limits) : undefined
-    handleRequest(context, req, res, undefined, parse, body)
+    const isWeighed = body instanceof Uint8Array && body.length > weighedLength
+    const weight = isWeighed ? new BodyWeight(body, context.waiting) : undefined
+    const parse = (): Json | undefined => {
+      weight?.take()
+      return parseReceived(req, body, limits)
+    }
+    handleRequest(context, req, res, undefined, usesBody(req.method as string) ? parse : undefined, body, weight)
   }
   if (req.body !== undefined || req.readableEnded) respond(req.body)
-  else readBody(req, limits.maxBodyBytes, respond, () => refuseLargeBody(context, req, res))
+  else
+    readBody(req, { ...context, maxBodyBytes: limits.maxBodyBytes }, respond, () => refuseLargeBody(context, req, res))
 }
 
 /** A body with fewer bytes is parsed in less than a millisecond. */

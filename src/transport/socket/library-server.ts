@@ -46,6 +46,8 @@ export class LibraryServer {
     await session?.onRequest(req, res)
     if (res.closed) return
     this.#serve(req, res, query)
+    // Where the library reads it: a listener of its own would take what has arrived before.
+    if (req.listenerCount('data') > 0) session?.countReceived(req)
   }
 
   /** Throws a Refusal when the session cannot be upgraded. */

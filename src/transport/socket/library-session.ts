@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Duplex } from 'node:stream'
+import type { Duplex, Readable } from 'node:stream'
 import type { Socket, Transport } from 'engine.io'
 import type { WebSocket } from 'ws'
 import {
@@ -11,6 +11,7 @@ import {
   type SessionOptions,
 } from './engine-session.ts'
 import { parsePacket } from './packet.ts'
+import { ReceivedBytes } from './received-bytes.ts'
 import type { SharedPacket } from './shared-packet.ts'
 import { UnreadBytes } from './unread-bytes.ts'
 
@@ -49,6 +50,7 @@ export class LibrarySession implements EngineSession {
   #ws: WebSocket | undefined
   /** That of the WebSocket. */
   #connection: Duplex | undefined
+  #received: ReceivedBytes | undefined
   #queuedBytes = 0
   #writingBytes = 0
   /** Upper bound of the buffered bytes that are not responses. */
@@ -90,6 +92,7 @@ export class LibrarySession implements EngineSession {
       this.#ws = this.#handshake?.req.websocket
       this.#connection = this.#handshake?.connection
       this.#handshake = undefined
+      if (this.#connection) this.#received = this.countReceived(this.#connection)
       transport.on('drain', () => this.#onWritten())
       if (this.#closingSinceMs !== undefined) this.#socket.close()
     })
@@ -113,6 +116,14 @@ export class LibrarySession implements EngineSession {
       this.#poll = res
       res.once('close', () => this.#onPollClosed(res))
     }
+  }
+
+  /** Counts what has arrived of a message or of the body of a poll that is not complete. */
+  countReceived(connection: Readable): ReceivedBytes {
+    return new ReceivedBytes(connection, this.#options, () => {
+      connection.destroy()
+      this.terminate()
+    })
   }
 
   /** A handshake for the upgrade of this session. False: it has been upgraded before, or tries to at the moment. */
@@ -182,6 +193,7 @@ export class LibrarySession implements EngineSession {
   }
 
   #receive({ type, data }: LibraryPacket, listener: SessionListener): void {
+    this.#received?.reset()
     if (!this.isOpen) return
     const packet = type === 'message' && typeof data === 'string' ? parsePacket(data) : undefined
     try {

@@ -7,10 +7,20 @@ export interface RequestQueueOptions {
   readonly onDone: () => void
 }
 
+/** What a task takes until it has ended. */
+export interface Weight {
+  giveBack(): void
+}
+
+interface Waiting {
+  readonly task: () => Promise<void>
+  readonly weight: Weight | undefined
+}
+
 /** Starts tasks in the order of their arrival, with limited concurrency. */
 export class RequestQueue {
   readonly #options: RequestQueueOptions
-  readonly #waiting: (() => Promise<void>)[] = []
+  readonly #waiting: Waiting[] = []
   #running = 0
 
   constructor(options: RequestQueueOptions) {
@@ -27,17 +37,18 @@ export class RequestQueue {
   }
 
   /** `task` must not reject. */
-  add(task: () => Promise<void>): void {
-    this.#waiting.push(task)
+  add(task: () => Promise<void>, weight?: Weight): void {
+    this.#waiting.push({ task, weight })
     this.startNext()
   }
 
   startNext(): void {
     const { concurrency, canStart, onDone } = this.#options
     while (this.#waiting.length > 0 && this.#running < concurrency && canStart()) {
-      const task = this.#waiting.shift() as () => Promise<void>
+      const { task, weight } = this.#waiting.shift() as Waiting
       this.#running++
       void task().then(() => {
+        weight?.giveBack()
         this.#running--
         this.startNext()
         onDone()
@@ -47,6 +58,7 @@ export class RequestQueue {
 
   /** Discards the tasks not started yet. */
   clear(): void {
+    for (const { weight } of this.#waiting) weight?.giveBack()
     this.#waiting.length = 0
   }
 }

@@ -82,7 +82,16 @@ export function serveSockets(service: LiveService, options: SocketOptions): Sock
   const path = `/${(options.path ?? 'socket.io').replace(/^\/|\/$/g, '')}`
   const policy = new OriginPolicy(options)
   const { observe } = options
-  const clients = new SocketClients({ service, limits, clock, mirror, onError, observe, packetOf: createPacketCache() })
+  const clients = new SocketClients({
+    service,
+    limits,
+    clock,
+    mirror,
+    waiting,
+    onError,
+    observe,
+    packetOf: createPacketCache(),
+  })
   const shared = { limits, waiting, observe, onError, now: () => clock.now() }
   const sessionOptions = { 3: { ...shared, version: 3 }, 4: { ...shared, version: 4 } } as const
   const workers = options.workers && new WorkerSessions(options.workers)

@@ -2,12 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { errorResponse } from '../../protocol/error-response.ts'
 import type { Mirror, Peer, SubscriptionEvent } from '../../protocol/event.ts'
 import { EncodedJson, type JsonObject } from '../../protocol/json.ts'
-import type { Handshake, LiveService, ServiceRequest, ServiceResponse } from '../../protocol/request.ts'
+import type { Handshake, ServiceRequest, ServiceResponse } from '../../protocol/request.ts'
 import { type Requester, remainingMs } from '../../protocol/requester.ts'
-import type { Clock } from '../../support/clock.ts'
-import type { Limits } from '../../support/limits.ts'
 import type { MaybePromise } from '../../support/maybe-promise.ts'
-import type { Observe } from '../../support/observation.ts'
+import { takeWeight } from '../body-weight.ts'
 import { observeRequest } from '../observe-request.ts'
 import { DeferredEvents } from './deferred-events.ts'
 import { encodeInParts, encodeMalformed, encodeResponse, tooManyRequests } from './encode-response.ts'
@@ -16,19 +14,8 @@ import * as packets from './packet.ts'
 import { RequestQueue } from './request-queue.ts'
 import { MalformedMessage, readRequest } from './sails-request.ts'
 import { SharedPacket } from './shared-packet.ts'
+import type { SocketContext } from './socket-context.ts'
 import { TokenBucket } from './token-bucket.ts'
-
-/** What all clients of a server share. */
-export interface SocketContext {
-  readonly service: LiveService
-  readonly limits: Limits
-  readonly clock: Clock
-  readonly mirror: Mirror
-  readonly onError: (error: unknown) => void
-  readonly observe?: Observe | undefined
-  /** Encodes an event once, whatever the number of receivers. */
-  readonly packetOf: (event: SubscriptionEvent) => SharedPacket
-}
 
 export interface ClientOptions {
   readonly session: EngineSession
@@ -206,8 +193,16 @@ export class SocketClient implements Peer, SessionListener {
     } else if (!isGranted) {
       this.#refuse(event)
     } else if (!this.#isDraining) {
-      this.#requests.add(() => this.#execute(event))
+      this.#add(event)
       if (this.#requests.waiting >= this.#context.limits.maxRequestsPerSocket) this.#session.pause()
+    }
+  }
+
+  #add(event: packets.Event): void {
+    try {
+      this.#requests.add(() => this.#execute(event), takeWeight(event.list, this.#context.waiting))
+    } catch (error) {
+      this.#reply(event, errorResponse(error, this.#context.onError))
     }
   }
 

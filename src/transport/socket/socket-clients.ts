@@ -1,6 +1,7 @@
 import type { Handshake } from '../../protocol/request.ts'
 import type { EngineSession } from './engine-session.ts'
-import { SocketClient, type SocketContext } from './socket-client.ts'
+import { SocketClient } from './socket-client.ts'
+import type { SocketContext } from './socket-context.ts'
 
 const heartbeatEveryMs = 1_000
 

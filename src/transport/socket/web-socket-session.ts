@@ -9,6 +9,7 @@ import {
 } from './engine-session.ts'
 import { textFrame, textFrameHeader } from './frame.ts'
 import { messagePacket, openPacket, parseEnginePacket, pingPacket, pongPacket } from './packet.ts'
+import { ReceivedBytes } from './received-bytes.ts'
 import type { SharedPacket } from './shared-packet.ts'
 import { UnreadBytes } from './unread-bytes.ts'
 
@@ -49,7 +50,9 @@ export class WebSocketSession implements EngineSession {
   }
 
   listen(listener: SessionListener): void {
+    const received = new ReceivedBytes(this.#socket, this.#options, () => this.terminate())
     this.#ws.on('message', (data: Buffer, isBinary) => {
+      received.reset()
       if (!this.#isOpen) return
       this.#receivedAtMs = this.#options.now()
       if (isBinary) this.close(closeCodes.unsupportedData)

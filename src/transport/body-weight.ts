@@ -1,0 +1,69 @@
+import { ServiceError } from '../protocol/errors.ts'
+import type { WaitingBytes } from '../support/waiting-bytes.ts'
+
+/** For each comma, colon and opening bracket: a new record without values, `{},`, takes about twice as much until it is stored. */
+const bytesPerValue = 128
+
+/** A shorter body is not looked at: thousands of them take less than the connections that they arrive on. */
+export const weighedLength = 1024
+
+const [quote, backslash, comma, colon, openList, openObject] = [0x22, 0x5c, 0x2c, 0x3a, 0x5b, 0x7b]
+
+/** What a body takes while its request is executed, of which writes wait for their turn, counted over all connections. */
+export class BodyWeight {
+  readonly #body: Uint8Array | string
+  readonly #waiting: WaitingBytes
+  #taken = 0
+
+  constructor(body: Uint8Array | string, waiting: WaitingBytes) {
+    this.#body = body
+    this.#waiting = waiting
+  }
+
+  /** Before the body is parsed. Throws E_UNAVAILABLE when there is too much already. */
+  take(): void {
+    const weight = weigh(this.#body)
+    if (!this.#waiting.take(weight)) throw tooMuch()
+    this.#taken = weight
+  }
+
+  giveBack(): void {
+    this.#waiting.giveBack(this.#taken)
+    this.#taken = 0
+  }
+}
+
+/** Throws E_UNAVAILABLE when there is too much already. Undefined: the body is short. */
+export function takeWeight(body: Uint8Array | string, waiting: WaitingBytes): BodyWeight | undefined {
+  if (body.length <= weighedLength) return undefined
+  const weight = new BodyWeight(body, waiting)
+  weight.take()
+  return weight
+}
+
+const tooMuch = (): ServiceError =>
+  new ServiceError('E_UNAVAILABLE', 'Too many large requests are being executed', {
+    limit: 'maxWaitingBytes',
+    headers: { 'Retry-After': '1' },
+  })
+
+/** About how many bytes a body in JSON takes while its request is executed: a list of `{}` takes a hundred times its length. */
+function weigh(body: Uint8Array | string): number {
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body
+  let values = 1
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]
+    if (byte === quote) at = endOfString(bytes, at)
+    else if (byte === comma || byte === colon || byte === openList || byte === openObject) values++
+  }
+  return 2 * bytes.length + values * bytesPerValue
+}
+
+function endOfString(bytes: Uint8Array, start: number): number {
+  for (let at = bytes.indexOf(quote, start + 1); at !== -1; at = bytes.indexOf(quote, at + 1)) {
+    let before = at
+    while (bytes[before - 1] === backslash) before--
+    if ((at - before) % 2 === 0) return at
+  }
+  return bytes.length
+}
