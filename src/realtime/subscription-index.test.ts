@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { anonymous } from '../protocol/requester.ts'
+import { eventLoopTurn } from '../support/event-loop-turn.ts'
 import type { Subscriber } from './subscriber.ts'
 import { SubscriptionIndex } from './subscription-index.ts'
 
@@ -82,4 +83,19 @@ test('removing a subscriber removes all its subscriptions and no others', () => 
   assert.equal(index.subscribersOfCreated('pet')?.has(subscribers.a), false)
   index.remove(subscribers.b)
   assert.equal(index.has('pet'), false)
+})
+
+test('subscriptions that end in a used turn of the event loop are taken out in later ones', async () => {
+  const index = new SubscriptionIndex()
+  const { a, b } = subscribers
+  for (let id = 1; id <= 1000; id++) for (const subscriber of [a, b]) index.addRecord(subscriber, 'pet', id)
+  while (!eventLoopTurn.isUsed);
+  index.remove(a)
+  assert.equal(index.records, 1000)
+  assert.equal(index.recordsOf(a), 0)
+  assert.equal(index.subscribersOfRecord('pet', 1000)?.has(a), true)
+  while (index.subscribersOfRecord('pet', 1000)?.has(a)) await new Promise((resolve) => setImmediate(resolve))
+  index.remove(b)
+  while (index.has('pet')) await new Promise((resolve) => setImmediate(resolve))
+  assert.equal(index.records, 0)
 })

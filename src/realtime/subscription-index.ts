@@ -1,5 +1,6 @@
 import type { Condition } from '../criteria/criteria.ts'
 import type { RecordId } from '../protocol/change.ts'
+import { forEachInTurns } from '../support/event-loop-turn.ts'
 import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
 import { FilterGroups } from './filter-groups.ts'
 import type { StartPosition } from './start-position.ts'
@@ -21,6 +22,12 @@ export class SubscriptionIndex {
   readonly #created = new Map<string, SubscriberMap>()
   readonly #filters = new Map<string, FilterGroups>()
   readonly #held = new Map<Subscriber, Held>()
+  #records = 0
+
+  /** The number of subscriptions to records. */
+  get records(): number {
+    return this.#records
+  }
 
   /** Whether there are subscriptions to events of the model. */
   has(model: string): boolean {
@@ -51,6 +58,7 @@ export class SubscriptionIndex {
     const held = this.#heldBy(subscriber)
     getOrInsertComputed(held.byModel, model, () => new Set<RecordId>()).add(id)
     held.records++
+    this.#records++
     return true
   }
 
@@ -75,23 +83,32 @@ export class SubscriptionIndex {
   }
 
   removeRecord(subscriber: Subscriber, model: string, id: RecordId): void {
-    const records = this.#byRecord.get(model)
-    const subscribers = records?.get(id)
-    if (!subscribers?.has(subscriber)) return
-    if (subscribers instanceof SingleSubscriber || subscribers.size === 1) records?.delete(id)
-    else subscribers.delete(subscriber)
-    const held = this.#heldBy(subscriber)
-    held.byModel.get(model)?.delete(id)
+    const held = this.#held.get(subscriber)
+    if (!held?.byModel.get(model)?.delete(id)) return
     held.records--
+    this.#records--
+    this.#delete(subscriber, model, id)
   }
 
-  /** Ends its subscriptions to records and to new records. */
+  /**
+   * Ends its subscriptions to records and to new records. It must not subscribe again: many subscriptions, and those of many
+   * that end together, are taken out in later turns of the event loop.
+   */
   remove(subscriber: Subscriber): void {
     const held = this.#held.get(subscriber)
     if (!held) return
-    for (const [model, ids] of held.byModel) for (const id of [...ids]) this.removeRecord(subscriber, model, id)
-    for (const model of held.created) this.#created.get(model)?.delete(subscriber)
     this.#held.delete(subscriber)
+    this.#records -= held.records
+    for (const model of held.created) this.#created.get(model)?.delete(subscriber)
+    for (const [model, ids] of held.byModel) void forEachInTurns([...ids], (id) => this.#delete(subscriber, model, id))
+  }
+
+  /** The one that is subscribed to the most records. */
+  largest(): Subscriber | undefined {
+    let largest: Subscriber | undefined
+    let most = 0
+    for (const [subscriber, { records }] of this.#held) if (records > most) [largest, most] = [subscriber, records]
+    return largest
   }
 
   subscribersOfRecord(model: string, id: RecordId): SubscriberSet | undefined {
@@ -116,6 +133,14 @@ export class SubscriptionIndex {
     for (const [subscriber, { byModel, created }] of this.#held) yield [subscriber, [...byModel.keys(), ...created]]
     for (const [model, groups] of this.#filters)
       for (const { subscribers } of groups) for (const subscriber of subscribers.keys()) yield [subscriber, [model]]
+  }
+
+  #delete(subscriber: Subscriber, model: string, id: RecordId): void {
+    const records = this.#byRecord.get(model)
+    const subscribers = records?.get(id)
+    if (!subscribers?.has(subscriber)) return
+    if (subscribers instanceof SingleSubscriber || subscribers.size === 1) records?.delete(id)
+    else subscribers.delete(subscriber)
   }
 
   #heldBy(subscriber: Subscriber): Held {

@@ -158,7 +158,7 @@ export async function openService(config: AnyConfig): Promise<OpenService> {
     ...(policy && { visibility: new EventVisibility(policy, store, models) }),
     onError,
   })
-  const broker = new SocketBroker(broadcaster, limits.maxSubscriptions)
+  const broker = new SocketBroker(broadcaster, limits)
   const subscriptions = new SubscriptionFactory(store, broadcaster)
   const waiting = new WaitingBytes(limits.maxWaitingBytes)
   const tokens = new OperationTokens(store.secret, config.auth !== undefined || policy !== undefined)

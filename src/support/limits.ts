@@ -52,6 +52,10 @@ export const limitTable = {
     'events kept while a request over a socket runs; a request that takes longer than that many is disconnected',
   ],
   maxSubscriptions: [10_000, 'records that one connection may subscribe to; above it the connection is reset'],
+  maxSubscribedRecords: [
+    1_000_000,
+    'subscriptions of all sockets to records, of up to 800 bytes each; above it the socket with the most is reset',
+  ],
   maxAfterWaitMs: [5_000, 'wait of a request with `Keelson-After` until its position is reached'],
   maxAnswerBytes: [
     16_777_216,

@@ -5,7 +5,7 @@ import type { Broadcaster } from '../broadcaster.ts'
 import type { Reading, RecentEvent } from '../delivery/recent-events.ts'
 import type { StartPosition } from '../start-position.ts'
 import { type PendingWrite, recordKey } from './echo-suppression.ts'
-import { SocketSubscriber } from './socket-subscriber.ts'
+import { SocketSubscriber, type SubscriptionLimits } from './socket-subscriber.ts'
 import type { SubscriptionRequest } from './subscription-request.ts'
 
 /** A request of a socket between its beginning and its answer. */
@@ -31,18 +31,18 @@ interface Replay {
  */
 export class SocketBroker {
   readonly #broadcaster: Broadcaster
-  readonly #maxSubscriptions: number
+  readonly #limits: SubscriptionLimits
   readonly #subscribers = new Map<Peer, SocketSubscriber>()
   #listening: Promise<Disposable> | undefined
 
-  constructor(broadcaster: Broadcaster, maxSubscriptions: number) {
+  constructor(broadcaster: Broadcaster, limits: SubscriptionLimits) {
     this.#broadcaster = broadcaster
-    this.#maxSubscriptions = maxSubscriptions
+    this.#limits = limits
   }
 
   connect(peer: Peer, requester: Requester = anonymous): Disposable {
     const { subscriptions } = this.#broadcaster
-    const subscriber = new SocketSubscriber(peer, requester, subscriptions, this.#maxSubscriptions)
+    const subscriber = new SocketSubscriber(peer, requester, subscriptions, this.#limits)
     this.#subscribers.set(peer, subscriber)
     return {
       [Symbol.dispose]: () => {
@@ -133,7 +133,7 @@ export class SocketBroker {
 
   /** It disconnected before its request began. */
   #disconnected(peer: Peer): SocketSubscriber {
-    const subscriber = new SocketSubscriber(peer, anonymous, this.#broadcaster.subscriptions, 0)
+    const subscriber = new SocketSubscriber(peer, anonymous, this.#broadcaster.subscriptions, this.#limits)
     subscriber.disconnect()
     return subscriber
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { created, destroyed, pets, setUp, updated } from '../../../test/support/socket-broker.ts'
+import { created, destroyed, pets, setUp, type TestPeer, updated } from '../../../test/support/socket-broker.ts'
 
 describe('a peer with too many subscriptions is reset', () => {
   test('by what it reads', async () => {
@@ -48,4 +48,20 @@ describe('a peer with too many subscriptions is reset', () => {
     await log.wake()
     assert.equal(peer.resets, 0)
   })
+})
+
+test('when all peers together have too many subscriptions, the one with the most is reset', async () => {
+  const { log, ask, connect } = setUp({ maxSubscribedRecords: 5 })
+  const [first, most, last] = ['a', 'b', 'c'].map((id) => connect(id).peer) as [TestPeer, TestPeer, TestPeer]
+  await ask(first, { records: pets(1) })
+  await ask(most, { records: pets(1, 2, 3) })
+  await ask(last, { records: pets(3) })
+  assert.deepEqual([first.resets, most.resets, last.resets], [0, 0, 0])
+  await ask(last, { records: pets(4) })
+  assert.deepEqual([first.resets, most.resets, last.resets], [0, 1, 0])
+  await ask(first, { records: pets(1, 2, 3, 5, 6) })
+  assert.deepEqual([first.resets, most.resets, last.resets], [1, 1, 0])
+  log.write(updated(3))
+  await log.wake()
+  assert.deepEqual([first.take(), most.take(), last.take()], [[], [], ['updated pet 3']])
 })

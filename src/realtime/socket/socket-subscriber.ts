@@ -1,6 +1,7 @@
 import type { Change, RecordId } from '../../protocol/change.ts'
 import type { Mirror, Peer, SubscriptionEvent } from '../../protocol/event.ts'
 import type { Requester } from '../../protocol/requester.ts'
+import type { Limits } from '../../support/limits.ts'
 import type { StartPosition } from '../start-position.ts'
 import type { Subscriber } from '../subscriber.ts'
 import type { SubscriptionIndex } from '../subscription-index.ts'
@@ -13,22 +14,24 @@ const bytesPerEvent = 256
 const isMirrored = (mirror: Mirror, verb: SubscriptionEvent['verb']): boolean =>
   mirror === true || (mirror === 'interface' && (verb === 'updated' || verb === 'destroyed'))
 
+export type SubscriptionLimits = Pick<Limits, 'maxSubscriptions' | 'maxSubscribedRecords'>
+
 /** A socket as a subscriber: it is subscribed to the records that it learns of. */
 export class SocketSubscriber implements Subscriber {
   readonly peer: Peer
   readonly requester: Requester
   readonly echoes = new EchoSuppression()
   readonly #subscriptions: SubscriptionIndex
-  readonly #maxRecords: number
+  readonly #limits: SubscriptionLimits
   /** Additions of its own whose events the feed has yet to deliver. */
   #additions: readonly AddedMembers[] = []
   #isConnected = true
 
-  constructor(peer: Peer, requester: Requester, subscriptions: SubscriptionIndex, maxRecords: number) {
+  constructor(peer: Peer, requester: Requester, subscriptions: SubscriptionIndex, limits: SubscriptionLimits) {
     this.peer = peer
     this.requester = requester
     this.#subscriptions = subscriptions
-    this.#maxRecords = maxRecords
+    this.#limits = limits
   }
 
   get isConnected(): boolean {
@@ -41,12 +44,17 @@ export class SocketSubscriber implements Subscriber {
     models: readonly string[],
     start: StartPosition | undefined,
   ): boolean {
-    if (this.#subscriptions.recordsOf(this) + records.length > this.#maxRecords) {
+    if (this.#subscriptions.recordsOf(this) + records.length > this.#limits.maxSubscriptions) {
       this.onGap()
       return false
     }
     for (const { model, id } of records) this.#subscriptions.addRecord(this, model, id, start)
     for (const model of models) this.#subscriptions.addCreated(this, model, start)
+    while (this.#subscriptions.records > this.#limits.maxSubscribedRecords) {
+      const largest = this.#subscriptions.largest() as Subscriber
+      largest.onGap()
+      if (largest === this) return false
+    }
     return true
   }
 
