@@ -151,6 +151,44 @@ describe('batches of a hostile client', () => {
     await unharmed()
   })
 
+  describe('a request is not larger with the values that it refers to than without:', () => {
+    const first = { method: 'POST', url: '/owner', body: { name: 'x', extra: 'x'.repeat(200_000) } }
+    const refs = (count: number, of: string) => Array.from({ length: count }, () => ({ $ref: of }))
+    const posts = (count: number, extra: (index: number) => unknown) =>
+      Array.from({ length: count }, (_, index) => ({
+        method: 'POST',
+        url: '/owner',
+        body: { name: 'y', extra: extra(index) },
+      }))
+    const wrapped = (value: unknown, levels: number): unknown => (levels === 0 ? value : [wrapped(value, levels - 1)])
+    const cases: readonly (readonly [name: string, items: readonly object[], limit: string])[] = [
+      // 5 GB, of 500 kB.
+      ['one value, 25,000 times', [first, ...posts(1, () => refs(25_000, '0.extra'))], 'maxBodyBytes'],
+      [
+        'a value that is ten times as long each time',
+        [first, ...posts(9, (index) => refs(10, `${index}.extra`))],
+        'maxBodyBytes',
+      ],
+      [
+        'a value that is nested deeper each time',
+        [first, ...posts(9, (i) => wrapped({ $ref: `${i}.extra` }, 20))],
+        'maxJsonDepth',
+      ],
+      ['a URL', [first, { method: 'GET', url: `/owner?name=${'$0.extra'.repeat(1_000)}` }], 'maxUrlBytes'],
+    ]
+    for (const [name, items, limit] of cases)
+      for (const atomic of [true, false])
+        test(`${name}, ${atomic ? 'atomic' : 'each alone'}`, async () => {
+          const answer = await send(`/batch?atomic=${atomic}`, JSON.stringify(items))
+          const answers = JSON.parse(answer.text) as { status: number; body: { limit?: string } }[]
+          const refused = answers.find(({ status }) => status >= 400 && status !== 424)
+          assert.ok(refused && refused.status < 500, answer.text.slice(0, 500))
+          assert.equal(refused.body.limit, limit)
+          await service.system.records.owner.destroyMany({ where: { id: { '>': 1 } } })
+          await unharmed()
+        })
+  })
+
   test('answers have the limit of one answer together', async () => {
     await using limited = await createService({ models, database: 'memory:', limits: { maxAnswerBytes: 2_000 } })
     await limited.system.records.owner.create({ name: 'x'.repeat(1_000) })

@@ -8,6 +8,7 @@ import type { JsonObject } from '../../protocol/json.ts'
 import type { ServiceRequest } from '../../protocol/request.ts'
 import type { ScopedStore } from '../../storage/scoped-store.ts'
 import type { WriteReceipt } from '../../storage/write-origin.ts'
+import type { Limits } from '../../support/limits.ts'
 import { assertMayWrite } from '../dispatch/answer-write.ts'
 import { type Authorization, assertAllowed } from '../dispatch/authorize.ts'
 import type { DispatchContext } from '../dispatch/context.ts'
@@ -22,6 +23,7 @@ import {
   withUrlValues,
   withValues,
 } from './references.ts'
+import { requireBoundedValues } from './resolved-size.ts'
 
 /** A request of a batch that is ready to be executed. */
 export interface BatchStep {
@@ -48,12 +50,12 @@ export function requestOf({ method, url, body, headers }: BatchItem, batch: Serv
   }
 }
 
-/** The request with the values that it refers to. */
-export const resolved = (item: BatchItem, bodies: AnswerBodies): BatchItem => ({
-  ...item,
-  url: withUrlValues(item.url, bodies),
-  body: item.body === undefined ? undefined : withValues(item.body, bodies),
-})
+/** The request with the values that it refers to. Throws where it is larger than a request may be. */
+export function resolved(item: BatchItem, bodies: AnswerBodies, limits: Limits): BatchItem {
+  const body = item.body === undefined ? undefined : withValues(item.body, bodies)
+  if (body !== undefined && countReferences(item.body) > 0) requireBoundedValues(body, limits)
+  return { ...item, url: withUrlValues(item.url, bodies, limits), body }
+}
 
 /**
  * Whether a request is one statement whose answer needs no other, so that it can be sent without waiting for the requests

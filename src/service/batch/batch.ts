@@ -80,7 +80,7 @@ async function runEach(
             limit: 'maxAnswerBytes',
           },
         )
-      const request = requestOf(resolved(item, answers.bodyOf), batch)
+      const request = requestOf(resolved(item, answers.bodyOf, limits), batch)
       const own = {
         ...request,
         peer: batch.peer,

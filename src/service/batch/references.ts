@@ -1,5 +1,6 @@
 import { ServiceError } from '../../protocol/errors.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts'
+import type { Limits } from '../../support/limits.ts'
 
 /** A value in the answer of an earlier request. */
 export interface Reference {
@@ -76,9 +77,15 @@ export function withValues(body: Json, bodies: AnswerBodies): Json {
 }
 
 /** The URL with the values that its references name, percent-encoded. */
-export const withUrlValues = (url: string, bodies: AnswerBodies): string =>
-  url.replace(urlForm, (_, text: string) => {
+export function withUrlValues(url: string, bodies: AnswerBodies, { maxUrlBytes }: Limits): string {
+  let length = 0
+  return url.replace(urlForm, (_, text: string) => {
     const value = resolve(parse(text), bodies)
-    if (value !== null && typeof value !== 'object') return encodeURIComponent(String(value))
+    if (value !== null && typeof value !== 'object') {
+      length += String(value).length
+      if (length <= maxUrlBytes) return encodeURIComponent(String(value))
+      throw new ServiceError('E_URL_TOO_LONG', `The URL is longer than ${maxUrlBytes} bytes`, { limit: 'maxUrlBytes' })
+    }
     throw new ServiceError('E_BAD_REQUEST', `"${text}" is not a text, number or boolean, which a URL could contain`)
   })
+}

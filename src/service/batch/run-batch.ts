@@ -59,7 +59,7 @@ export async function runAtomic(
       for (const item of items) {
         current = item.index
         if (eventLoopTurn.isUsed) await eventLoopTurn.next()
-        const step = early[item.index] ?? (await steps.prepare(resolved(item, answers.bodyOf), within))
+        const step = early[item.index] ?? (await steps.prepare(resolved(item, answers.bodyOf, services.limits), within))
         if (!sent.has(step)) sendAhead(early.slice(item.index), within, sent, context)
         const result = await (sent.get(step) ?? runStep(step, within, services))
         const { invocation, request, match } = step
