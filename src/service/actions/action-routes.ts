@@ -70,7 +70,13 @@ export function addActionRoutes(
   ]
 }
 
-const emptyNode: RouteNode = { literals: new Map(), parameter: undefined, routes: new Map(), actions: undefined }
+const emptyNode: RouteNode = {
+  literals: new Map(),
+  hasNumbers: false,
+  parameter: undefined,
+  routes: new Map(),
+  actions: undefined,
+}
 
 function nodesFor(
   actions: OperationsByName,

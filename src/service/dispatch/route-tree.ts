@@ -16,6 +16,8 @@ export interface ServedRoute {
  */
 export interface RouteNode {
   readonly literals: Map<string, RouteNode>
+  /** Whether a literal begins with a digit. Without one, a segment that does is looked for as a parameter at once. */
+  hasNumbers: boolean
   parameter: { readonly name: string; readonly node: RouteNode } | undefined
   /** By method. */
   readonly routes: Map<string, ServedRoute>
@@ -25,6 +27,7 @@ export interface RouteNode {
 
 export const newNode = (): RouteNode => ({
   literals: new Map(),
+  hasNumbers: false,
   parameter: undefined,
   routes: new Map(),
   actions: undefined,
@@ -44,6 +47,8 @@ export function grow(root: RouteNode, segments: readonly string[]): RouteNode {
       const word = segment.toLowerCase()
       const next = node.literals.get(word) ?? newNode()
       node.literals.set(word, next)
+      if (/^\d/.test(word)) node.hasNumbers = true
+
       node = next
     }
   }

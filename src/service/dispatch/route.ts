@@ -52,10 +52,14 @@ function placeAt(routes: Routes, path: string, viewOf?: ViewOf, asRecord = false
     const segment = path.slice(from, to)
     from = to + 1
     const isRecord = asRecord && node.parameter?.name === 'record'
-    const literal =
-      node.literals.size > 0 && !isRecord
-        ? (node.literals.get(segment) ?? node.literals.get(segment.toLowerCase()))
-        : undefined
+    let literal: RouteNode | undefined
+    const first = segment.charCodeAt(0)
+    const isNumber = first >= digitZero && first <= digitNine && !node.hasNumbers
+    if (node.literals.size > 0 && !isRecord && !isNumber) {
+      literal = node.literals.get(segment)
+      const word = literal ? segment : segment.toLowerCase()
+      if (word !== segment) literal = node.literals.get(word)
+    }
     if (literal) {
       node = literal
       continue
@@ -81,6 +85,8 @@ function placeAt(routes: Routes, path: string, viewOf?: ViewOf, asRecord = false
   }
   return model && node.routes.size > 0 ? { node, model, record, association, child } : undefined
 }
+
+const [digitZero, digitNine] = [48, 57]
 
 const actionNode = ({ actions }: RouteNode, model: Model | undefined, segment: string): RouteNode | undefined => {
   const nodes = actions?.(model)

@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createService } from '../../index.ts'
+
+const models = { note: { attributes: { text: { type: 'string' } } } } as const
+
+test('a word of an address may begin with a digit, in any letter case', async () => {
+  await using service = await createService({ database: 'memory:', models, sockets: false, prefix: '/2FA/V1' })
+  await service.system.records.note.create({ text: 'a' })
+  const statusOf = async (path: string) => (await service.fetch(new Request(`http://localhost${path}`))).status
+  const cases: readonly [path: string, status: number][] = [
+    ['/2fa/v1/note', 200],
+    ['/2FA/V1/NOTE/1', 200],
+    ['/2Fa/v1/note/Find/1', 200],
+    ['/2fb/v1/note', 404],
+    ['/3/v1/note', 404],
+    ['/2fa/v1/note/2', 404],
+  ]
+  for (const [path, status] of cases) assert.equal(await statusOf(path), status, path)
+})
