@@ -5,10 +5,11 @@ import type { Event } from '../protocol/event.ts'
 import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
 import { yieldToEventLoop } from '../support/yield-to-event-loop.ts'
 import { type AssociationIndex, indexAssociations } from './association-index.ts'
-import type { ChangeFeed, ChangeFeedListener, ChangeOperation, Listening } from './change-feed.ts'
+import type { ChangeFeed, ChangeFeedListener, ChangeOperation } from './change-feed.ts'
 import { RecentEvents } from './delivery/recent-events.ts'
 import { EventSlice, slicesOf } from './event-slice.ts'
 import { eventsOf } from './events.ts'
+import { SharedListening } from './shared-listening.ts'
 import { type PositionOrder, type StartPosition, StartPositions } from './start-position.ts'
 import type { Subscriber, SubscriberSet } from './subscriber.ts'
 import { SubscriptionIndex } from './subscription-index.ts'
@@ -39,13 +40,14 @@ export class Broadcaster implements ChangeFeedListener {
   readonly associations: AssociationIndex
   readonly #options: BroadcasterOptions
   readonly #visibility: Visibility
-  #listening: Listening | undefined
+  readonly #listening: SharedListening
   #users = 0
   #position: Position | undefined
   #bytesThisTurn = 0
 
   constructor(options: BroadcasterOptions) {
     this.#options = options
+    this.#listening = new SharedListening(options.feed, this)
     this.recent = new RecentEvents(options.maxRecentEvents)
     this.#visibility = options.visibility ?? everythingVisible
     this.associations = indexAssociations(options.models)
@@ -66,12 +68,9 @@ export class Broadcaster implements ChangeFeedListener {
       isEnded = true
       if (--this.#users === 0) this.#stopListening()
     }
-    this.#listening ??= this.#options.feed.listen(this)
-    const listening = this.#listening
     try {
-      await listening.ready
+      await this.#listening.begin()
     } catch (error) {
-      if (this.#listening === listening) this.#listening = undefined // the next one tries again
       end()
       throw error
     }
@@ -223,8 +222,7 @@ export class Broadcaster implements ChangeFeedListener {
   }
 
   #stopListening(): void {
-    this.#listening?.[Symbol.dispose]()
-    this.#listening = undefined
+    this.#listening.end()
     this.#position = undefined
   }
 }

@@ -2,7 +2,8 @@ import type { Position } from '../../protocol/change.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import { getOrInsertComputed } from '../../support/get-or-insert-computed.ts'
 import type { MaybePromise } from '../../support/maybe-promise.ts'
-import type { ChangeFeed, ChangeFeedListener, ChangeOperation, Listening } from '../change-feed.ts'
+import type { ChangeFeed, ChangeFeedListener, ChangeOperation } from '../change-feed.ts'
+import { SharedListening } from '../shared-listening.ts'
 import { type PositionOrder, StartPositions } from '../start-position.ts'
 import { LiveQuery, type QuerySubscriber } from './live-query.ts'
 import { QueryIndex } from './query-index.ts'
@@ -48,7 +49,7 @@ export class LiveQueries implements ChangeFeedListener {
   readonly #unsettled = new Set<LiveQuery>()
   /** By requester, the operations of this turn. */
   #operations = new Map<string | undefined, string[]>()
-  #listening: Listening | undefined
+  readonly #listening: SharedListening
   #position: Position | undefined
   #isInTurn = false
   #turn = 1
@@ -56,6 +57,7 @@ export class LiveQueries implements ChangeFeedListener {
 
   constructor(options: LiveQueriesOptions) {
     this.#options = options
+    this.#listening = new SharedListening(options.feed, this)
     this.#starts = new StartPositions(options.order, (callback) => options.feed.whenCaughtUp(callback))
     this.#runs = new RunQueue(options.maxRuns)
   }
@@ -63,13 +65,10 @@ export class LiveQueries implements ChangeFeedListener {
   /** Resolves when the operations that are committed from now on will be reported. */
   async connect(client: LiveClient): Promise<Disposable> {
     getOrInsertComputed(this.#clients, client.requester, () => new Set()).add(client)
-    this.#listening ??= this.#options.feed.listen(this)
-    const listening = this.#listening
     const end = (): void => this.#disconnect(client)
     try {
-      await listening.ready
+      await this.#listening.begin()
     } catch (error) {
-      if (this.#listening === listening) this.#listening = undefined // the next one tries again
       end()
       throw error
     }
@@ -81,8 +80,7 @@ export class LiveQueries implements ChangeFeedListener {
     if (!clients?.delete(client)) return
     if (clients.size === 0) this.#clients.delete(client.requester)
     if (this.#clients.size > 0) return
-    this.#listening?.[Symbol.dispose]()
-    this.#listening = undefined
+    this.#listening.end()
     this.#position = undefined
   }
 
