@@ -161,6 +161,22 @@ for (const { name, missing, open } of schemaDatabases) {
       assert.deepEqual(await problemsOf(database.url, pets({}), 'safe'), expected)
     })
 
+    test('names in another letter case', async () => {
+      await using database = await open()
+      await start(database.url, { pet: { attributes: { name: string } } })
+      const other = { Pet: { attributes: { name: string } } }
+      const column = pets({ Name: string })
+      assert.deepEqual(
+        [await problemsOf(database.url, other), await problemsOf(database.url, column)],
+        isSqlite
+          ? [
+              [`Pet: the table is named "pet"; write tableName: 'pet'`],
+              [`pet.Name: the column is named "name"; write columnName: 'name'`],
+            ]
+          : [[], []],
+      )
+    })
+
     test('an attribute fits the column that was created for it', async () => {
       await using database = await open()
       const attributes = Object.fromEntries(types.map((type, index) => [`a${index}`, type]))

@@ -28,7 +28,7 @@ import { sqliteDialect } from './dialect.ts'
 import { isBusy, sqliteError } from './errors.ts'
 import { sqliteJobStore } from './job-tables.ts'
 import { sqliteColumns } from './schema/column-check.ts'
-import { inspect, refuseViews } from './schema/inspect.ts'
+import { inspect, refuseNames } from './schema/inspect.ts'
 import { isLogged, setUp } from './schema/set-up.ts'
 
 export interface SqliteOptions {
@@ -70,7 +70,7 @@ export async function openSqlite({
       ])
     }
     const served = [...models.values()]
-    refuseViews(connection, served)
+    if (migrate !== 'drop') refuseNames(connection, served)
     const steps = migrate === 'safe' ? [] : await setUp(connection, served, migrate, limits.busyTimeoutMs)
     driver.serve()
     const tables = inspect(connection)

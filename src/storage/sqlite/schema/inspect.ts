@@ -1,5 +1,6 @@
 import { ConfigError } from '../../../model/config-error.ts'
 import type { Model } from '../../../model/model.ts'
+import { folded } from '../../../model/names.ts'
 import type { Row } from '../../driver.ts'
 import type { ExistingColumn, ExistingTable } from '../../schema.ts'
 import type { Connection } from '../client/connection.ts'
@@ -28,14 +29,26 @@ export function inspect(connection: Connection): ReadonlyMap<string, SqliteTable
   return new Map(tables.map(([name, sql]) => [name as string, tableOf(connection, name as string, sql as string)]))
 }
 
-/** Throws a ConfigError for models whose table is a view. */
-export function refuseViews(connection: Connection, models: readonly Model[]): void {
-  const views = new Set(
-    connection.all(`select lower(name) from sqlite_schema where type = 'view'`, []).map(([name]) => name),
-  )
-  const problems = models
-    .filter(({ table }) => views.has(table.toLowerCase()))
-    .map(({ name, table }) => `${name}: "${table}" is a view; on SQLite only tables are served`)
+/** Throws a ConfigError for tables that are views, and for names in another letter case: SQLite would not create them. */
+export function refuseNames(connection: Connection, models: readonly Model[]): void {
+  const rows = connection.all(`select name, type from sqlite_schema where type in ('table', 'view')`, [])
+  const existing = new Map(rows.map(([name, type]) => [folded(name as string), { name: name as string, type }]))
+  const problems = models.flatMap((model) => {
+    const found = existing.get(folded(model.table))
+    if (!found) return []
+    if (found.type === 'view') return `${model.name}: "${model.table}" is a view; on SQLite only tables are served`
+    if (found.name !== model.table)
+      return `${model.name}: the table is named "${found.name}"; write tableName: '${found.name}'`
+    const columns = connection
+      .all('select name from pragma_table_info(?)', [model.table])
+      .map(([name]) => name as string)
+    return [...model.attributes.values()].flatMap(({ name, column }) => {
+      const other = columns.includes(column) ? undefined : columns.find((known) => folded(known) === folded(column))
+      return other === undefined
+        ? []
+        : `${model.name}.${name}: the column is named "${other}"; write columnName: '${other}'`
+    })
+  })
   if (problems.length > 0) throw new ConfigError(problems)
 }
 
