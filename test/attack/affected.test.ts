@@ -10,6 +10,7 @@ const models = {
   pet: {
     attributes: {
       name: { type: 'string' },
+      born: { type: 'string', columnType: 'date' },
       owner: { model: 'owner' },
       tags: { collection: 'tag', via: 'pets' },
       visits: { collection: 'visit', via: 'pet' },

@@ -118,7 +118,8 @@ export function postgresDialect(types: ColumnTypes = () => undefined): SchemaDia
       return skip === 0 ? most : sql`${most} offset ${String(skip)}::bigint`
     },
 
-    octets: ({ type }, column) => `octet_length(${type.storedAs === 'json' ? `${column}::text` : column})`,
+    // A text may have a column of another type, such as a date.
+    octets: ({ type }, column) => `octet_length(${type.storedAs === 'binary' ? column : `${column}::text`})`,
     lock: ' for update',
     ifMissing: ' on conflict do nothing',
     insertDefaults: () => 'default values',
