@@ -74,6 +74,14 @@ export const hostileParsing: readonly Hostile[] = [
     request: () => ({ ...get(''), text: pipelined(head(`/pet?sort=${'name,'.repeat(100)}`), 500) }),
   },
   {
+    name: 'halves of bodies',
+    over: 'bytes',
+    request: () => ({
+      ...get(''),
+      text: `POST /visit HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${mega}\r\n\r\n${'x'.repeat(mega / 2)}`,
+    }),
+  },
+  {
     name: 'writes in one write',
     over: 'bytes',
     request: () => ({

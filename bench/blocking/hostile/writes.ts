@@ -101,6 +101,14 @@ export const hostileWrites: readonly Hostile[] = [
         ...several(199, () => ({ method: 'POST', url: '/pet', body: { owner: { $ref: '0.id' } } })),
       ]),
   },
+  {
+    name: 'a batch that names one value 25,000 times',
+    request: () =>
+      post('/batch', [
+        { method: 'POST', url: '/document', body: { data: 'x'.repeat(400_000) } },
+        { method: 'POST', url: '/document', body: { data: several(25_000, () => ({ $ref: '0.data' })) } },
+      ]),
+  },
   { name: 'actions', request: (n) => post(`/pet/${1000 + (n % 1000)}/rename`, undefined) },
   {
     name: 'repeats of an answer of 1 MB',
