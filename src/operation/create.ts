@@ -26,15 +26,17 @@ export const create: WriteOperation<RecordInput, RecordResult | EmptyResult, Pre
   prepare: ({ input, target: { model }, requester }, reads, services) =>
     prepareRecord(model, input, 'create', { requester, reads, services }),
 
-  async run(invocation, prepared, store, services) {
+  run(invocation, prepared, store, services) {
     const { input, target, origin } = invocation
     const { model } = target
     const { populate } = input
-    const stored = isOneStatement(prepared, services)
-      ? await store.insert(model, prepared.assignments, { origin })
-      : await insertCurrent(invocation, prepared, store, services)
-    if (store.reveal || populate.length > 0) return writtenResult(stored, invocation, store, services, true)
-    return { kind: 'record', created: true, model, records: stored, populate, stored }
+    const written = isOneStatement(prepared, services)
+      ? store.insert(model, prepared.assignments, { origin })
+      : insertCurrent(invocation, prepared, store, services)
+    return written.then((stored) => {
+      if (store.reveal || populate.length > 0) return writtenResult(stored, invocation, store, services, true)
+      return { kind: 'record', created: true, model, records: stored, populate, stored }
+    })
   },
 
   subscriptions: writtenSubscriptions,

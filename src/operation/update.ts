@@ -17,6 +17,8 @@ import { writtenSubscriptions } from './subscriptions.ts'
 import { updateRecord } from './update-record.ts'
 import { writtenResult } from './written-result.ts'
 
+const withoutKey = { withKey: false }
+
 export type UpdateInput = RecordInput & { readonly id: Json }
 
 /** Some attributes of one record. The others keep their values, with PUT as with PATCH. */
@@ -38,26 +40,29 @@ export const update: WriteOperation<UpdateInput, RecordResult | EmptyResult, Pre
   parse(parameters, { model }, services) {
     const { record } = parameters
     const id = record === undefined ? undefined : model.primaryKey.type.parse(record)
-    const input = { id: id ?? requiredKey(parameters, model) }
-    return { ...input, ...readRecordInput(parameters, model, services, { withKey: false }) }
+    const key = id ?? requiredKey(parameters, model)
+    const { values, parents, members, later, populate } = readRecordInput(parameters, model, services, withoutKey)
+    return { id: key, values, parents, members, later, populate }
   },
 
   prepare: prepareUpdate,
 
-  async run(invocation, prepared, store, services) {
+  run(invocation, prepared, store, services) {
     const { input, target, precondition, origin } = invocation
     const { model } = target
     const { id, populate } = input
     const context = { origin }
-    const stored =
+    const written =
       precondition !== undefined || !isOneStatement(prepared, services)
-        ? await updateCurrent(invocation, prepared, store, services)
+        ? updateCurrent(invocation, prepared, store, services)
         : store.updateByKey
-          ? await store.updateByKey(model, id, prepared.assignments, context)
-          : await store.update(model, primaryKeyEquals(model, id), prepared.assignments, context)
-    if (stored.length === 0) throw noSuchRecord(model.name)
-    if (store.reveal || populate.length > 0) return writtenResult(stored, invocation, store, services, false)
-    return { kind: 'record', model, records: stored, populate, stored }
+          ? store.updateByKey(model, id, prepared.assignments, context)
+          : store.update(model, primaryKeyEquals(model, id), prepared.assignments, context)
+    return written.then((stored) => {
+      if (stored.length === 0) throw noSuchRecord(model.name)
+      if (store.reveal || populate.length > 0) return writtenResult(stored, invocation, store, services, false)
+      return { kind: 'record', model, records: stored, populate, stored }
+    })
   },
 
   subscriptions: writtenSubscriptions,

@@ -173,21 +173,24 @@ export class SqlStore extends SqlReads implements Store {
     return this.#write(this.compiler.writes.delete(model, where), model, none, context)
   }
 
-  async #write(
+  /** One promise: a plain write has one for each stage that waits. */
+  #write(
     { text, values, select }: WriteStatement,
     model: Model,
     assignments: readonly Assignment[],
     context: WriteContext | undefined,
   ): Promise<Records> {
     const { encoders } = this
-    try {
-      const rows = await this.#driver.write(text, values, context?.origin)
-      if (context?.origin !== undefined && encoders.dialect.operation) encoders.noteOperation(rows, context.origin)
-      return new SqlRecords(rows, select, encoders)
-    } catch (error) {
-      this.#fullDisk.see(error)
-      return this.#fail(annotateError(error, { model, assignments }))
-    }
+    return this.#driver.write(text, values, context?.origin).then(
+      (rows) => {
+        if (context?.origin !== undefined && encoders.dialect.operation) encoders.noteOperation(rows, context.origin)
+        return new SqlRecords(rows, select, encoders)
+      },
+      (error: unknown) => {
+        this.#fullDisk.see(error)
+        return this.#fail(annotateError(error, { model, assignments }))
+      },
+    )
   }
 
   async transaction<T>(

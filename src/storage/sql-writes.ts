@@ -21,11 +21,19 @@ export interface WriteStatement extends Statement {
 
 /** What depends only on the attributes that get a value. */
 interface WriteShape {
+  readonly kind: Kind
+  readonly attributes: readonly Attribute[]
   readonly text: string
   readonly select: Selection
   /** By the place of an assignment: whether its value is encoded. */
   readonly isEncoded: readonly boolean[]
   readonly isKeyEncoded: boolean
+}
+
+/** Those of one model. Most writes have the shape of the one before, which is found without a text of their attributes. */
+interface Shapes {
+  readonly known: Lru<string, WriteShape>
+  latest: WriteShape | undefined
 }
 
 /**
@@ -35,7 +43,7 @@ interface WriteShape {
 export class SqlWrites {
   readonly #dialect: Dialect
   readonly #lists: SelectLists
-  readonly #shapes = new WeakMap<Model, Lru<string, WriteShape>>()
+  readonly #shapes = new WeakMap<Model, Shapes>()
 
   constructor(dialect: Dialect, lists: SelectLists) {
     this.#dialect = dialect
@@ -69,20 +77,30 @@ export class SqlWrites {
   #shape(model: Model, kind: Kind, assignments: readonly Assignment[], id: Json = null): WriteShape {
     let shapes = this.#shapes.get(model)
     if (!shapes) {
-      shapes = new Lru(keptShapes)
+      shapes = { known: new Lru(keptShapes), latest: undefined }
       this.#shapes.set(model, shapes)
     }
+    const { latest } = shapes
+    let isLatest = latest?.kind === kind && latest.attributes.length === assignments.length
+    for (let index = 0; isLatest && index < assignments.length; index++)
+      isLatest = latest?.attributes[index] === assignments[index]?.attribute
+    if (latest && isLatest) return latest
     let key: string = kind
-    for (let index = 0; index < assignments.length; index++) key += `,${assignments[index]?.attribute.name}`
-    const known = shapes.get(key)
-    if (known) return known
+    for (const { attribute } of assignments) key += `,${attribute.name}`
+    const known = shapes.known.get(key)
+    if (known) {
+      shapes.latest = known
+      return known
+    }
     const { text, select } =
       kind === 'update'
         ? this.update(model, primaryKeyEquals(model, id), assignments)
         : this.#rendered(model, { parts: this.#insertParts(model, assignments, kind), values: [] })
     const isEncoded = assignments.map(({ attribute }) => this.#encodes(attribute))
-    const shape = { text, select, isEncoded, isKeyEncoded: this.#encodes(model.primaryKey) }
-    shapes.set(key, shape)
+    const attributes = assignments.map(({ attribute }) => attribute)
+    const shape = { kind, attributes, text, select, isEncoded, isKeyEncoded: this.#encodes(model.primaryKey) }
+    shapes.known.set(key, shape)
+    shapes.latest = shape
     return shape
   }
 

@@ -32,14 +32,19 @@ export function execute(
 }
 
 /** Prepares, then writes. */
-async function write(
+function write(
   operation: WriteOperation,
   invocation: Invocation,
   store: ScopedStore,
   services: OperationServices,
 ): Promise<OperationResult> {
-  const prepared = operation.prepare(invocation, store, services)
-  return operation.run(invocation, prepared instanceof Promise ? await prepared : prepared, store, services)
+  try {
+    const prepared = operation.prepare(invocation, store, services)
+    if (!(prepared instanceof Promise)) return operation.run(invocation, prepared, store, services)
+    return prepared.then((prepared) => operation.run(invocation, prepared, store, services))
+  } catch (error) {
+    return Promise.reject(error)
+  }
 }
 
 /**

@@ -96,6 +96,7 @@ function readParameters(
     throw new ServiceError('E_BAD_BODY', 'The body must be an object of attributes')
   }
   const isList = Array.isArray(body)
+  const type = headers['content-type']
   if (isList && !operation.acceptsList) {
     throw new ServiceError('E_BAD_BODY', 'The body must be an object of attributes, not a list')
   }
@@ -106,7 +107,7 @@ function readParameters(
     child,
     query: query === '' ? noParameters : parseQueryString(query, limits),
     body: Object.hasOwn(given, 'callback') ? withoutCallback(given, match) : given,
-    hasTextBody: body !== undefined && !peer && textFormats.test(String(headers['content-type'])),
+    hasTextBody: type !== 'application/json' && body !== undefined && !peer && textFormats.test(String(type)),
     list: isList ? (body as readonly Json[]) : undefined,
     populates,
     laterValue,

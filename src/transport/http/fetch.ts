@@ -5,7 +5,7 @@ import type { Limits } from '../../support/limits.ts'
 import { BodyBuffer } from './body-buffer.ts'
 import { createServerContext, type HttpOptions, handleHttpRequest, type ServerContext } from './handle-http-request.ts'
 import { HttpRequest } from './http-request.ts'
-import { bodyTooLarge, parseBody, usesBody } from './parse-body.ts'
+import { bodyTooLarge, methodsWithBody, parseBody } from './parse-body.ts'
 import { headersOf, isBodyless, slicesOf, streamHeadersOf, textOf } from './write.ts'
 
 export type FetchHandler = (request: Request) => Promise<Response>
@@ -32,7 +32,8 @@ async function handleFetchRequest(context: ServerContext, request: Request): Pro
   const [target] = request.url.split('#', 1) as [string]
   try {
     const bytes = await readBody(request, context.limits)
-    const parse = bytes && usesBody(request.method) ? () => parseBody(bytes, headers, context.limits) : undefined
+    const parse =
+      bytes && methodsWithBody.has(request.method) ? () => parseBody(bytes, headers, context.limits) : undefined
     return await handleHttpRequest(
       context,
       new HttpRequest(context.policy, request.method, target, headers, request),

@@ -12,9 +12,8 @@ import { type ContentType, parseContentType } from './content-type.ts'
 /** In the order in which error messages name them. A body without a Content-Type is parsed as JSON. */
 const formats: readonly BodyFormat[] = [json, form, multipart, xml]
 
-const methodsWithBody: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'])
 /** Bodies of other methods are read and discarded. */
-export const usesBody = (method: string): boolean => methodsWithBody.has(method)
+export const methodsWithBody: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'])
 
 export const bodyTooLarge = ({ maxBodyBytes }: Limits): ServiceError =>
   new ServiceError('E_BODY_TOO_LARGE', `The body is larger than ${maxBodyBytes} bytes`, { limit: 'maxBodyBytes' })

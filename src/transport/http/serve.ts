@@ -15,7 +15,7 @@ import { WorkerSessions } from '../worker-sessions.ts'
 import { type Connections, isLast } from './connections.ts'
 import { createServerContext, type HttpOptions, handleHttpRequest, type ServerContext } from './handle-http-request.ts'
 import { NodeRequest, type Received } from './node-request.ts'
-import { bodyTooLarge, parseBody, usesBody } from './parse-body.ts'
+import { bodyTooLarge, methodsWithBody, parseBody } from './parse-body.ts'
 import { Pipelines } from './pipelines.ts'
 import { readBody } from './read-body.ts'
 import { write, writeEarly } from './write.ts'
@@ -135,7 +135,15 @@ function receive(context: NodeServerContext, req: Received, res: ServerResponse)
       weight?.take()
       return parseReceived(req, body, limits)
     }
-    handleRequest(context, req, res, undefined, usesBody(req.method as string) ? parse : undefined, body, weight)
+    handleRequest(
+      context,
+      req,
+      res,
+      undefined,
+      methodsWithBody.has(req.method as string) ? parse : undefined,
+      body,
+      weight,
+    )
   }
   if (req.body !== undefined || req.readableEnded) respond(req.body)
   else

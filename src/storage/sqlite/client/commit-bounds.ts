@@ -12,8 +12,6 @@ export const bounds = {
   /** Writes whose answers are made in one turn of the event loop; one, where a transaction has written more than these bytes. */
   answeredAtOnce: 100,
   answeredBytes: 500_000,
-  /** A write of a longer text may change more pages than SQLite keeps in memory while a statement runs. */
-  longText: 4_000,
   /** Each run detects one more statement with integers beyond 2^53; no operation has as many. */
   maxRuns: 100,
   /** Between two looks for writes that have waited too long for a transaction of the application. */

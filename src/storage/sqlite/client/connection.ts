@@ -14,6 +14,15 @@ const shortBytes = 2048
 const fewBytes = 1_000_000
 const maxLength = 1_000_000_000
 
+/** A write of a longer text may change more than SQLite keeps in memory while a statement runs. */
+const longText = 4_000
+
+/** A statement with its values, or a function that runs several. */
+interface Written {
+  readonly run: unknown
+  readonly values: readonly unknown[]
+}
+
 /** Rows, and the bytes of their values as far as they are many. */
 export interface MeasuredRows {
   readonly rows: readonly Row[]
@@ -163,10 +172,16 @@ export class Connection implements Disposable {
   }
 
   /**
-   * What a statement would restore if it failed is kept in memory up to 64 kB and then in a file, where all that a large write
-   * changes would be written once more. `isLarge`: it is in memory always, which takes longer for each page.
+   * Begins a transaction of these writes. What a statement would restore if it failed is kept in memory up to 64 kB and then in a file,
+   * where all that a large write changes would be written once more. Several statements, and long values, have it in memory
+   * always, which takes longer for each page.
    */
-  begin(isLarge: boolean): void {
+  begin(writes: readonly Written[]): void {
+    let isLarge = false
+    for (const { run, values } of writes) {
+      if (run) isLarge = true
+      for (const value of values) if (typeof value === 'string' && value.length > longText) isLarge = true
+    }
     if (isLarge !== this.#journalsInMemory) {
       this.exec(`pragma temp_store = ${isLarge ? 'memory' : 'default'}`)
       this.#journalsInMemory = isLarge

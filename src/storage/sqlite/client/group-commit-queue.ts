@@ -12,7 +12,7 @@ import { hasFailClause } from './fail-clause.ts'
 import { retryWhileBusy } from './retry-while-busy.ts'
 import { inSavepoint } from './savepoint.ts'
 import { checkMs, commitsPerCheck, type WalCheckpointer } from './wal-checkpointer.ts'
-import { areLarge, type Job, type JobOptions, takeOverdue, type Work } from './write-job.ts'
+import { type Job, type JobOptions, takeOverdue, type Work } from './write-job.ts'
 import { WriterFairness } from './writer-fairness.ts'
 
 /**
@@ -142,7 +142,7 @@ export class GroupCommitQueue {
     this.#checkpointing = undefined
     if (pause) return this.#beginAfter(pause, jobs)
     try {
-      this.#connection.begin(areLarge(jobs))
+      this.#connection.begin(jobs)
       return true
     } catch (error) {
       return isBusy(error) ? this.#beginAfter(undefined, jobs) : this.#refuse(jobs, error)
@@ -154,7 +154,7 @@ export class GroupCommitQueue {
     try {
       await pause
       await retryWhileBusy(
-        () => this.#connection.begin(areLarge(jobs)),
+        () => this.#connection.begin(jobs),
         this.#limits.busyTimeoutMs,
         () => this.#fairness.contended(performance.now()),
       )
@@ -177,16 +177,16 @@ export class GroupCommitQueue {
     let jobs = given
     const begun = performance.now()
     let resumed = begun
-    for (const [index, job] of given.entries()) {
-      if (
-        index > 0 &&
-        (this.#writtenBytes > bounds.maxTransactionBytes || performance.now() - begun > bounds.maxTransactionMs)
-      ) {
+    for (let index = 0; index < given.length; index++) {
+      const job = given[index] as Job
+      const now = performance.now()
+      const isLong = this.#writtenBytes > bounds.maxTransactionBytes || now - begun > bounds.maxTransactionMs
+      if (isLong && index > 0) {
         this.#queue.unshift(...given.slice(index))
         jobs = given.slice(0, index)
         break
       }
-      if (performance.now() - resumed > bounds.maxTurnMs) {
+      if (now - resumed > bounds.maxTurnMs) {
         await yieldToEventLoop()
         resumed = performance.now()
       }
@@ -217,7 +217,7 @@ export class GroupCommitQueue {
     for (const { settled, value } of done) settled.resolve(value)
     for (const [{ settled }, error] of failed) settled.reject(sqliteError(error))
     const now = performance.now()
-    this.#fairness.ended(now)
+    this.#fairness.endedAt = now
     if (done.length === 0) return
     if (this.#notifier.hasListeners) this.#notifier.call()
     const isEarly = ++this.#commits < commitsPerCheck
@@ -276,11 +276,13 @@ export class GroupCommitQueue {
     if (!job.single) marker?.begin(before, job.origin)
     const value = job.run ? job.run(this.#query) : this.#query(job.text, job.values)
     if (!marker) return value
-    const end = (value: unknown): unknown => {
-      this.#lastLogRow = marker.end(before, job.origin)
-      return value
-    }
-    return value instanceof Promise ? value.then(end) : end(value)
+    if (value instanceof Promise)
+      return value.then((value) => {
+        this.#lastLogRow = marker.end(before, job.origin)
+        return value
+      })
+    this.#lastLogRow = marker.end(before, job.origin)
+    return value
   }
 
   readonly #query: Query = (text, values, options): readonly Row[] => {

@@ -1,7 +1,6 @@
 import type { MaybePromise } from '../../../support/maybe-promise.ts'
 import type { Query } from '../../driver.ts'
 import type { WriteOrigin } from '../../write-origin.ts'
-import { bounds } from './commit-bounds.ts'
 
 export type Work = (query: Query) => MaybePromise<unknown>
 
@@ -28,15 +27,6 @@ export interface JobOptions {
   readonly single: boolean
   readonly origin: WriteOrigin | undefined
   readonly isExclusive?: boolean
-}
-
-/** SQLite keeps in memory what a statement of other jobs would restore if it failed. */
-export function areLarge(jobs: readonly Job[]): boolean {
-  for (const { run, values } of jobs) {
-    if (run) return true
-    for (const value of values) if (typeof value === 'string' && value.length > bounds.longText) return true
-  }
-  return false
 }
 
 /** Writes do not wait for a transaction of the application any longer than for another program. */

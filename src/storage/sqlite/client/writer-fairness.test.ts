@@ -16,7 +16,7 @@ function breaths(steps: readonly Step[]): readonly number[] {
     }
     now += step
     if (turns.next(now) !== undefined) found.push(index)
-    turns.ended(now)
+    turns.endedAt = now
   }
   return found
 }

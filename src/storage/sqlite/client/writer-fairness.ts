@@ -14,12 +14,13 @@ const contendedMs = 1000
  */
 export class WriterFairness {
   #beganAt = 0
-  #endedAt = 0
+  /** Of the last transaction. */
+  endedAt = 0
   #contendedAt = Number.NEGATIVE_INFINITY
 
   /** Called before a transaction; undefined: it may begin at once. */
   next(now: number): Promise<void> | undefined {
-    if (now - this.#endedAt > pauseMs) this.#beganAt = now
+    if (now - this.endedAt > pauseMs) this.#beganAt = now
     const turnMs = now - this.#contendedAt < contendedMs ? contendedTurnMs : uncontendedTurnMs
     if (now - this.#beganAt < turnMs) return undefined
     this.#beganAt = now
@@ -30,9 +31,5 @@ export class WriterFairness {
   contended(now: number): void {
     this.#contendedAt = now
     this.#beganAt = this.#contendedAt
-  }
-
-  ended(now: number): void {
-    this.#endedAt = now
   }
 }
