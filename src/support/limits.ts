@@ -76,6 +76,10 @@ export const limitTable = {
   hookTimeoutMs: [10_000, 'duration of one hook before a transaction; then the request gets 503'],
   maxHookDepth: [8, 'hooks whose writes run further hooks; a chain of more ends with an error'],
   maxScans: [2, 'scans that run at once on SQLite, each in a reader process of about 50 MB; further ones wait'],
+  maxServerScans: [
+    4,
+    'scans that one process runs at once on PostgreSQL; on the machine of the server at most one for each processor, but 2; further ones wait',
+  ],
   maxBlockMs: [25, 'time that one read may block the event loop on SQLite; then it is repeated in a reader process'],
   actionTimeoutMs: [30_000, 'duration of an action that runs outside of a transaction'],
   statementTimeoutMs: [10_000, 'duration of one database statement'],

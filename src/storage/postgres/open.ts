@@ -23,6 +23,7 @@ import { type Connect, connector } from './client/connect.ts'
 import { poolsTransactions } from './client/detect-pooling.ts'
 import { PostgresDriver } from './client/driver.ts'
 import { sequenceResync } from './client/resync-sequence.ts'
+import { scansAtOnce } from './client/scan-slots.ts'
 import { quoteName } from './client/text-form.ts'
 import { postgresDialect } from './dialect.ts'
 import { postgresError, type UniqueColumns } from './errors.ts'
@@ -87,7 +88,7 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenedStor
     connect,
     connectToWrite: lock?.forWriting(connect),
     isPooled,
-    limits,
+    limits: { ...limits, maxServerScans: scansAtOnce(url, limits.maxServerScans) },
     committed: () => listener.committed(),
     resyncSequence: async ({ table, columns: [column, ...rest] }) => {
       const model = models.find((model) => model.table === table && model.primaryKey.column === column)

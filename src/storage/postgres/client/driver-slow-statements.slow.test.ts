@@ -9,7 +9,8 @@ import {
   testPostgresDriver,
 } from '../../../../test/support/postgres-driver.ts'
 import { eventually } from '../../../../test/support/postgres-store.ts'
-import type { Access } from '../../driver.ts'
+import type { Access, Statement } from '../../driver.ts'
+import type { ReadOptions } from '../../store.ts'
 import type { PostgresDriver } from './driver.ts'
 
 testPostgresDriver((open) => {
@@ -103,6 +104,82 @@ testPostgresDriver((open) => {
         await eventually(async () => (await database.query(sleeping)).length === 0 || undefined, 'none is running')
         assert.ok((await outcomes).every(({ status }) => status === 'rejected'))
       })
+
+    const scanning = `select 1 from pg_stat_activity where datname = current_database() and state = 'active' and query like 'select pg_sleep(60) from%'`
+    const longScan = statement('select pg_sleep(60) from t a, t b, t c, t d', [])
+    const shortScan = statement('select a.id from t a, t b, t c, t d, t e where a.id = -1', [])
+    const snapshotOf = (driver: PostgresDriver, read: Statement, options?: ReadOptions) =>
+      driver.snapshot((reader) => reader.read(read, options), options)
+
+    test('scans of reads and of snapshots together are at most maxServerScans', async () => {
+      await using given = await open({ maxServerScans: 2, statementTimeoutMs: 30_000 })
+      const { driver, database } = given
+      const controller = new AbortController()
+      const outcomes = Promise.allSettled(
+        Array.from({ length: 8 }, (_, index) =>
+          index % 2 === 0 ? driver.read(longScan, controller) : snapshotOf(driver, longScan, controller),
+        ),
+      )
+      const running = async () => (await database.query(scanning)).length
+      await eventually(async () => (await running()) === 2 || undefined, 'two are running')
+      for (let index = 0; index < 20; index++) {
+        assert.deepEqual(await driver.query(byKey, ['5']), [['5', '0']])
+        assert.equal(await running(), 2)
+      }
+      controller.abort()
+      await eventually(async () => (await running()) === 0 || undefined, 'none is running')
+      assert.ok((await outcomes).every(({ status }) => status === 'rejected'))
+    })
+
+    test('while all scans that may run do, others fail as busy, and a new statement by index is answered', async () => {
+      await using given = await open({ maxServerScans: 1, busyTimeoutMs: 300 })
+      const { driver, database } = given
+      const controller = new AbortController()
+      const long = Promise.allSettled([driver.read(longScan, controller)])
+      await eventually(async () => (await database.query(scanning)).length === 1 || undefined, 'it is running')
+      await assert.rejects(driver.read(shortScan), kindOf('busy'))
+      await assert.rejects(snapshotOf(driver, shortScan), kindOf('busy'))
+      const byIndex = (n: number) => statement(`select ${n}, name from t where id = $1::int8`, ['5'])
+      assert.deepEqual(await driver.read(byIndex(1)), [['1', 'name 5']])
+      assert.deepEqual(await snapshotOf(driver, byIndex(2)), [['2', 'name 5']])
+      controller.abort()
+      await long
+      assert.deepEqual(await driver.read(shortScan), [])
+    })
+
+    test('statements of the service that take longer wait for no scan, and end when their client has disconnected', async () => {
+      await using given = await open({ maxServerScans: 1, statementTimeoutMs: 30_000 })
+      const { driver, database } = given
+      const running = async () => (await database.query(scanning)).length
+      const controllers = [new AbortController(), new AbortController()]
+      const [first, second] = controllers as [AbortController, AbortController]
+      const scan = Promise.allSettled([driver.read(longScan, first)])
+      await eventually(async () => (await running()) === 1 || undefined, 'a scan is running')
+      assert.deepEqual(await driver.query(slow, ['5']), [['0', '']])
+      const own = Promise.allSettled([driver.query(longScan.text, [], second)])
+      await eventually(async () => (await running()) === 2 || undefined, 'a statement of the service is running')
+      for (const controller of controllers) controller.abort()
+      await eventually(async () => (await running()) === 0 || undefined, 'none is running')
+      await Promise.all([scan, own])
+    })
+
+    test('the scans of one snapshot do not wait in front of those of others', async () => {
+      await using given = await open({ maxServerScans: 1 })
+      const { driver } = given
+      for (let index = 0; index < 2; index++) await driver.read(shortScan) // its plan is known
+      const order: string[] = []
+      await driver.snapshot(async (reader) => {
+        const own = [1, 2, 3].map(async (index) => {
+          await reader.read(shortScan)
+          order.push(`own ${index}`)
+        })
+        await new Promise(setImmediate)
+        await driver.read(shortScan)
+        order.push('other')
+        await Promise.all(own)
+      })
+      assert.deepEqual(order, ['own 1', 'other', 'own 2', 'own 3'])
+    })
 
     test('end in a timeout', async () => {
       await using given = await open({ statementTimeoutMs: 500 })

@@ -1,16 +1,7 @@
 import type { Limits } from '../../../support/limits.ts'
 import type { MaybePromise } from '../../../support/maybe-promise.ts'
-import { type ByteBudget, budgetOf } from '../../byte-budget.ts'
-import {
-  DatabaseError,
-  type Driver,
-  type Query,
-  type Reader,
-  type Row,
-  type Scan,
-  type Statement,
-  type TransactionOptions,
-} from '../../driver.ts'
+import { budgetOf } from '../../byte-budget.ts'
+import type { DatabaseError, Driver, Query, Reader, Row, Scan, Statement, TransactionOptions } from '../../driver.ts'
 import type { ReadOptions } from '../../store.ts'
 import { originText, type WriteOrigin } from '../../write-origin.ts'
 import { isConflict, isLarge, isLost, isOverdue, isStale } from '../errors.ts'
@@ -22,10 +13,12 @@ import {
   type WatchdogTiming,
   type WatchedConnection,
 } from './connection-watchdog.ts'
-import { PipelinedConnection } from './pipelined-connection.ts'
+import { type CancelOnAbort, ExclusiveReads } from './exclusive-reads.ts'
+import { idlest, PipelinedConnection, sendOn } from './pipelined-connection.ts'
 import { Pool } from './pool.ts'
 import { QueryPlans } from './query-plans.ts'
 import { withReconnectBackoff } from './reconnect-backoff.ts'
+import { readerWithSlots, type ScanAdmission, ScanSlots } from './scan-slots.ts'
 import type { QueryRequest } from './text-query.ts'
 import { type Progress, pause, readSnapshot, repeated, transact, type UniqueFault } from './transact.ts'
 
@@ -41,7 +34,8 @@ const walkConnections = 2
 const writeConnections = 8
 /** Behind a pooler of transactions: a connection has one statement at a time, and a process of the server only during it. */
 const pooledReadConnections = 6
-const scanConnections = 4
+/** For statements of the service itself, such as reads of the log, that take longer than others may wait for them. */
+const ownConnections = 2
 const snapshotConnections = 4
 const transactionConnections = 8
 
@@ -74,6 +68,11 @@ export class PostgresDriver implements Driver {
   readonly #walks: readonly PipelinedConnection[]
   readonly #writes: readonly PipelinedConnection[]
   readonly #scans: Pool
+  readonly #scanReads: ExclusiveReads
+  readonly #own: Pool
+  readonly #ownReads: ExclusiveReads
+  readonly #slots: ScanSlots
+  readonly #admission: ScanAdmission
   readonly #snapshots: Pool
   readonly #transactions: Pool
   readonly #pools: readonly Pool[]
@@ -114,12 +113,21 @@ export class PostgresDriver implements Driver {
     this.#indexed = pipelined(forReads, pipelinedReadMs, connectInTurns)
     this.#walks = pipelined(walkConnections, pipelinedReadMs, connectInTurns)
     this.#writes = pipelined(writeConnections, pipelinedWriteMs, connectToWrite)
-    this.#scans = new Pool({ open, size: scanConnections, waitMs })
+    this.#slots = new ScanSlots(limits.maxServerScans, waitMs)
+    this.#scans = new Pool({ open, size: limits.maxServerScans, waitMs })
+    this.#own = new Pool({ open, size: ownConnections, waitMs })
+    this.#scanReads = new ExclusiveReads(this.#scans, this.#cancelOnAbort)
+    this.#ownReads = new ExclusiveReads(this.#own, this.#cancelOnAbort)
     this.#snapshots = new Pool({ open, size: snapshotConnections, waitMs })
     this.#transactions = new Pool({ open: openToWrite, size: transactionConnections, waitMs })
+    this.#admission = {
+      slots: this.#slots,
+      mayScan: ({ text, access }) => access !== 'key' && this.#plans.mayScan(text),
+      explain: (statement) => this.#plans.explain(statement, (request) => sendOn(idlest(this.#walks), request)),
+    }
     this.#committed = committed
     this.#resyncSequence = resyncSequence ?? (async () => false)
-    this.#pools = [this.#scans, this.#snapshots, this.#transactions]
+    this.#pools = [this.#scans, this.#own, this.#snapshots, this.#transactions]
     this.#watchdog = new ConnectionWatchdog({
       connections: () => this.#connections(),
       watchdogTiming,
@@ -127,43 +135,58 @@ export class PostgresDriver implements Driver {
     })
   }
 
+  /** Of the service itself: where it takes longer it has connections of its own, and waits for no scan of a client. */
   readonly query = (text: string, values: readonly unknown[], options?: ReadOptions): Promise<readonly Row[]> =>
-    this.#queryOn(this.#indexed, text, values, options?.budget)
+    this.#queryOn(this.#indexed, text, values, options, options?.budget, true)
 
   #queryOn(
     connections: readonly PipelinedConnection[],
     text: string,
     values: readonly unknown[],
-    budget?: ByteBudget,
+    options: ReadOptions | undefined,
+    budget = options?.budget,
+    isOwn = false,
   ): Promise<readonly Row[]> {
     return new Promise((resolve, reject) => {
       const request: QueryRequest = { text, values, how: 'kept', budget }
       const connection = idlest(connections)
-      connection.send(request, resolve, (error) => this.#readAgain(connection, request, error).then(resolve, reject))
+      connection.send(request, resolve, (error) =>
+        this.#readAgain(connection, request, options, isOwn, error).then(resolve, reject),
+      )
     })
   }
 
-  /** A statement whose plan is not known yet runs in the pool, where it delays no other. */
+  /** A statement whose plan is not known yet runs as a scan; where that would wait, its plan is asked for first. */
   read(statement: Statement, options?: ReadOptions): Promise<readonly Row[]> {
     const { text, values, access } = statement
-    if (access === 'key') return this.#queryOn(this.#keys, text, values, budgetOf(options, this.#limits.maxAnswerBytes))
+    if (access === 'key')
+      return this.#queryOn(this.#keys, text, values, options, budgetOf(options, this.#limits.maxAnswerBytes))
+    if (this.#plans.classOf(text) !== undefined || !this.#slots.areTaken) return this.#readByPlan(statement, options)
+    return this.#admission.explain(statement).then(() => this.#readByPlan(statement, options))
+  }
+
+  #readByPlan(statement: Statement, options?: ReadOptions): Promise<readonly Row[]> {
+    const { text, values } = statement
     const planClass = this.#plans.classOf(text)
-    const budget = options?.budget
-    if (planClass === 'indexed') return this.#queryOn(this.#indexed, text, values, budget)
-    if (planClass === 'walk') return this.#queryOn(this.#walks, text, values, budget)
-    return this.#readInPool({ text, values, how: 'anew', budget }, options, (connection) => {
-      if (planClass === undefined) void this.#plans.explain(statement, connection)
+    if (planClass === 'indexed') return this.#queryOn(this.#indexed, text, values, options)
+    if (planClass === 'walk') return this.#queryOn(this.#walks, text, values, options)
+    return this.#scan({ text, values, how: 'anew', budget: options?.budget }, options, (connection) => {
+      if (planClass === undefined) void this.#plans.explain(statement, (request) => connection.run(request))
     })
   }
 
   async #readAgain(
     connection: PipelinedConnection,
     request: QueryRequest,
+    options: ReadOptions | undefined,
+    isOwn: boolean,
     error: DatabaseError,
   ): Promise<readonly Row[]> {
     if (isOverdue(error)) {
+      const anew = { ...request, how: 'anew' } as const
+      if (isOwn) return this.#ownReads.read(anew, options)
       this.#plans.demote(request.text)
-      return this.#readInPool({ ...request, how: 'anew' })
+      return this.#scan(anew, options)
     }
     if (isStale(error) || isLost(error)) return sendOn(connection, request)
     // The server goes on to send what is too large; the next time that delays no other statement.
@@ -171,42 +194,25 @@ export class PostgresDriver implements Driver {
     throw error
   }
 
-  async #readInPool(
+  #scan(
     request: QueryRequest,
-    options: ReadOptions = {},
-    sent: (connection: Connection) => void = () => {},
+    options?: ReadOptions,
+    sent?: (connection: Connection) => void,
   ): Promise<readonly Row[]> {
-    const run = (): Promise<readonly Row[]> =>
-      this.#scans.use(async (connection) => {
-        using _ = this.#cancelOnAbort(connection, options)
-        const rows = connection.run(request)
-        sent(connection)
-        return await rows.catch((error) => {
-          // The server would go on to send the rows.
-          if (isLarge(error)) connection.destroy(error)
-          throw error
-        })
-      }, options)
-    try {
-      return await run()
-    } catch (error) {
-      if (options.signal?.aborted) throw new DatabaseError({ kind: 'aborted' }, error)
-      if (!isLost(error)) throw error
-      this.#scans.discardIdle()
-      return run()
-    }
+    return this.#slots.use(() => this.#scanReads.read(request, options, sent), options)
   }
 
   snapshot<T>(work: (reader: Reader) => MaybePromise<T>, options: ReadOptions = {}): Promise<T> {
     const run = async (connection: Connection, progress: Progress): Promise<T> => {
       using _ = this.#cancelOnAbort(connection, options)
-      return await readSnapshot(connection, work, progress, this.#limits.maxAnswerBytes)
+      const read = (reader: Reader) => work(readerWithSlots(reader, this.#admission, options))
+      return await readSnapshot(connection, read, progress, this.#limits.maxAnswerBytes)
     }
     return repeated(this.#snapshots, this.#resyncSequence, run, { signal: options.signal })
   }
 
   /** The server does not notice that a client has disconnected, so its statement is cancelled. */
-  #cancelOnAbort(connection: Connection, { signal }: ReadOptions): Disposable {
+  readonly #cancelOnAbort: CancelOnAbort = (connection, { signal }) => {
     const cancel = () => {
       if (connection.isPooled) connection.cancel()
       else this.query('select pg_cancel_backend($1::int)', [String(connection.processId)]).catch(() => {})
@@ -280,16 +286,4 @@ export class PostgresDriver implements Driver {
     )
     this.#watchdog[Symbol.dispose]()
   }
-}
-
-const sendOn = (connection: PipelinedConnection, request: QueryRequest): Promise<readonly Row[]> =>
-  new Promise((resolve, reject) => connection.send(request, resolve, reject))
-
-function idlest(pipelined: readonly PipelinedConnection[]): PipelinedConnection {
-  let found = pipelined[0] as PipelinedConnection
-  for (let index = 1; index < pipelined.length && found.load > 0; index++) {
-    const connection = pipelined[index] as PipelinedConnection
-    if (connection.load < found.load) found = connection
-  }
-  return found
 }

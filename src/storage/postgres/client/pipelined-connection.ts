@@ -58,3 +58,15 @@ export class PipelinedConnection {
     await this.#connection?.close()
   }
 }
+
+export const sendOn = (connection: PipelinedConnection, request: QueryRequest): Promise<readonly Row[]> =>
+  new Promise((resolve, reject) => connection.send(request, resolve, reject))
+
+export function idlest(pipelined: readonly PipelinedConnection[]): PipelinedConnection {
+  let found = pipelined[0] as PipelinedConnection
+  for (let index = 1; index < pipelined.length && found.load > 0; index++) {
+    const connection = pipelined[index] as PipelinedConnection
+    if (connection.load < found.load) found = connection
+  }
+  return found
+}

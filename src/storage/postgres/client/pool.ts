@@ -1,14 +1,10 @@
 import { DatabaseError } from '../../driver.ts'
 import type { ReadOptions } from '../../store.ts'
 import type { Connection } from './connection.ts'
+import { aborted, WaitQueue } from './wait-queue.ts'
 
 /** An idle connection is closed after this time: it occupies a server process. */
 const idleMs = 60_000
-
-interface Waiting {
-  resolve(connection: Connection): void
-  reject(error: unknown): void
-}
 
 export interface PoolOptions {
   readonly open: () => Promise<Connection>
@@ -22,7 +18,7 @@ export class Pool {
   readonly #options: PoolOptions
   readonly #idle: { readonly connection: Connection; readonly sinceMs: number }[] = []
   readonly #used = new Set<Connection>()
-  readonly #waiting = new Set<Waiting>()
+  readonly #waiting: WaitQueue<Connection>
   /** In use, opening, or assigned to a waiter. */
   #taken = 0
   #isClosed = false
@@ -30,6 +26,7 @@ export class Pool {
 
   constructor(options: PoolOptions) {
     this.#options = options
+    this.#waiting = new WaitQueue('connection', options.waitMs)
   }
 
   get connections(): readonly Connection[] {
@@ -50,7 +47,7 @@ export class Pool {
   async #acquire(signal: AbortSignal | undefined): Promise<Connection> {
     if (this.#isClosed) throw closed()
     if (signal?.aborted) throw aborted()
-    if (this.#taken >= this.#options.size) return this.#wait(signal)
+    if (this.#taken >= this.#options.size) return this.#waiting.wait({ signal })
     this.#taken++
     const idle = this.#takeIdle()
     if (idle === undefined) return this.#openInSlot()
@@ -73,32 +70,14 @@ export class Pool {
     } catch (error) {
       this.#freeSlot()
       // No used connection is left that could be handed over.
-      if (this.#used.size === 0) for (const { reject } of this.#waiting) reject(error)
+      if (this.#used.size === 0) this.#waiting.rejectAll(error)
       throw error
     }
   }
 
-  #wait(signal: AbortSignal | undefined): Promise<Connection> {
-    const { waitMs } = this.#options
-    const { promise, resolve, reject } = Promise.withResolvers<Connection>()
-    const waiting = { resolve, reject }
-    const abort = () => reject(aborted())
-    signal?.addEventListener('abort', abort)
-    this.#waiting.add(waiting)
-    const timer = setTimeout(() => {
-      reject(new DatabaseError({ kind: 'busy' }, `No connection became free within ${waitMs} ms`))
-    }, waitMs).unref()
-    return promise.finally(() => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', abort)
-      this.#waiting.delete(waiting)
-    })
-  }
-
   #release(connection: Connection): void {
-    const [next] = this.#waiting
+    const next = this.#waiting.take()
     if (next !== undefined) {
-      this.#waiting.delete(next)
       if (connection.failure === undefined) next.resolve(connection)
       else {
         this.#used.delete(connection)
@@ -132,11 +111,10 @@ export class Pool {
   /** Waits for used connections and rejects waiters. */
   async close(): Promise<void> {
     this.#isClosed = true
-    for (const { reject } of this.#waiting) reject(closed())
+    this.#waiting.rejectAll(closed())
     await Promise.all(this.#idle.splice(0).map(({ connection }) => connection.close()))
     if (this.#taken > 0) await new Promise<void>((resolve) => (this.#emptied = resolve))
   }
 }
 
-const aborted = (): DatabaseError => new DatabaseError({ kind: 'aborted' }, 'The read was aborted')
 const closed = (): DatabaseError => new DatabaseError({ kind: 'lost' }, 'The store is closed')

@@ -1,6 +1,6 @@
 import { Lru } from '../../../support/lru.ts'
 import type { CostClass, Row, Scan, Statement } from '../../driver.ts'
-import type { Connection } from './connection.ts'
+import type { QueryRequest } from './text-query.ts'
 
 const keptPlans = 1000
 /** A plan is asked for again after this time: tables grow, and indexes come and go. */
@@ -43,10 +43,18 @@ export class QueryPlans {
     return plan && plan.until > performance.now() ? plan.planClass : undefined
   }
 
-  /** Asks for the plan of a statement that was sent on the same connection. */
-  async explain({ text, values, access, shape }: Statement, connection: Connection): Promise<void> {
+  /** Undefined: not known yet. */
+  mayScan(text: string): boolean | undefined {
+    const planClass = this.classOf(text)
+    return planClass && planClass === 'scan'
+  }
+
+  async explain(
+    { text, values, access, shape }: Statement,
+    run: (request: QueryRequest) => Promise<readonly Row[]>,
+  ): Promise<void> {
     try {
-      const rows = await connection.run({ text: `explain (format json) ${text}`, values, how: 'anew' })
+      const rows = await run({ text: `explain (format json) ${text}`, values, how: 'anew' })
       const plan = planOf(rows)
       const tables = scannedTables(plan, access === 'page')
       const isWalk = tables !== undefined && plan['Total Cost'] <= maxScanCost
