@@ -57,7 +57,7 @@ async function onSqlite(): Promise<void> {
     const file = join(folder, 'app.db')
     await createTables(`sqlite:${file}`)
     fillSqlite(file)
-    await measure('sqlite', `sqlite:${file}`)
+    await measure('sqlite', `sqlite:${file}`, async () => false)
   } finally {
     rmSync(folder, { recursive: true })
   }
@@ -73,7 +73,8 @@ async function onPostgres(server: string): Promise<void> {
     await createTables(url)
     await fillPostgres(url)
     using _ = options.apart ? await movePostgres(admin) : undefined
-    await measure('postgres', url)
+    const running = `select 1 from pg_stat_activity where datname = $1 and state <> 'idle'`
+    await measure('postgres', url, async () => (await admin.query(running, [name])).rows.length > 0)
   } finally {
     await admin.query(`drop database if exists ${name} with (force)`)
     await admin.end()
@@ -84,7 +85,7 @@ async function createTables(url: string): Promise<void> {
   await using _ = await Child.start(undefined, [], join(import.meta.dirname, 'server.ts'), [url])
 }
 
-async function measure(kind: string, url: string): Promise<void> {
+async function measure(kind: string, url: string, isDatabaseBusy: () => Promise<boolean>): Promise<void> {
   const port = await freePort()
   const nodeOptions = options.memory ? ['--expose-gc'] : []
   await using server = await Child.start(undefined, nodeOptions, join(import.meta.dirname, 'server.ts'), [
@@ -97,7 +98,7 @@ async function measure(kind: string, url: string): Promise<void> {
   const hasPriority = setNice(measuringNice) // the server, which has started, does not inherit it
   await probe(port, path, 1, pid) // warm-up
   const { headers } = await fetch(`http://127.0.0.1:${port}${path}`)
-  const target = { port, pid, position: headers.get('keelson-position') ?? '' }
+  const target = { port, pid, position: headers.get('keelson-position') ?? '', isDatabaseBusy }
   const longestTurn = () => server.ask('longest turn') as Promise<LongestTurn>
   await longestTurn()
   const quiet = await probe(port, path, seconds, pid)
@@ -124,6 +125,8 @@ interface Target {
   readonly pid: number
   /** The position of the change log before anything was written. */
   readonly position: string
+  /** Whether it runs a statement; false where it runs in the service. */
+  readonly isDatabaseBusy: () => Promise<boolean>
 }
 
 async function beside(name: string, target: Target): Promise<{ latencies: Latencies; statuses: string }> {
@@ -138,17 +141,17 @@ async function beside(name: string, target: Target): Promise<{ latencies: Latenc
     return { latencies, statuses: (await counts).map(([status, count]) => `${count} × ${status}`).join(', ') }
   } finally {
     await attacker.terminate()
-    await calm(pid)
+    await calm(target)
   }
 }
 
-/** Waits until what was sent last has ended. */
-async function calm(pid: number): Promise<void> {
+/** Waits until what was sent last has ended, so that the next kind is not measured beside it. */
+async function calm({ pid, isDatabaseBusy }: Target): Promise<void> {
   const giveUpAt = performance.now() + 20_000
   for (let last = scheduled(pid)?.cpuMs ?? 0; performance.now() < giveUpAt; ) {
     await new Promise((resolve) => setTimeout(resolve, 300))
     const now = scheduled(pid)?.cpuMs ?? 0
-    if (now - last < 30) return
+    if (now - last < 30 && !(await isDatabaseBusy())) return
     last = now
   }
 }
