@@ -23,11 +23,14 @@ const { values: options } = parseArgs({
     only: { type: 'string' },
     /** Another folder with an installed package, to compare with. */
     beside: { type: 'string' },
+    /** Seconds after which the work of connecting is over. V8 frees the space for young objects after 30 at the earliest. */
+    settles: { type: 'string', default: '2' },
+    /** Flags of Node for Keelson, with spaces between them: `--no-opt --no-maglev` is without optimizing compilers. */
+    flags: { type: 'string', default: '' },
   },
 })
 const [sockets, rounds] = [Number(options.sockets), Number(options.rounds)]
-/** After this long the work of connecting is over. */
-const settlesMs = 2000
+const settlesMs = Number(options.settles) * 1000
 const here = import.meta.dirname
 
 interface Row {
@@ -55,7 +58,12 @@ const keelson =
     const config = writeConfig(folder, port)
     const child = await Child.start(
       undefined,
-      ['--expose-gc', '--import', join(here, 'sockets', 'report-usage.ts')],
+      [
+        ...options.flags.split(' ').filter(Boolean),
+        '--expose-gc',
+        '--import',
+        join(here, 'sockets', 'report-usage.ts'),
+      ],
       program,
       ['start', '--config', config],
       'ignore',
@@ -109,10 +117,10 @@ try {
     'upgrade alone': { clients: 'ws', start: bare('sockets/bare-upgrade.ts') },
     'ws alone': { clients: 'ws', start: bare('live/bare-ws.ts') },
     keelson: { clients: 'websocket', start: keelson(program) },
-    'keelson, upgraded': { clients: 'upgraded', start: keelson(program) },
+    'keelson upgraded': { clients: 'upgraded', start: keelson(program) },
     ...(options.beside && {
       beside: { clients: 'websocket', start: keelson(options.beside) },
-      'beside, upgraded': { clients: 'upgraded', start: keelson(options.beside) },
+      'beside upgraded': { clients: 'upgraded', start: keelson(options.beside) },
     }),
   }
   const names = options.only?.split(',') ?? Object.keys(all)
