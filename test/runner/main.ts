@@ -23,12 +23,14 @@ export async function main(args: readonly string[]): Promise<void> {
   const options = args.filter((word) => word !== '--all' && word !== '--slow' && word.startsWith('-'))
   const speed: Speed = args.includes('--all') ? 'all' : args.includes('--slow') ? 'slow' : 'quick'
   const paths = args.filter((word) => !word.startsWith('-'))
-  const named = paths.flatMap((path) => (path.endsWith('.ts') ? [path] : selectFiles(speed, [path])))
-  if (paths.length > 0 && named.length === 0) {
-    console.error(`No test file in ${paths.join(', ')}`)
+  const selected = paths.map((path) => (path.endsWith('.ts') ? [path] : selectFiles(speed, [path])))
+  const withoutTests = paths.filter((_, index) => selected[index]?.length === 0)
+  if (withoutTests.length > 0) {
+    console.error(`No test file in ${withoutTests.join(', ')}`)
     process.exitCode = 1
     return
   }
+  const named = selected.flat()
   const files = named.length > 0 ? named : selectFiles(speed)
   const isRepeating = process.env.KEELSON_TEST_REPEAT_FAILED !== undefined
   const startedAt = performance.now()
