@@ -80,7 +80,10 @@ export const limitTable = {
     4,
     'scans that one process runs at once on PostgreSQL; on the machine of the server at most one for each processor, but 2; further ones wait',
   ],
-  maxBlockMs: [25, 'time that one read may block the event loop on SQLite; then it is repeated in a reader process'],
+  maxBlockMs: [
+    25,
+    'time that one read may block the event loop on SQLite, of which half may be CPU time; then it is repeated in a reader process',
+  ],
   actionTimeoutMs: [30_000, 'duration of an action that runs outside of a transaction'],
   statementTimeoutMs: [10_000, 'duration of one database statement'],
   maxBatch: [200, 'requests in one batch'],

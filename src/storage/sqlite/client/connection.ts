@@ -41,6 +41,8 @@ export class Connection implements Disposable {
   #length = maxLength
   #journalsInMemory = false
   readonly #statements = new Lru<string, StatementSync>(keptStatements)
+  /** Throws where a statement that is stepped must end. */
+  onStep: () => void = () => {}
   /** Texts that have returned an integer beyond 2^53. */
   readonly #big = new Set<string>()
   /** Texts that have returned values that are not short. */
@@ -132,7 +134,7 @@ export class Connection implements Disposable {
       if (rows) return measured(rows, maxBytes)
       this.#large.set(text, true)
       this.#limitLength(longest(values, lengthOf(maxBytes)))
-      return step(statement, values, maxBytes)
+      return step(statement, values, maxBytes, this.onStep)
     } catch (error) {
       if (error instanceof RowsTooLarge) throw error
       if (isTooBig(error)) throw new RowsTooLarge()
@@ -223,12 +225,18 @@ function longest(values: readonly unknown[], length: number): number {
   return most
 }
 
-function step(statement: StatementSync, values: readonly unknown[], maxBytes: number): MeasuredRows {
+function step(
+  statement: StatementSync,
+  values: readonly unknown[],
+  maxBytes: number,
+  onStep: () => void,
+): MeasuredRows {
   const rows: Row[] = []
   let bytes = 0
   const found = statement.iterate(...(values as SQLInputValue[])) as unknown as IteratorObject<Row>
   try {
     for (const row of found) {
+      onStep()
       bytes += rowSize(row)
       if (bytes > maxBytes) throw new RowsTooLarge()
       rows.push(row)
@@ -251,7 +259,7 @@ function measured(rows: readonly Row[], maxBytes: number): MeasuredRows {
 }
 
 /** Of its texts and bytes; the other values are short. */
-function rowSize(row: Row): number {
+export function rowSize(row: Row): number {
   let bytes = 0
   for (const value of row) {
     if (typeof value === 'string') bytes += value.length

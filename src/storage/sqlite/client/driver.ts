@@ -133,7 +133,7 @@ export class SqliteDriver implements Driver {
     try {
       return this.#reader.read(statement, this.#reading, options)
     } catch (error) {
-      if (error instanceof NeedsReader) return elsewhere(processes)
+      if (error instanceof NeedsReader) return notInUsedTurn(() => elsewhere(processes))
       throw sqliteError(error)
     }
   }
@@ -175,7 +175,7 @@ export class SqliteDriver implements Driver {
       if (reading.inTransaction) reading.exec('rollback')
     }
     const repeat = (error: unknown): MaybePromise<T> => {
-      if (error instanceof NeedsReader) return processes.snapshot(work, options)
+      if (error instanceof NeedsReader) return notInUsedTurn(() => processes.snapshot(work, options))
       throw sqliteError(error)
     }
     const run = (): MaybePromise<T> => {
@@ -259,6 +259,10 @@ export class SqliteDriver implements Driver {
     this.#writing[Symbol.dispose]()
   }
 }
+
+/** A statement may have used the turn before it was stopped, and to start a process takes milliseconds as well. */
+const notInUsedTurn = <T>(work: () => MaybePromise<T>): MaybePromise<T> =>
+  eventLoopTurn.isUsed ? eventLoopTurn.next().then(work) : work()
 
 /** Statements of a transaction throw DatabaseErrors, as they do on every database. */
 const withDatabaseErrors =

@@ -6,7 +6,7 @@ import { DatabaseError, type Row, type Scan, type Statement } from '../../driver
 import type { ReadOptions } from '../../store.ts'
 import type { Connection } from './connection.ts'
 import { QueryPlans } from './query-plans.ts'
-import { BudgetExceeded, type RowGuard } from './row-guard.ts'
+import { BudgetExceeded, type RowGuard, threadCpuMs } from './row-guard.ts'
 
 /**
  * A statement that takes longer than this twice in succession, the second time measured in CPU time, goes to a reader
@@ -45,14 +45,16 @@ export class EventLoopReader {
     const { text, values, access } = statement
     if (access === 'key') return connection.readKey(text, values, options, this.#limits.maxAnswerBytes)
     const begin = performance.now()
-    const beginCpuMs = this.#suspects.get(text) ? cpuMs() : undefined
+    const beginCpuMs = this.#suspects.get(text) ? threadCpuMs() : undefined
     const leftMs = this.#limits.maxBlockMs - eventLoopTurn.usedMs
-    const budgetMs = beginCpuMs === undefined ? leftMs : Math.min(leftMs, suspectMs)
+    const isSuspect = beginCpuMs !== undefined
+    const budgetMs = isSuspect ? Math.min(leftMs, suspectMs) : leftMs
     try {
       if (budgetMs < leastMs || this.#plans.classOf(statement) === 'scan') throw new NeedsReader()
-      const rows = this.#guard.limit(budgetMs, () => connection.read(text, values, options?.budget))
+      const read = () => connection.read(text, values, options?.budget)
+      const rows = this.#guard.limit(budgetMs, read, isSuspect ? undefined : this.#limits.maxBlockMs / 2)
       if (performance.now() - begin > slowMs) this.#wasSlow(statement, beginCpuMs, slowMs)
-      else if (beginCpuMs !== undefined) this.#suspects.set(text, false)
+      else if (isSuspect) this.#suspects.set(text, false)
       return rows
     } catch (error) {
       if (!(error instanceof BudgetExceeded)) throw error
@@ -64,7 +66,7 @@ export class EventLoopReader {
   #wasSlow(statement: Statement, beginCpuMs: number | undefined, limitMs: number): void {
     const { text } = statement
     if (beginCpuMs === undefined) this.#suspects.set(text, true)
-    else if (cpuMs() - beginCpuMs > limitMs) this.#plans.demote(statement)
+    else if (threadCpuMs() - beginCpuMs > limitMs) this.#plans.demote(statement)
     else this.#suspects.set(text, false)
   }
 
@@ -76,10 +78,4 @@ export class EventLoopReader {
       throw error instanceof BudgetExceeded ? new DatabaseError({ kind: 'timeout' }, error) : error
     }
   }
-}
-
-/** The CPU time of this thread, which does not advance while the process is suspended. */
-function cpuMs(): number {
-  const { user, system } = process.threadCpuUsage()
-  return (user + system) / 1000
 }

@@ -1,5 +1,6 @@
 /** The program of a reader process: runs one statement after another on a read-only connection. */
-import { Connection, RowsTooLarge } from './connection.ts'
+import type { Row } from '../../driver.ts'
+import { Connection, RowsTooLarge, rowSize } from './connection.ts'
 import { PageEncoder } from './page-encoder.ts'
 import type { ReaderAnswer, ReaderMessage, ReaderRequest } from './reader-process.ts'
 import { RowGuard } from './row-guard.ts'
@@ -14,6 +15,30 @@ guard.install(connection)
 
 const pages = new PageEncoder()
 const send = (message: ReaderMessage): void => void process.send?.(message)
+
+/** Rows of more bytes are sent in parts: the service reads a message in one turn of its event loop. */
+const partBytes = 250_000
+
+function* inParts(rows: readonly Row[]): Iterable<readonly Row[]> {
+  let part: Row[] = []
+  let bytes = 0
+  for (const row of rows) {
+    part.push(row)
+    bytes += rowSize(row)
+    if (bytes < partBytes) continue
+    yield part
+    part = []
+    bytes = 0
+  }
+  yield part
+}
+
+function* answers(request: ReaderRequest): Iterable<ReaderAnswer> {
+  const whole = answer(request)
+  if (typeof whole === 'string' || !('rows' in whole) || (whole.bytes ?? 0) < partBytes) return yield whole
+  for (const rows of inParts(whole.rows)) yield { rows }
+  yield { rows: [], bytes: whole.bytes }
+}
 
 function answer({
   text,
@@ -39,7 +64,9 @@ function answer({
   }
 }
 
-process.on('message', (request: ReaderRequest) => send(answer(request)))
+process.on('message', (request: ReaderRequest) => {
+  for (const message of answers(request)) send(message)
+})
 process.on('disconnect', () => process.exit())
 send('ready')
 process.stdout.on('error', () => process.exit()) // the service has ended

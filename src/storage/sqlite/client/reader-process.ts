@@ -30,7 +30,8 @@ interface Failure {
 export type ReaderMessage = 'ready' | ReaderAnswer
 
 export type ReaderAnswer =
-  | { readonly rows: readonly Row[]; readonly bytes: number }
+  /** Without the bytes of all rows: the first of them, others follow. */
+  | { readonly rows: readonly Row[]; readonly bytes?: number }
   /** The text of the page, of this length, is written to the standard output. */
   | { readonly page: Omit<EncodedPage, 'parts'>; readonly length: number; readonly bytes: number }
   /** The rows, or the text of the page, have more bytes than they may have. */
@@ -45,6 +46,8 @@ const program = fileURLToPath(programUrl('storage/sqlite/client/reader-main'))
 const readerPriority = 10
 
 interface Pending {
+  /** Those that have come already. */
+  readonly rows: Row[]
   readonly budget: ByteBudget | undefined
   readonly resolve: (answer: readonly Row[] | EncodedPage) => void
   readonly reject: (error: unknown) => void
@@ -117,7 +120,7 @@ export class ReaderProcess {
   #request(request: ReaderRequest, budget: ByteBudget | undefined): Promise<readonly Row[] | EncodedPage> {
     return new Promise((resolve, reject) => {
       if (this.#failure) return reject(this.#failure)
-      this.#pending = { budget, resolve, reject }
+      this.#pending = { rows: [], budget, resolve, reject }
       this.#child.send(request)
     })
   }
@@ -129,10 +132,15 @@ export class ReaderProcess {
     else if (message === 'large') pending.reject(pending.budget?.exceeded)
     else if ('failure' in message)
       pending.reject(sqliteError(Object.assign(new Error(message.failure.message), message.failure)))
-    else {
+    else if ('rows' in message) {
+      const { rows } = pending
+      if (message.bytes !== undefined) {
+        pending.budget?.take(message.bytes)
+        pending.resolve(rows.length === 0 ? message.rows : rows)
+      } else for (const row of message.rows) rows.push(row)
+    } else {
       pending.budget?.take(message.bytes)
-      if ('rows' in message) pending.resolve(message.rows)
-      else this.#texts.take(message.length).then((parts) => pending.resolve({ ...message.page, parts }))
+      this.#texts.take(message.length).then((parts) => pending.resolve({ ...message.page, parts }))
     }
   }
 

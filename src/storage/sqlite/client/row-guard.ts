@@ -14,25 +14,36 @@ export class BudgetExceeded extends Error {
  * for the rows of a statement may throw. Compiled selects contain a term that calls it (`Dialect.rowGuard`).
  */
 export class RowGuard {
+  /** When the next look is, and the last one. */
   #deadline = Number.POSITIVE_INFINITY
+  #end = Number.POSITIVE_INFINITY
+  /** What is left of the processor time, counted from the first look. */
+  #cpuLeftMs: number | undefined
+  #cpuMs: number | undefined
   #isExceeded = false
 
   /** Registers the functions that compiled statements call. */
   install(connection: Connection): void {
     connection.define('keelson_guard', () => {
-      if (performance.now() <= this.#deadline) return 1
-      this.#isExceeded = true
-      throw new BudgetExceeded()
+      this.#check()
+      return 1
     })
+    // A statement without a condition does not call the function.
+    connection.onStep = () => this.#check()
     connection.define('keelson_like', (text, pattern) =>
       typeof text === 'string' && matchesLike(text, pattern as string) ? 1 : 0,
     )
   }
 
-  /** Runs statements that throw BudgetExceeded after a time. */
-  limit<T>(budgetMs: number, run: () => T): T {
-    this.#deadline = performance.now() + budgetMs
+  /** Runs statements that throw BudgetExceeded after a time, or sooner once they have used `maxCpuMs` of the processor. */
+  limit<T>(budgetMs: number, run: () => T, maxCpuMs?: number): T {
+    const now = performance.now()
+    this.#end = now + budgetMs
+    this.#cpuMs = undefined
     this.#isExceeded = false
+    // Most statements end before the first look: only from then on their processor time is measured, and half of it taken as used.
+    this.#cpuLeftMs = maxCpuMs && maxCpuMs / 2
+    this.#deadline = Math.min(this.#end, now + (this.#cpuLeftMs ?? budgetMs))
     try {
       return run()
     } catch (error) {
@@ -42,4 +53,26 @@ export class RowGuard {
       this.#deadline = Number.POSITIVE_INFINITY
     }
   }
+
+  #check(): void {
+    if (performance.now() <= this.#deadline || this.#mayContinue()) return
+    this.#isExceeded = true
+    throw new BudgetExceeded()
+  }
+
+  #mayContinue(): boolean {
+    const now = performance.now()
+    if (this.#cpuLeftMs === undefined || now > this.#end) return false
+    const before = this.#cpuMs
+    this.#cpuMs = threadCpuMs()
+    if (before !== undefined) this.#cpuLeftMs -= this.#cpuMs - before
+    this.#deadline = Math.min(this.#end, now + this.#cpuLeftMs)
+    return this.#cpuLeftMs > 0
+  }
+}
+
+/** The CPU time of this thread, which does not advance while the process is suspended. */
+export function threadCpuMs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1000
 }

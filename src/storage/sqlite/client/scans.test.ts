@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { ChildProcess, spawnSync } from 'node:child_process'
 import { getPriority } from 'node:os'
 import { describe, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -238,6 +238,20 @@ describe('a page whose texts are needed', () => {
     assert.equal(JSON.parse(pageOf(first).text).length, 1000)
     assert.deepEqual(pageOf(second), pageOf(first))
   })
+})
+
+test('rows of several megabytes come whole, in several messages', async (t) => {
+  const driver = await open(t)
+  const long = statement(`select id, hex(zeroblob(1000)) from pet where name like '%1%' limit 1001`)
+  const emit = t.mock.method(ChildProcess.prototype, 'emit')
+  const rows = await driver.read(long, { budget: new ByteBudget(16_000_000) })
+  assert.equal(rows.length, 1001)
+  assert.equal(new Set(rows.map(([id]) => id)).size, 1001)
+  const messages = emit.mock.calls.filter(
+    ({ arguments: [event, message] }) => event === 'message' && message !== 'ready',
+  )
+  assert.ok(messages.length > 4, `${messages.length} messages`)
+  assert.deepEqual(await driver.read(statement(`select id from pet where name like '%2%' limit 1`)), [[2]])
 })
 
 describe('a statement that the plan calls bounded', () => {
