@@ -1,4 +1,5 @@
 import type { MaybePromise } from './maybe-promise.ts'
+import { yieldToEventLoop } from './yield-to-event-loop.ts'
 
 /** Past this, what can wait is continued in a later turn, so that other requests are read from their sockets in between. */
 const sharedMs = 8
@@ -29,6 +30,12 @@ export class EventLoopTurn {
   next(): Promise<void> {
     this.#begunAt ??= this.#begin(performance.now())
     return new Promise((resolve) => this.#waiting.push(resolve))
+  }
+
+  /** Resolves when this turn has ended: for what cannot be divided, and counts as used time of the turn that begins. */
+  async end(): Promise<void> {
+    await yieldToEventLoop()
+    this.#begunAt ??= this.#begin(performance.now())
   }
 
   #begin(now: number): number {

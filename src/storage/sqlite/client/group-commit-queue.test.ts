@@ -56,6 +56,17 @@ describe('writes that arrive together', () => {
     assert.equal(new Set(answered).size, 3)
   })
 
+  test('of much that is written are committed in a turn of its own', async (t) => {
+    const { connection, add } = open(t)
+    const log: string[] = []
+    connection.before = (text) => void (/^(begin|commit)/.test(text) && log.push(text))
+    const written = add('x'.repeat(1_000_000))
+    while (log.length === 0) await nextTurn()
+    log.push('other')
+    await written
+    assert.deepEqual(log, ['begin immediate', 'other', 'commit'])
+  })
+
   test('in two turns of the event loop make two commits', async (t) => {
     const { connection, add } = open(t)
     await add('a')

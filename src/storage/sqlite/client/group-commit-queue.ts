@@ -1,3 +1,4 @@
+import { eventLoopTurn } from '../../../support/event-loop-turn.ts'
 import type { Limits } from '../../../support/limits.ts'
 import type { MaybePromise } from '../../../support/maybe-promise.ts'
 import { yieldToEventLoop } from '../../../support/yield-to-event-loop.ts'
@@ -28,7 +29,6 @@ export class GroupCommitQueue {
   readonly #checkpointer: WalCheckpointer | undefined
   readonly #fairness = new WriterFairness()
   readonly #queue: Job[] = []
-  /** The number of exclusive jobs in the queue. */
   #exclusive = 0
   #isDraining = false
   /** Queued writes that wait for others to join them, and the turns since the first. */
@@ -203,6 +203,7 @@ export class GroupCommitQueue {
     }
     try {
       if (performance.now() - begun > bounds.maxTurnMs) await this.#checkpointer?.sync()
+      else if (this.#writtenBytes > bounds.answeredBytes) await eventLoopTurn.end()
       this.#connection.exec('commit')
     } catch (error) {
       return this.#replay(jobs, error)
@@ -250,6 +251,7 @@ export class GroupCommitQueue {
     try {
       job.value = await (job.single ? this.#run(job) : inSavepoint(this.#connection, () => this.#run(job)))
       if (performance.now() - begun > bounds.maxTurnMs) await this.#checkpointer?.sync()
+      else if (this.#writtenBytes > bounds.answeredBytes) await eventLoopTurn.end()
       this.#connection.exec('commit')
       this.#settle([job], [])
     } catch (error) {
