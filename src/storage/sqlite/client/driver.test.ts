@@ -36,10 +36,10 @@ for (const place of ['a file', 'memory']) {
       const gate = Promise.withResolvers<void>()
       const inside = Promise.withResolvers<void>()
       const operation = driver.transaction(async (query) => {
-        query(insert, ['half'])
+        await query(insert, ['half'])
         inside.resolve()
         await gate.promise
-        query(insert, ['whole'])
+        await query(insert, ['whole'])
       }, undefined)
       await inside.promise
       const seen = names(driver)
@@ -55,7 +55,7 @@ for (const place of ['a file', 'memory']) {
       const gate = Promise.withResolvers<void>()
       const inside = Promise.withResolvers<void>()
       const operation = driver.transaction(async (query) => {
-        query(insert, ['half'])
+        await query(insert, ['half'])
         inside.resolve()
         await gate.promise
         throw new Error('no')
