@@ -6,7 +6,7 @@ import type { DatabaseError, Query } from '../../driver.ts'
 import { inTurns } from './in-turns.ts'
 
 /** Takes the whole turn of the event loop. */
-function useTurn(): void {
+function fillTurn(): void {
   while (!eventLoopTurn.isUsed);
 }
 
@@ -25,17 +25,37 @@ test('a statement waits while the turn of the event loop is used', async () => {
   })()
   await inTurns(logging(log), async (query) => {
     await query('first', [])
-    useTurn()
+    fillTurn()
     await query('second', [])
   })
   await other
   assert.deepEqual(log, ['first', 'other', 'second'])
 })
 
+test('a statement waits for one turn, and not for all reads that wait as well', async () => {
+  let isRead = false
+  const reads = Array.from({ length: 20 }, async () => {
+    fillTurn()
+    await eventLoopTurn.next()
+    fillTurn()
+  })
+  const read = Promise.all(reads).then(() => {
+    isRead = true
+  })
+  await inTurns(logging([]), async (query) => {
+    for (let count = 0; count < 3; count++) {
+      fillTurn()
+      await query('select', [])
+    }
+  })
+  assert.ok(!isRead)
+  await read
+})
+
 test('statements that are sent together stay in their order', async () => {
   const log: string[] = []
   await inTurns(logging(log), async (query) => {
-    useTurn()
+    fillTurn()
     const waiting = [query('1', []), query('2', [])]
     const last = Promise.resolve(waiting[0]).then(() => query('3', []))
     await Promise.all([...waiting, last])
@@ -47,7 +67,7 @@ test('a statement that waits when the transaction ends is not run: the connectio
   const log: string[] = []
   let left: Promise<unknown> | undefined
   await inTurns(logging(log), async (query) => {
-    useTurn()
+    fillTurn()
     left = Promise.resolve(query('late', []))
   })
   await assert.rejects(left as Promise<unknown>, (error: DatabaseError) => error.reason.kind === 'aborted')

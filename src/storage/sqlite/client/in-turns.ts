@@ -8,7 +8,7 @@ export async function inTurns<T>(query: Query, work: (query: Query) => MaybeProm
   let isOpen = true
   const later: Query = async (text, values, options) => {
     waiting++
-    await eventLoopTurn.next()
+    await eventLoopTurn.end() // and not behind the reads that wait: other writes wait for this transaction
     waiting--
     // The connection may serve another transaction by now.
     if (!isOpen) throw new DatabaseError({ kind: 'aborted' }, 'The transaction has ended')
