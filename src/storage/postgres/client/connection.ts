@@ -13,7 +13,7 @@ export interface ConnectionParts {
   /** A pooler may serve each transaction by another process of the server. */
   readonly isPooled: boolean
   /** Asks the server to stop the request that it executes. */
-  readonly cancel: (client: pg.Client) => void
+  readonly cancel: (client: pg.Client) => Promise<void>
 }
 
 interface WaitingRequest {
@@ -31,7 +31,7 @@ export class Connection {
   readonly #makeQuery: MakeTextQuery
   readonly #explain: (error: unknown) => DatabaseError
   readonly #statements: StatementWriter
-  readonly #cancel: (client: pg.Client) => void
+  readonly #cancel: (client: pg.Client) => Promise<void>
   /**
    * Behind a pooler of transactions, one request at a time: when a transaction has ended, some poolers let go of the process
    * although a part of the next one was read already, or drop the answers to it.
@@ -144,9 +144,9 @@ export class Connection {
     else this.#drained?.()
   }
 
-  /** Stops the request that is executed; it fails as a timeout does. */
-  cancel(): void {
-    this.#cancel(this.#client)
+  /** Stops the request that is executed; it fails as a timeout does. Resolves when it can stop no later one. */
+  cancel(): Promise<void> {
+    return this.#cancel(this.#client)
   }
 
   onNotification(listener: (payload: string) => void): void {

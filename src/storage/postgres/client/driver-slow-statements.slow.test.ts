@@ -9,8 +9,9 @@ import {
   testPostgresDriver,
 } from '../../../../test/support/postgres-driver.ts'
 import { eventually } from '../../../../test/support/postgres-store.ts'
-import type { Access, Statement } from '../../driver.ts'
+import type { Access, Row, Statement } from '../../driver.ts'
 import type { ReadOptions } from '../../store.ts'
+import { Connection } from './connection.ts'
 import type { PostgresDriver } from './driver.ts'
 
 testPostgresDriver((open) => {
@@ -87,22 +88,45 @@ testPostgresDriver((open) => {
       assert.equal((await sessions(database)).length, 4)
     })
 
-    const sleep = statement('select pg_sleep(60)', [])
+    const sleep = (seconds: number) => statement(`select pg_sleep(${seconds})`, [])
     const sleeping = `select 1 from pg_stat_activity where datname = current_database() and state = 'active' and query like 'select pg_sleep%'`
-    const reads: readonly [string, (driver: PostgresDriver, signal: AbortSignal) => unknown][] = [
-      ['reads', (driver, signal) => driver.read(sleep, { signal })],
-      ['snapshots', (driver, signal) => driver.snapshot(({ read }) => read(sleep), { signal })],
+    const reads: readonly [
+      string,
+      (driver: PostgresDriver, seconds: number, signal?: AbortSignal) => Promise<readonly Row[]>,
+    ][] = [
+      ['reads', (driver, seconds, signal) => driver.read(sleep(seconds), { signal })],
+      ['snapshots', (driver, seconds, signal) => driver.snapshot(({ read }) => read(sleep(seconds)), { signal })],
     ]
     for (const [name, read] of reads)
       test(`${name} end when the client has disconnected, also while they wait`, async () => {
         await using given = await open({ statementTimeoutMs: 120_000 })
         const { driver, database } = given
         const controllers = Array.from({ length: 6 }, () => new AbortController())
-        const outcomes = Promise.allSettled(controllers.map(({ signal }) => read(driver, signal)))
+        const outcomes = Promise.allSettled(controllers.map(({ signal }) => read(driver, 60, signal)))
         await eventually(async () => (await database.query(sleeping)).length === 4 || undefined, 'four are running')
         for (const controller of controllers) controller.abort()
         await eventually(async () => (await database.query(sleeping)).length === 0 || undefined, 'none is running')
         assert.ok((await outcomes).every(({ status }) => status === 'rejected'))
+      })
+
+    for (const [name, read] of reads)
+      test(`a request to cancel that arrives after its end cancels nothing else, ${name}`, async (t) => {
+        await using given = await open({ maxServerScans: 1 })
+        const { driver } = given
+        const { query } = driver
+        const { cancel } = Connection.prototype
+        const late = () => new Promise((resolve) => setTimeout(resolve, 100))
+        Object.assign(driver, { query: (...parts: Parameters<typeof query>) => late().then(() => query(...parts)) })
+        t.mock.method(Connection.prototype, 'cancel', function (this: Connection) {
+          return late().then(() => cancel.call(this))
+        })
+        await read(driver, 0) // the connection is open
+        const controller = new AbortController()
+        const ending = Promise.allSettled([read(driver, 0.05, controller.signal)])
+        await new Promise((resolve) => setTimeout(resolve, 10))
+        controller.abort()
+        await ending
+        assert.deepEqual(await read(driver, 0.2), [['']])
       })
 
     const scanning = `select 1 from pg_stat_activity where datname = current_database() and state = 'active' and query like 'select pg_sleep(60) from%'`

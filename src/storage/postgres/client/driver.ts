@@ -204,7 +204,7 @@ export class PostgresDriver implements Driver {
 
   snapshot<T>(work: (reader: Reader) => MaybePromise<T>, options: ReadOptions = {}): Promise<T> {
     const run = async (connection: Connection, progress: Progress): Promise<T> => {
-      using _ = this.#cancelOnAbort(connection, options)
+      await using _ = this.#cancelOnAbort(connection, options)
       const read = (reader: Reader) => work(readerWithSlots(reader, this.#admission, options))
       return await readSnapshot(connection, read, progress, this.#limits.maxAnswerBytes)
     }
@@ -213,12 +213,19 @@ export class PostgresDriver implements Driver {
 
   /** The server does not notice that a client has disconnected, so its statement is cancelled. */
   readonly #cancelOnAbort: CancelOnAbort = (connection, { signal }) => {
+    let cancelling: Promise<unknown> | undefined
     const cancel = () => {
-      if (connection.isPooled) connection.cancel()
-      else this.query('select pg_cancel_backend($1::int)', [String(connection.processId)]).catch(() => {})
+      cancelling = connection.isPooled
+        ? connection.cancel()
+        : this.query('select pg_cancel_backend($1::int)', [String(connection.processId)]).catch(() => {})
     }
     signal?.addEventListener('abort', cancel)
-    return { [Symbol.dispose]: () => signal?.removeEventListener('abort', cancel) }
+    return {
+      async [Symbol.asyncDispose]() {
+        signal?.removeEventListener('abort', cancel)
+        await cancelling
+      },
+    }
   }
 
   /** Repeats a write only when the server reports that it was not executed. */

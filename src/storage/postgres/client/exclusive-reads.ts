@@ -5,8 +5,11 @@ import type { Connection } from './connection.ts'
 import type { Pool } from './pool.ts'
 import type { QueryRequest } from './text-query.ts'
 
-/** Ends what a connection runs when the signal is aborted, until it is disposed. */
-export type CancelOnAbort = (connection: Connection, options: ReadOptions) => Disposable
+/**
+ * Ends what a connection runs when the signal is aborted, until it is disposed. That waits for a request to cancel which is under
+ * way: a connection that served others by then would have their statement cancelled.
+ */
+export type CancelOnAbort = (connection: Connection, options: ReadOptions) => AsyncDisposable
 
 /** Reads that have a connection of a pool for themselves, where they delay no other. */
 export class ExclusiveReads {
@@ -25,7 +28,7 @@ export class ExclusiveReads {
   ): Promise<readonly Row[]> {
     const run = (): Promise<readonly Row[]> =>
       this.#pool.use(async (connection) => {
-        using _ = this.#cancelOnAbort(connection, options)
+        await using _ = this.#cancelOnAbort(connection, options)
         const rows = connection.run(request)
         sent(connection)
         return await rows.catch((error) => {
