@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex, Readable } from 'node:stream'
 import type { Socket, Transport } from 'engine.io'
 import type { WebSocket } from 'ws'
+import { terminateIfSending } from './after-close.ts'
 import {
   closeCodes,
   type EngineSession,
@@ -171,6 +172,7 @@ export class LibrarySession implements EngineSession {
    * refused, after which it connects again.
    */
   close(code: number): void {
+    if (this.#ws) terminateIfSending(this.#ws)
     if (this.#ws || this.#poll?.writableEnded === false) this.#socket.close()
     else if (this.#bufferedBytes === 0 || isByClient(code)) this.terminate()
     else this.#closingSinceMs ??= this.#options.now()

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
+import { RawPolling } from '../../../test/support/raw-polling.ts'
 import { RawSocket } from '../../../test/support/raw-socket.ts'
 import {
   allClosed,
@@ -62,6 +63,36 @@ describe('a protocol violation closes only its own connection:', () => {
     assert.equal(await socket.closed, 1007)
   })
 })
+
+/** A masked text frame of fewer than 126 characters. */
+const maskedFrame = (text: string) =>
+  Buffer.concat([Buffer.from([0x81, 0x80 | text.length, 0, 0, 0, 0]), Buffer.from(text)])
+
+for (const [name, query] of [
+  ['WebSockets', 'EIO=3&transport=websocket'],
+  ['upgraded long polling', 'EIO=4&transport=websocket&sid='],
+] as const) {
+  test(`a client that goes on sending after its connection was closed is not read, ${name}`, async () => {
+    await using served = await startSockets({ limits: { maxMessagesPerSecond: 10 } })
+    const isUpgraded = name !== 'WebSockets'
+    await using polling = isUpgraded ? await RawPolling.connect(served.url) : undefined
+    const socket = connect(Number(new URL(served.url).port), '127.0.0.1')
+    const closed = once(socket, 'close')
+    socket.on('error', () => {})
+    socket.write(
+      `GET /socket.io/?${query}${polling ? new URL(polling.url).searchParams.get('sid') : ''} HTTP/1.1\r\nHost: localhost\r\n` +
+        'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n',
+    )
+    await once(socket, 'data')
+    if (isUpgraded) socket.write(Buffer.concat([maskedFrame('2probe'), maskedFrame('5')]))
+    socket.resume()
+    const flood = Buffer.concat(Array.from({ length: 1_000 }, () => maskedFrame('42["get",{"url":"/pet"}]')))
+    const timer = setInterval(() => socket.write(flood), 10)
+    await closed
+    clearInterval(timer)
+    assert.ok(socket.bytesWritten < 10_000_000, `${socket.bytesWritten} bytes were sent`)
+  })
+}
 
 test('after a closing frame of either side nothing is sent', async () => {
   await using served = await startSockets()

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
+import { terminateIfSending } from './after-close.ts'
 import {
   closeCodes,
   type EngineSession,
@@ -118,6 +119,7 @@ export class WebSocketSession implements EngineSession {
     this.#isOpen = false
     this.#ws.resume() // to receive the closing frame of the client
     this.#ws.close(code)
+    terminateIfSending(this.#ws)
   }
 
   terminate(): void {
