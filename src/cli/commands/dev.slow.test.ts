@@ -29,7 +29,7 @@ describe('keelson dev', () => {
 
     write(cwd, 'models/pet.ts', withAttribute("weight: { type: 'nmber' },\n owner: { model: 'ownr' }"))
     await dev.until(
-      /✗ models\/pet\.ts {3}The configuration has 2 problems\n.*"nmber"\n.*"ownr"\n.*keeps serving the previous version/,
+      /✗ models\/pet\.ts {3}The configuration has 2 problems\n.*"nmber".*\n.*"ownr"\n.*keeps serving the previous version/,
     )
     await post(`${url}/pet`, { name: 'Rex' })
 
