@@ -78,7 +78,7 @@ export const limitTable = {
   maxScans: [2, 'scans that run at once on SQLite, each in a reader process of about 50 MB; further ones wait'],
   maxServerScans: [
     4,
-    'scans that one process runs at once on PostgreSQL; on the machine of the server at most one for each processor, but 2; further ones wait',
+    'scans that one process runs at once on PostgreSQL; on the machine of the server at most one for each processor, and at least 2; further ones wait',
   ],
   maxBlockMs: [
     25,
