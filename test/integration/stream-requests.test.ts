@@ -1,69 +1,10 @@
 import assert from 'node:assert/strict'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { describe, test } from 'node:test'
-import { type Config, createService, type HttpServer, type Service } from '../../src/index.ts'
-import type { Json, JsonObject } from '../../src/protocol/json.ts'
-import { StreamClient } from '../support/event-stream.ts'
+import type { JsonObject } from '../../src/protocol/json.ts'
 import { asOtherProgram, newFile } from '../support/sqlite.ts'
+import { manualClock, Served } from './streams/served.ts'
 
 const stamp = '2026-01-01T00:00:00.000Z'
-
-const models = {
-  owner: { attributes: { name: { type: 'string' }, pets: { collection: 'pet', via: 'owner' } } },
-  pet: {
-    attributes: {
-      name: { type: 'string' },
-      kind: { type: 'string' },
-      notes: { type: 'json' },
-      owner: { model: 'owner' },
-    },
-  },
-} as const
-
-class Served implements AsyncDisposable {
-  readonly service: Service
-  readonly server: HttpServer
-  readonly reported: unknown[]
-
-  private constructor(service: Service, server: HttpServer, reported: unknown[]) {
-    this.service = service
-    this.server = server
-    this.reported = reported
-  }
-
-  static async open(config: Partial<Config> = {}): Promise<Served> {
-    const reported: unknown[] = []
-    const service = (await createService({
-      database: 'sqlite::memory:',
-      onError: (error: unknown) => reported.push(error),
-      ...config,
-      models,
-    } as never)) as unknown as Service
-    return new Served(service, await service.listen(0), reported)
-  }
-
-  get pets(): Service['system']['records'][string] {
-    return this.service.system.records.pet as Service['system']['records'][string]
-  }
-
-  get owners(): Service['system']['records'][string] {
-    return this.service.system.records.owner as Service['system']['records'][string]
-  }
-
-  get(path: string, headers: Readonly<Record<string, string>> = {}, method = 'GET'): Promise<Response> {
-    return fetch(`${this.server.url}${path}`, { method, headers: { accept: 'text/event-stream', ...headers } })
-  }
-
-  ready(path: string): Promise<StreamClient> {
-    return StreamClient.ready(this.server.port, path)
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.service.close()
-    assert.deepEqual(this.reported, [])
-  }
-}
 
 describe('a request for a stream', () => {
   test('the first bytes contain the delay and the id for reconnecting', async () => {
@@ -212,26 +153,9 @@ describe('a request for a stream', () => {
   })
 })
 
-/** A clock that the test advances. */
-function handClock() {
-  const due = new Set<() => void>()
-  return {
-    now: () => Date.now(),
-    every: (ms: number, work: () => void) => {
-      assert.equal(ms, 15_000)
-      due.add(work)
-      return { [Symbol.dispose]: () => due.delete(work) }
-    },
-    due,
-    pass: () => {
-      for (const work of due) work()
-    },
-  }
-}
-
 describe('a connection without events', () => {
   test('receives heartbeats with the position of the feed', async () => {
-    const clock = handClock()
+    const clock = manualClock()
     await using served = await Served.open({ clock })
     await using stream = await served.ready('/pet')
     const ready = stream.lastEventId
@@ -255,7 +179,7 @@ describe('a connection without events', () => {
   })
 
   test('has no heartbeat after it is closed', async () => {
-    const clock = handClock()
+    const clock = manualClock()
     await using served = await Served.open({ clock, limits: { maxStreams: 1 } })
     for (let round = 0; round < 3; round++) {
       await using stream = await served.ready('/pet')
@@ -275,130 +199,4 @@ test('above maxStreams a stream is refused, with the name of the limit', async (
   const problem = (await refused.json()) as JsonObject
   assert.deepEqual([problem.code, problem.limit], ['E_UNAVAILABLE', 'maxStreams'])
   await Promise.all(streams.map((stream) => stream.close()))
-})
-
-const big = 'x'.repeat(200_000)
-
-/** Writes until so much has been written that no buffer on the way can hold it. */
-async function flood({ pets }: Served, count = 100): Promise<void> {
-  for (let index = 0; index < count; index++) await pets.create({ name: `${index}`, notes: big as Json })
-}
-
-describe('a reader that is too slow', () => {
-  test('receives `reset` when it reads again, and the connection ends', async () => {
-    await using served = await Served.open({ limits: { maxQueuedBytes: 1_000_000 } })
-    await using stream = await StreamClient.open(served.server.port, '/pet', { paused: true })
-    await using healthy = await served.ready('/pet')
-    await flood(served)
-    assert.equal((await healthy.take(100)).length, 100)
-    stream.resume()
-    const events = await stream.rest()
-    assert.ok(events.length < 100)
-    assert.deepEqual([events[0]?.event, events.at(-1)?.event], ['ready', 'reset'])
-    const received = events.slice(1, -1).map(({ data }) => (data.data as JsonObject).name)
-    assert.deepEqual(
-      received,
-      received.map((_, index) => `${index}`),
-    )
-    assert.ok(stream.isWhole)
-    // After the position of `reset` no event is missing.
-    const { id } = events.at(-1) ?? {}
-    await using again = await StreamClient.ready(served.server.port, '/pet', { 'last-event-id': id as string })
-    await served.pets.create({ name: 'last' })
-    const { data } = await again.next()
-    assert.notEqual((data.data as JsonObject).name, received.at(-1))
-    await Promise.all([stream.close(), healthy.close(), again.close()])
-  })
-
-  test('is disconnected when it reads nothing at all', async () => {
-    const clock = handClock()
-    await using served = await Served.open({ clock, limits: { streamIdleTimeoutMs: 50 } })
-    const stream = await StreamClient.open(served.server.port, '/pet', { paused: true })
-    while (clock.due.size === 0) await new Promise((resolve) => setImmediate(resolve))
-    await flood(served)
-    while (clock.due.size > 0) await new Promise((resolve) => setImmediate(resolve))
-    stream.resume()
-    await stream.closed
-    assert.ok(!stream.isWhole)
-  })
-
-  test('does not delay a stop', async () => {
-    const clock = handClock()
-    await using served = await Served.open({ clock, limits: { stopTimeoutMs: 600_000 } })
-    await using _ = await StreamClient.open(served.server.port, '/pet', { paused: true })
-    while (clock.due.size === 0) await new Promise((resolve) => setImmediate(resolve))
-    await flood(served)
-    await served.server.stop()
-    while (clock.due.size > 0) await new Promise((resolve) => setImmediate(resolve))
-  })
-
-  test('receives a burst that it can take', async () => {
-    await using served = await Served.open({ limits: { maxQueuedBytes: 1_000_000 } })
-    await using stream = await served.ready('/pet')
-    // All at once, so that the log is read in one piece.
-    await Promise.all(Array.from({ length: 40 }, (_, index) => served.pets.create({ name: `${index}`, notes: big })))
-    assert.equal((await stream.take(40)).length, 40)
-  })
-})
-
-describe('a stop', () => {
-  test('ends the streams of a server with `restart`, and waits for none', async () => {
-    await using served = await Served.open()
-    const streams = await Promise.all(['/pet', '/owner', '/pet?kind=cat'].map((path) => served.ready(path)))
-    await served.server.stop()
-    for (const stream of streams) {
-      const events = await stream.rest()
-      assert.deepEqual(
-        events.map(({ event }) => event),
-        ['restart'],
-      )
-      assert.ok(stream.isWhole)
-      await stream.close()
-    }
-  })
-
-  test('ends the streams of a service that is mounted in another server', async () => {
-    const served = await Served.open()
-    const server = createServer((request, response) => {
-      Object.assign(request, { originalUrl: request.url, url: request.url?.replace('/api', '') })
-      served.service.handler(request, response)
-    })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const { port } = server.address() as AddressInfo
-    await using stream = await StreamClient.ready(port, '/api/pet')
-    await served.pets.create({ name: 'Rex' })
-    assert.equal((await stream.next()).event, 'created')
-    await served[Symbol.asyncDispose]()
-    assert.deepEqual(
-      (await stream.rest()).map(({ event }) => event),
-      ['restart'],
-    )
-    await stream.close()
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-  })
-})
-
-test('a runtime with Request and Response', async () => {
-  await using served = await Served.open({ limits: { maxStreams: 1 } })
-  const ask = (method = 'GET') =>
-    served.service.fetch(new Request('http://test/pet', { method, headers: { accept: 'text/event-stream' } }))
-  const head = await ask('HEAD')
-  assert.deepEqual([head.status, await head.text()], [200, ''])
-  const response = await ask()
-  assert.equal(response.headers.get('content-type'), 'text/event-stream; charset=utf-8')
-  const reader = (response.body as ReadableStream<Uint8Array>).getReader()
-  const read = async () => new TextDecoder().decode((await reader.read()).value)
-  assert.match(await read(), /^retry: 2000\nevent: ready\n/)
-  await served.pets.create({ name: 'Rex' })
-  assert.match(await read(), /^event: created\n/)
-  assert.equal((await ask()).status, 503)
-  const waiting = reader.read()
-  await reader.cancel()
-  assert.deepEqual(await waiting, { done: true, value: undefined })
-  const again = await ask()
-  assert.equal(again.status, 200)
-  const rest = again.text()
-  await served.service.close()
-  assert.match(await rest, /event: restart\n/)
 })
