@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { type ReadOptions, readBody } from './read-body.ts'
 import type { WorkerChannel } from './worker-channel.ts'
 
 /**
@@ -41,13 +42,20 @@ export class SessionOwner {
     this.#channel.send(this.#worker, req.socket as Socket, Buffer.concat([headOf(req, body.length), body]))
   }
 
-  /** Reads the body first. Rejects when the client aborts the request. */
-  async takeRequest(req: IncomingMessage, res: ServerResponse, maxBytes: number): Promise<void> {
-    const body = await readBody(req, maxBytes)
-    if (body) this.take(req, body)
-    else res.writeHead(413, { Connection: 'close' }).end()
+  /** Reads the body first. */
+  takeRequest(req: IncomingMessage, res: ServerResponse, options: ReadOptions): void {
+    if (req.readableEnded) this.take(req, empty)
+    else
+      readBody(
+        req,
+        options,
+        (body) => this.take(req, body),
+        () => res.writeHead(413, { Connection: 'close' }).end(),
+      )
   }
 }
+
+const empty = new Uint8Array(0)
 
 /** These describe how a body was sent. It is passed on as a whole. */
 const bodyHeaders = /^(?:content-length|transfer-encoding|expect)$/i
@@ -60,16 +68,4 @@ function headOf({ method, url, rawHeaders }: IncomingMessage, bodyLength: number
   }
   if (method === 'POST') head += `Content-Length: ${bodyLength}\r\n`
   return Buffer.from(`${head}\r\n`, 'latin1')
-}
-
-/** Undefined: the body is longer than allowed. */
-async function readBody(req: IncomingMessage, maxBytes: number): Promise<Uint8Array | undefined> {
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of req.iterator({ destroyOnReturn: false })) {
-    length += chunk.length
-    if (length > maxBytes) return undefined
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks, length)
 }

@@ -134,9 +134,7 @@ export function serveSockets(service: LiveService, options: SocketOptions): Sock
     } else if (library.has(query.sid)) {
       library.request(req, res, query, query.sid).catch(onError)
     } else {
-      ownerOf(query.sid)
-        .takeRequest(req, res, limits.maxMessageBytes)
-        .catch(() => res.destroy())
+      ownerOf(query.sid).takeRequest(req, res, { maxBodyBytes: limits.maxMessageBytes, waiting, observe })
     }
   }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import type { Observe } from '../../support/observation.ts'
-import type { WaitingBytes, WaitingClient } from '../../support/waiting-bytes.ts'
+import type { Observe } from '../support/observation.ts'
+import type { WaitingBytes, WaitingClient } from '../support/waiting-bytes.ts'
 import { BodyBuffer } from './body-buffer.ts'
 
 const empty = new Uint8Array(0)

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { connect, type Socket } from 'node:net'
+import { describe, test } from 'node:test'
+import { startSockets, until } from '../../test/support/socket-server.ts'
+import { WaitingBytes } from '../support/waiting-bytes.ts'
+
+interface Given {
+  readonly worker: string
+  readonly received: string
+}
+
+/** Of two workers, the one that does not have the sessions `2.…`. */
+async function startWorker(waiting?: WaitingBytes, maxMessageBytes = 1_000_000) {
+  const given: Given[] = []
+  const seen: string[] = []
+  const workers = {
+    id: '1',
+    receive() {},
+    send(worker: string, connection: Socket, received: Buffer) {
+      given.push({ worker, received: received.toString() })
+      connection.destroy()
+    },
+  }
+  const server = await startSockets({
+    workers,
+    ...(waiting && { waiting }),
+    limits: { maxMessageBytes },
+    observe: (observation) => void (observation.kind === 'clientDisconnected' && seen.push(observation.limit)),
+  })
+  const send = (...lines: readonly string[]): Socket => {
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1').on('error', () => {})
+    socket.resume().write(lines.join('\r\n'))
+    return socket
+  }
+  return { given, seen, send, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
+}
+
+const path = '/socket.io/?EIO=4&transport=polling&sid=2.x'
+const post = (length: number) => [`POST ${path} HTTP/1.1`, 'Host: localhost', `Content-Length: ${length}`]
+
+describe('a request of long polling for a session of another worker', () => {
+  test('is given to it with its connection', async () => {
+    await using worker = await startWorker()
+    worker.send(`GET ${path} HTTP/1.1`, 'Host: localhost', '', '')
+    await until(() => worker.given.length === 1)
+    worker.send(...post(2), '', '40')
+    await until(() => worker.given.length === 2)
+    const body = 'x'.repeat(300_000)
+    worker.send(...post(body.length), 'Expect: 100-continue', '', body)
+    await until(() => worker.given.length === 3)
+    const heads = [
+      `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`,
+      `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n40`,
+      `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 300000\r\n\r\n${body}`,
+    ]
+    assert.deepEqual(
+      worker.given,
+      heads.map((received) => ({ worker: '2', received })),
+    )
+  })
+
+  test('counts in maxWaitingBytes until it is complete, and the oldest are disconnected', async () => {
+    const waiting = new WaitingBytes(500_000)
+    await using worker = await startWorker(waiting)
+    const sockets: Socket[] = []
+    for (let index = 0; index < 4; index++) {
+      const before = waiting.total
+      sockets.push(worker.send(...post(400_000), '', 'x'.repeat(200_000)))
+      await until(() => waiting.total === Math.min(before + 200_000, 400_000))
+      if (index >= 2) await until(() => worker.seen.length === index - 1)
+    }
+    await until(() => sockets.filter(({ destroyed }) => destroyed).length === 2)
+    assert.deepEqual([sockets[2]?.destroyed, sockets[3]?.destroyed], [false, false])
+    sockets[2]?.destroy()
+    await until(() => waiting.total === 200_000)
+    sockets[3]?.write('x'.repeat(200_000))
+    await until(() => worker.given.length === 1)
+    assert.equal(waiting.total, 0)
+    assert.deepEqual(worker.seen, ['maxWaitingBytes', 'maxWaitingBytes'])
+  })
+
+  test('is refused above maxMessageBytes', async () => {
+    await using worker = await startWorker(undefined, 1_000)
+    let answer = ''
+    worker.send(...post(1_001), '', '').on('data', (chunk) => {
+      answer += chunk
+    })
+    await until(() => answer.startsWith('HTTP/1.1 413'))
+    assert.deepEqual(worker.given, [])
+  })
+})
