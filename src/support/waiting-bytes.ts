@@ -9,14 +9,14 @@ export interface WaitingClient {
  * clients that have read nothing, or have begun to send, for the longest time are disconnected, until the others fit.
  */
 export class WaitingBytes {
-  readonly #maxBytes: number
+  readonly maxBytes: number
   /** The clients that bytes wait for, beginning with the one that has read nothing for the longest time. */
   readonly #waiting = new Map<WaitingClient, { bytes: number; readonly disconnect: () => void }>()
   #total = 0
   #executing = 0
 
   constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes
+    this.maxBytes = maxBytes
   }
 
   get total(): number {
@@ -28,7 +28,7 @@ export class WaitingBytes {
    * clients of such requests are not disconnected, because a write of theirs would be executed all the same.
    */
   take(bytes: number): boolean {
-    if (this.#executing + bytes > this.#maxBytes) return false
+    if (this.#executing + bytes > this.maxBytes) return false
     this.#executing += bytes
     return true
   }
@@ -63,7 +63,7 @@ export class WaitingBytes {
 
   #disconnectSlowest(): void {
     for (const [client, { bytes, disconnect }] of this.#waiting) {
-      if (this.#total <= this.#maxBytes) return
+      if (this.#total <= this.maxBytes) return
       this.#waiting.delete(client)
       this.#total -= bytes
       disconnect()

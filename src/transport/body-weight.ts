@@ -20,9 +20,10 @@ export class BodyWeight {
     this.#waiting = waiting
   }
 
-  /** Before the body is parsed. Throws E_UNAVAILABLE when there is too much already. */
+  /** Before the body is parsed. Throws E_UNAVAILABLE when there is too much already, and E_BODY_TOO_LARGE when it alone is. */
   take(): void {
     const weight = weigh(this.#body)
+    if (weight > this.#waiting.maxBytes) throw tooHeavy(weight, this.#waiting)
     if (!this.#waiting.take(weight)) throw tooMuch()
     this.#taken = weight
   }
@@ -33,7 +34,7 @@ export class BodyWeight {
   }
 }
 
-/** Throws E_UNAVAILABLE when there is too much already. Undefined: the body is short. */
+/** Throws as `take`. Undefined: the body is short. */
 export function takeWeight(body: Uint8Array | string, waiting: WaitingBytes): BodyWeight | undefined {
   if (body.length <= weighedLength) return undefined
   const weight = new BodyWeight(body, waiting)
@@ -46,6 +47,14 @@ const tooMuch = (): ServiceError =>
     limit: 'maxWaitingBytes',
     headers: { 'Retry-After': '1' },
   })
+
+/** When its client repeats it later, it takes as much. */
+const tooHeavy = (weight: number, { maxBytes }: WaitingBytes): ServiceError =>
+  new ServiceError(
+    'E_BODY_TOO_LARGE',
+    `While it is executed, the body takes about ${weight} bytes, and all requests together may take ${maxBytes}`,
+    { limit: 'maxWaitingBytes' },
+  )
 
 /** About how many bytes a body in JSON takes while its request is executed: a list of `{}` takes a hundred times its length. */
 function weigh(body: Uint8Array | string): number {

@@ -60,6 +60,11 @@ async function open(bytes: string | Buffer): Promise<Socket> {
   return socket
 }
 
+interface Refusal {
+  readonly statusCode: number
+  readonly body: { readonly code: string; readonly limit: string }
+}
+
 const post = (path: string, body: string) =>
   fetch(`${server.url}${path}`, { method: 'POST', body, headers: { 'Content-Type': 'application/json' } })
 
@@ -131,6 +136,20 @@ describe('what is executed at once is bounded by what it takes:', () => {
       if (status === 503) assert.equal((response as Response).headers.get('retry-after'), '1')
     }
     assert.equal((await post('/pet', '{"name":"short"}')).status, 201)
+  })
+
+  test('one that alone takes more is refused for good, also when nothing else is executed', async () => {
+    // It would take 4.6 MB.
+    const heavy = JSON.stringify(Array.from({ length: 18_000 }, () => ({})))
+    await using socket = await RawSocket.connect(server.url)
+    const answer = (await socket.ask('post', { url: '/pet?count=true', data: JSON.parse(heavy) })) as Refusal
+    const response = await post('/pet?count=true', heavy)
+    for (const { status, body } of [
+      { status: response.status, body: (await response.json()) as Refusal['body'] },
+      { status: answer.statusCode, body: answer.body },
+    ])
+      assert.deepEqual([status, body.code, body.limit], [413, 'E_BODY_TOO_LARGE', 'maxWaitingBytes'])
+    assert.equal(response.headers.get('retry-after'), null)
   })
 
   test('over sockets', async () => {
