@@ -21,6 +21,7 @@ export const errorStatus = {
   E_NOT_EXECUTED: 424,
   E_TOO_MANY_REQUESTS: 429,
   E_INTERNAL: 500,
+  E_NOT_IMPLEMENTED: 501,
   E_UNAVAILABLE: 503,
   E_TIMEOUT: 503,
 } as const
@@ -47,6 +48,7 @@ export const errorTitle: Readonly<Record<ErrorCode, string>> = {
   E_NOT_EXECUTED: 'Not executed, because another request failed',
   E_TOO_MANY_REQUESTS: 'Too many requests',
   E_INTERNAL: 'Internal server error',
+  E_NOT_IMPLEMENTED: 'Not implemented',
   E_UNAVAILABLE: 'Service unavailable',
   E_TIMEOUT: 'Time limit exceeded',
 }

@@ -53,6 +53,36 @@ describe('invalid HTTP is answered and the connection closed', () => {
     })
   }
 
+  const codings: readonly (readonly [name: string, status: number, version: string, coding: string])[] = [
+    ['a compressed body in chunks', 501, '1.1', 'gzip, chunked'],
+    ['chunks in HTTP 1.0', 400, '1.0', 'chunked'],
+  ]
+  for (const [name, status, version, coding] of codings)
+    for (const path of ['/', '/socket.io/']) {
+      test(`${name}, ${path}`, async () => {
+        const asked: string[] = []
+        const intercept = { path: '/socket.io/', request: () => assert.fail('it was intercepted') }
+        await using server = await start(recording(asked), { intercept })
+        const answer = await sent(
+          server,
+          `POST ${path} HTTP/${version}`,
+          'Host: localhost',
+          'Connection: keep-alive',
+          `Transfer-Encoding: ${coding}`,
+          ...smuggled,
+        )
+        assert.deepEqual(statusesOf(answer), [status])
+        assert.equal(problemOf(answer).code, status === 501 ? 'E_NOT_IMPLEMENTED' : 'E_BAD_REQUEST')
+        assert.deepEqual(asked, [])
+      })
+    }
+
+  test('chunks in capital letters are read', async () => {
+    await using server = await start()
+    const answer = await sent(server, ...post, close, 'Transfer-Encoding: Chunked', '', '2', '{}', '0', '', '')
+    assert.match(answer, /^HTTP\/1\.1 200 .*"body":\{\}/s)
+  })
+
   test('a request without Host', async () => {
     await using server = await start()
     assert.equal(statusOf(await sent(server, 'GET /pet HTTP/1.1', '', '')), 400)

@@ -54,8 +54,8 @@ export function handler(service: Service, limits: Limits, options: HandlerOption
   const answer = (req: Received, res: ServerResponse): void => {
     if (context.closing.has(req.socket)) return
     const { headers } = req
-    const isBodyless =
-      noBody.has(headers['content-length']) && headers['transfer-encoding'] === undefined && req.body === undefined
+    const coding = headers['transfer-encoding']
+    const isBodyless = noBody.has(headers['content-length']) && coding === undefined && req.body === undefined
     /** Before which the client had begun to send the request. */
     let poll: number | undefined
     if (connections) {
@@ -69,6 +69,11 @@ export function handler(service: Service, limits: Limits, options: HandlerOption
         connection.latest = res
       }
       if (connections.isDraining && (!connection || isLast(connection, res))) res.setHeader('Connection', 'close')
+    }
+    const framing = coding === undefined ? undefined : framingError(coding, req)
+    if (framing) {
+      refuseEarly(context, req, res, framing)
+      return
     }
     if (intercept && String(req.originalUrl ?? req.url).startsWith(intercept.path) && intercept.request(req, res))
       return
@@ -92,6 +97,14 @@ const severalHosts = new ServiceError('E_BAD_REQUEST', 'The request names more t
 function namesOtherHost(target: string, host: string | undefined): boolean {
   const named = /^https?:\/\/([^/?#]*)/i.exec(target)?.[1]
   return named !== undefined && named.toLowerCase() !== host?.toLowerCase()
+}
+
+/** Where another reader of the request, such as a proxy, may take another byte for the end of its body. */
+function framingError(coding: string, { httpVersion }: IncomingMessage): ServiceError | undefined {
+  if (httpVersion === '1.0') return new ServiceError('E_BAD_REQUEST', 'HTTP/1.0 has no Transfer-Encoding')
+  // Node refuses what does not end with chunks.
+  if (!/, *chunked$/i.test(coding)) return undefined
+  return new ServiceError('E_NOT_IMPLEMENTED', 'The only Transfer-Encoding that is supported is chunked')
 }
 
 interface NodeServerContext extends ServerContext {
@@ -147,7 +160,9 @@ function receive(context: NodeServerContext, req: Received, res: ServerResponse)
   }
   if (req.body !== undefined || req.readableEnded) respond(req.body)
   else
-    readBody(req, { ...context, maxBodyBytes: limits.maxBodyBytes }, respond, () => refuseLargeBody(context, req, res))
+    readBody(req, { ...context, maxBodyBytes: limits.maxBodyBytes }, respond, () =>
+      refuseEarly(context, req, res, bodyTooLarge(limits)),
+    )
 }
 
 /** A body with fewer bytes is parsed in less than a millisecond. */
@@ -161,8 +176,9 @@ function give({ workers }: NodeServerContext, req: IncomingMessage, received: un
   return true
 }
 
-function refuseLargeBody(context: NodeServerContext, req: IncomingMessage, res: ServerResponse): void {
-  const refusal = errorResponse(bodyTooLarge(context.limits), context.onError)
+/** The rest of the body is not read, and the connection is closed. */
+function refuseEarly(context: NodeServerContext, req: IncomingMessage, res: ServerResponse, error: ServiceError): void {
+  const refusal = errorResponse(error, context.onError)
   context.closing.add(req.socket)
   writeEarly(req, res, context.cors?.allow(refusal, req.headers) ?? refusal)
 }
