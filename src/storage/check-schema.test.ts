@@ -131,6 +131,34 @@ for (const { name, missing, open } of schemaDatabases) {
       assert.match(added, /^bare: the key column "id" of the table "bare" may have equal values/)
     })
 
+    test('a table of pairs in which a pair could be added twice', async () => {
+      await using database = await open()
+      const key = isSqlite ? 'integer primary key' : 'serial primary key'
+      await database.execute(`
+        create table pet (id ${key}, name text); create table tag (id ${key}, name text);
+        create table pet_tags__tag_pets (id ${key}, pet_tags integer, tag_pets integer);
+        insert into pet (name) values ('Rex'); insert into tag (name) values ('old');
+        insert into pet_tags__tag_pets (pet_tags, tag_pets) values (1, 1), (1, 1)`)
+      const models: ModelDefinitions = {
+        pet: { attributes: { name: string, tags: { collection: 'tag', via: 'pets' } } },
+        tag: { attributes: { name: string, pets: { collection: 'pet', via: 'tags' } } },
+      }
+      assert.match(
+        (await problemsOf(database.url, models)).join(),
+        /^pet_tags__tag_pets: the unique index on \(pet_tags, tag_pets\) cannot be created, because several rows/,
+      )
+      await database.execute('delete from pet_tags__tag_pets where id = 2')
+      const [problem = '', ...others] = await problemsOf(database.url, models, 'safe')
+      assert.match(problem, /"pet_tags__tag_pets" may contain a pair of pet_tags and tag_pets twice/)
+      assert.deepEqual(others, [])
+      assert.deepEqual(
+        (await start(database.url, models)).filter((step) => step.includes('unique')),
+        ['created unique index on pet_tags__tag_pets (pet_tags, tag_pets)'],
+      )
+      assert.deepEqual(await start(database.url, models), [])
+      assert.deepEqual(await problemsOf(database.url, models, 'safe'), [])
+    })
+
     test('a key for which the database has no value', async () => {
       await using database = await open()
       await database.execute('create table pet (id int unique, name text)')

@@ -1,5 +1,6 @@
 import { ConfigError } from '../model/config-error.ts'
 import type { Attribute, Model } from '../model/model.ts'
+import { isUniqueIn } from './indexes.ts'
 import type { ExistingColumn, ExistingTable } from './schema.ts'
 
 /** What a database knows about the types of its columns, and how the operator can change them. */
@@ -13,8 +14,8 @@ export interface ColumnCheck<Column extends ExistingColumn> {
   changeType(model: Model, attribute: Attribute, column: Column): string
   /** The statement after which the column accepts null. */
   allowNull(table: string, column: string): string
-  /** The statement after which no two rows have the same value. */
-  makeUnique(table: string, column: string): string
+  /** The statement after which no two rows have the same values. */
+  makeUnique(table: string, ...columns: readonly string[]): string
 }
 
 interface TableOf<Column extends ExistingColumn> extends ExistingTable {
@@ -76,12 +77,19 @@ function columnProblems<Column extends ExistingColumn>(
 }
 
 function keyProblems<Column extends ExistingColumn>(
-  { name, primaryKey, isJunction }: Model,
+  { name, primaryKey, isJunction, key: attributes }: Model,
   { name: table, columns: existing, uniques, canBeUnique }: TableOf<Column>,
   columns: ColumnCheck<Column>,
 ): readonly string[] {
   const key = existing.get(primaryKey.column)
-  if (!key || !canBeUnique || isJunction) return []
+  if (!key || !canBeUnique) return []
+  if (isJunction) {
+    if (isUniqueIn(attributes, uniques)) return []
+    const pair = attributes.map(({ column }) => column)
+    return [
+      `the table "${table}" may contain a pair of ${pair.join(' and ')} twice, so that a member could be added twice. Make pairs unique: ${columns.makeUnique(table, ...pair)}`,
+    ]
+  }
   const place = `${name}: the key column "${key.name}" of the table "${table}"`
   if (!uniques.some((unique) => unique.length === 1 && unique[0] === key.name))
     return [

@@ -4,7 +4,7 @@ import type { Attribute, Index, Model } from '../model/model.ts'
 export function indexesOf(model: Model): readonly Index[] {
   const attributes = [...model.attributes.values()]
   return [
-    ...attributes.filter(({ unique, isPrimaryKey }) => unique && !isPrimaryKey).map((one) => indexOn([one], true)),
+    ...attributes.filter(({ unique, isPrimaryKey }) => unique && !isPrimaryKey).map((one) => uniqueIndex([one])),
     ...attributes
       .filter(({ references, unique }) => references && !unique)
       .flatMap((one) => foreignKeyIndex(model, one)),
@@ -23,3 +23,9 @@ const indexOn = (attributes: readonly Attribute[], unique: boolean): Index => ({
   unique,
   where: [],
 })
+
+export const uniqueIndex = (attributes: readonly Attribute[]): Index => indexOn(attributes, true)
+
+/** Whether no two rows have the same values of these attributes: some of them are unique, or all together. */
+export const isUniqueIn = (attributes: readonly Attribute[], uniques: readonly (readonly string[])[]): boolean =>
+  uniques.some((columns) => columns.every((name) => attributes.some(({ column }) => column === name)))

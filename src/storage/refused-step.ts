@@ -7,6 +7,6 @@ export function refusedStep(step: SchemaStep, error: unknown): unknown {
   if (!(error instanceof DatabaseError) || error.reason.kind !== 'unique' || step.kind !== 'createIndex') return error
   const columns = step.columns.join(', ')
   return new ConfigError([
-    `${step.table}: the unique index on (${columns}) cannot be created, because several rows have the same values. Change or delete these rows, or remove the index from the model`,
+    `${step.table}: the unique index on (${columns}) cannot be created, because several rows have the same values. Change or delete these rows; an index that the model declares may be removed from it instead`,
   ])
 }

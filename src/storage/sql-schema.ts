@@ -1,5 +1,5 @@
 import type { Attribute, Index, Model } from '../model/model.ts'
-import { indexesOf } from './indexes.ts'
+import { indexesOf, isUniqueIn, uniqueIndex } from './indexes.ts'
 import type { ExistingTable, MigrateMode } from './schema.ts'
 import type { SchemaDialect } from './schema-dialect.ts'
 import { schemaName } from './schema-name.ts'
@@ -62,7 +62,7 @@ const foreignKeySteps: Plan = (model, table, dialect) =>
       })
 
 const indexSteps: Plan = (model, table, dialect) =>
-  indexesOf(model)
+  [...indexesOf(model), ...(table ? pairIndex(model, table) : [])]
     .filter((index) => !isPresent(model, index, table, dialect))
     .map((index) => planned(indexStep(model, index), createIndex(model, index, dialect)))
 
@@ -72,6 +72,10 @@ const indexStep = ({ table }: Model, { columns, unique }: Index): SchemaStep => 
   columns: columns.map(({ attribute, direction }) => attribute.column + (direction === 'desc' ? ' desc' : '')),
   unique,
 })
+
+/** A table of pairs that another program has made, where one pair could be added twice. */
+const pairIndex = (model: Model, { canBeUnique, uniques }: ExistingTable): readonly Index[] =>
+  model.isJunction && canBeUnique && !isUniqueIn(model.key, uniques) ? [uniqueIndex(model.key)] : []
 
 const missingColumns = (model: Model, table: ExistingTable | undefined): readonly Attribute[] =>
   [...model.attributes.values()].filter(({ column }) => !table?.columns.has(column))

@@ -54,7 +54,8 @@ export const postgresColumns: ColumnCheck<PostgresColumn> = {
     return `the column: alter table ${quoteName(table)} alter column ${name} type ${type} using ${value}`
   },
 
-  makeUnique: (table, column) => `create unique index on ${quoteName(table)} (${quoteName(column)})`,
+  makeUnique: (table, ...columns) =>
+    `create unique index on ${quoteName(table)} (${columns.map(quoteName).join(', ')})`,
 
   allowNull: (table, column) => `alter table ${quoteName(table)} alter column ${quoteName(column)} drop not null`,
 }

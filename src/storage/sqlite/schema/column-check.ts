@@ -58,8 +58,8 @@ export const sqliteColumns: ColumnCheck<SqliteColumn> = {
   changeType: (_, { column, type: { storedAs } }) =>
     `store it in another column: with columnName: '${column}_${storedAs}' and migrate: 'add', the next start creates the column; then copy the values`,
 
-  makeUnique: (table, column) =>
-    `create unique index ${identifier(`${table}_${column}_key`)} on ${identifier(table)} (${identifier(column)})`,
+  makeUnique: (table, ...columns) =>
+    `create unique index ${identifier([table, ...columns, 'key'].join('_'))} on ${identifier(table)} (${columns.map(identifier).join(', ')})`,
 
   allowNull: (table, column) =>
     `alter table ${identifier(table)} alter column ${identifier(column)} drop not null (SQLite 3.53 or newer)`,
