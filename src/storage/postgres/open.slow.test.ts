@@ -150,7 +150,7 @@ describe('opening a database', withPostgres, () => {
     for (const [what, statement] of [
       [
         'a trigger was dropped',
-        `do $$ declare t text; begin select tgname into t from pg_trigger where tgrelid = 'pet'::regclass and tgname like 'keelson%' limit 1; execute format('drop trigger %I on pet', t); end $$`,
+        `do $$ declare t text; begin select tgname into t from pg_trigger where tgrelid = 'pet'::regclass and tgname like '!keelson%' limit 1; execute format('drop trigger %I on pet', t); end $$`,
       ],
       ['a trigger was switched off', 'alter table pet disable trigger user'],
       ['a column is not captured', `update keelson_capture set columns = array['id'] where "table" = 'pet'`],

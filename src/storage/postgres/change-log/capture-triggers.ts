@@ -23,9 +23,13 @@ export function versionOf(table: PostgresTable, columns: readonly string[]): str
   return createHash('sha1').update(definition).digest('hex').slice(0, 10)
 }
 
+/**
+ * PostgreSQL fires triggers in the order of their names. These are the first: when a trigger of another program changes the row
+ * again, that change is the later one in the log.
+ */
 export const triggerNames = (version: string): readonly [row: string, truncate: string] => [
-  `keelson_${version}`,
-  `keelson_${version}_truncate`,
+  `!keelson_${version}`,
+  `!keelson_${version}_truncate`,
 ]
 
 /**

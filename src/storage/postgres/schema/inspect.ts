@@ -59,7 +59,7 @@ select c.relname, n.nspname, c.relkind in ('r', 'p'), c.relkind = 'r', pg_has_ro
     ))
    from pg_constraint f where f.conrelid = c.oid and f.contype = 'f'),
   (select json_agg(json_build_array(t.tgname, t.tgenabled <> 'D')) from pg_trigger t
-   where t.tgrelid = c.oid and t.tgname like 'keelson\\_%')
+   where t.tgrelid = c.oid and ltrim(t.tgname, '!') like 'keelson\\_%')
 from pg_class c join pg_namespace n on n.oid = c.relnamespace
 where c.relkind in ('r', 'p', 'v', 'm', 'f') and pg_table_is_visible(c.oid) and c.relname = any($1::text[])`
 

@@ -18,11 +18,18 @@ export function isCaptured(connection: Connection, model: Model, table: Existing
   return recorded !== undefined && isInstalled(connection, captureOf(model, table, recorded.columns), recorded)
 }
 
+/**
+ * SQLite fires the trigger first that was created last. When a trigger of another program changes the row again, that change
+ * must be the later one in the log.
+ */
+export const firesFirst = (connection: Connection, table: string): boolean =>
+  triggersOn(connection, table).at(-1)?.startsWith('keelson_') === true
+
 /** Installs change capture for this model's table. */
 export function capture(connection: Connection, model: Model, table: ExistingTable): void {
   const recorded = recordedOf(connection, model)
   const wanted = captureOf(model, table, recorded?.columns ?? [])
-  if (isInstalled(connection, wanted, recorded)) return
+  if (isInstalled(connection, wanted, recorded) && firesFirst(connection, model.table)) return
   if (recorded && !isOurFormat(recorded.version)) forget(connection)
   for (const name of triggersOn(connection, model.table)) {
     if (name.startsWith(`keelson_${model.table}_`)) connection.exec(`drop trigger ${sqliteDialect.identifier(name)}`)
@@ -49,7 +56,7 @@ function isInstalled(connection: Connection, wanted: Capture, recorded: Recorded
 
 const triggersOn = (connection: Connection, table: string): readonly string[] =>
   connection
-    .all("select name from sqlite_schema where type = 'trigger' and tbl_name = ?", [table])
+    .all("select name from sqlite_schema where type = 'trigger' and tbl_name = ? order by rowid", [table])
     .map(([name]) => name as string)
 
 /** Log rows of another format are deleted; earlier positions are answered with `reset`. */

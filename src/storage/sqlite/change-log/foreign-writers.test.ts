@@ -204,3 +204,22 @@ test('the log tables use no function newer than the SQLite of other programs', a
   asOtherProgram(path, `insert into keelson_log (model, verb, id) values ('pet', 'created', '[1]')`)
   assert.doesNotMatch(logSchema.join(';'), /unixepoch|subsec/)
 })
+
+test('a change that another trigger makes of the same row is logged after the one that caused it, from the next start on', async () => {
+  const path = newFile()
+  const models = { pet: { attributes: { name: { type: 'string' }, age: { type: 'number' } } } } as const
+  const first = await SqliteForTest.open(models, { path })
+  await first.create('pet', { name: 'Rex', age: 3 })
+  await first[Symbol.asyncDispose]()
+  asOtherProgram(
+    path,
+    'create trigger touch after update of name on pet begin update pet set age = age + 1 where id = new.id; end',
+  )
+  await using second = await SqliteForTest.open(models, { path })
+  const head = await second.changes.head()
+  await second.ask('PATCH', '/pet/1', { name: 'Max' })
+  assert.deepEqual(
+    (await changesAfter(second.changes, head)).map(({ after }) => after?.age),
+    [3, 4],
+  )
+})

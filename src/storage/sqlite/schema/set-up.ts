@@ -5,7 +5,7 @@ import { refusedStep } from '../../refused-step.ts'
 import type { ExistingTable, MigrateMode } from '../../schema.ts'
 import type { SchemaStep } from '../../schema-step.ts'
 import { type PlannedStep, planSchema } from '../../sql-schema.ts'
-import { capture, isCaptured } from '../change-log/captures.ts'
+import { capture, firesFirst, isCaptured } from '../change-log/captures.ts'
 import { logNotes, logSchema } from '../change-log/change-log.ts'
 import { operationTable } from '../change-log/operation-marker.ts'
 import type { Connection } from '../client/connection.ts'
@@ -77,6 +77,7 @@ function isReady(connection: Connection, models: readonly Model[]): boolean {
     const tables = inspect(connection)
     return (
       isLogged(connection, models, tables) &&
+      models.every(({ table }) => firesFirst(connection, table)) &&
       logNotes.every((name) => connection.all(`select 1 from ${metaTable} where name = ?`, [name]).length > 0) &&
       outdatedTables(models, tables).length === 0 &&
       planSchema(models, tables, sqliteDialect, 'add').length === 0
