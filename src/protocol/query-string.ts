@@ -1,3 +1,4 @@
+import { decodeFormText } from './decode-form-text.ts'
 import { ServiceError } from './errors.ts'
 import type { Json, JsonObject } from './json.ts'
 
@@ -11,10 +12,9 @@ export interface QueryStringLimits {
  * Throws E_BAD_REQUEST, also for names with a meaning in JavaScript itself (`__proto__`), at any level.
  */
 export function parseQueryString(text: string, limits: QueryStringLimits): JsonObject {
-  const values: Record<string, Json> = {}
-  if (text === '') return values
+  if (text === '') return {}
   const escaped = text.includes('%') || text.includes('+')
-  let branches: Map<string, Branch> | undefined
+  const parameters: Parameter[] = []
   let count = 0
   for (let start = 0, end = 0; start <= text.length; start = end + 1) {
     end = text.indexOf('&', start)
@@ -24,8 +24,18 @@ export function parseQueryString(text: string, limits: QueryStringLimits): JsonO
     const pair = text.slice(start, end)
     const equals = endOfName(pair)
     const name = decode(pair.slice(0, equals), escaped)
-    if (name === '') continue
-    const value = decode(pair.slice(equals + 1), escaped)
+    if (name !== '') parameters.push([name, decode(pair.slice(equals + 1), escaped)])
+  }
+  return nestParameters(parameters, limits)
+}
+
+export type Parameter = readonly [name: string, value: string]
+
+/** The same for parameters that are not encoded. */
+export function nestParameters(parameters: readonly Parameter[], limits: QueryStringLimits): JsonObject {
+  const values: Record<string, Json> = {}
+  let branches: Map<string, Branch> | undefined
+  for (const [name, value] of parameters) {
     if (name.includes('[')) {
       branches ??= new Map()
       addToBranch(branches, name, value, limits)
@@ -55,10 +65,8 @@ function endOfName(pair: string): number {
 
 function decode(text: string, escaped: boolean): string {
   if (!escaped) return text
-  const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text
-  if (!spaced.includes('%')) return spaced
   try {
-    return decodeURIComponent(spaced)
+    return decodeFormText(text)
   } catch {
     throw bad(`${quoted(text)} is not valid percent-encoded UTF-8`)
   }

@@ -77,6 +77,13 @@ describe('a list', () => {
     assert.ok(turns >= 3, `${turns} turns of the event loop`)
   })
 
+  test('of one long record takes a turn of its own, and its version the next', async () => {
+    const text = long + long
+    const encoded = encodeRecord(recordsOf([text], { ms: 10 }), most, new VersionHash('secret'))
+    assert.ok(encoded instanceof Promise)
+    assert.equal((await encoded).body.encoded, text)
+  })
+
   for (const [name, texts] of [
     ['in one part', ['"é"']],
     ['in several', [long, long, long, long]],

@@ -50,7 +50,9 @@ export function encodeRecord(records: Records, maxBytes: number, versions: Versi
   if (records.size > maxRecordsAtOnce) return encodePieces(records.pieces(0, maxBytes), maxBytes)
   const text = records.encodeAt(0, maxBytes)
   if (text.length * 3 > maxBytes) requireBytes(text, maxBytes)
-  return { body: new EncodedJson(text), whole: versions.of(text) }
+  const encoded = { body: new EncodedJson(text), whole: versions.of(text) }
+  // The version of what is stored may be another text as long.
+  return text.length > partLength && eventLoopTurn.isUsed ? eventLoopTurn.next().then(() => encoded) : encoded
 }
 
 export const encodeText = (text: string): Encoded => ({ body: new EncodedJson(text), whole: fingerprint(text) })

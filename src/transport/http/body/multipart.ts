@@ -1,5 +1,5 @@
 import { ServiceError } from '../../../protocol/errors.ts'
-import { parseQueryString, tooManyParameters } from '../../../protocol/query-string.ts'
+import { nestParameters, type Parameter, tooManyParameters } from '../../../protocol/query-string.ts'
 import type { Limits } from '../../../support/limits.ts'
 import type { BodyFormat } from '../body-format.ts'
 
@@ -11,8 +11,10 @@ export const multipart: BodyFormat = {
     if (boundary === undefined || boundary === '')
       throw bad('A multipart body needs a boundary parameter in its Content-Type')
     const fields = splitParts(text, boundary, limits).map(parseField)
-    const query = fields.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
-    return parseQueryString(query.join('&'), limits)
+    return nestParameters(
+      fields.filter(([name]) => name !== ''),
+      limits,
+    )
   },
 }
 
@@ -32,7 +34,7 @@ function splitParts(text: string, boundary: string, { maxParameters }: Limits): 
 const disposition = /^content-disposition:[ \t]*form-data(?=[;\s]|$)(.*)$/im
 const fieldName = /;[ \t]*name="((?:[^"\\]|\\.)*)"/i
 
-function parseField(part: string): readonly [name: string, value: string] {
+function parseField(part: string): Parameter {
   const end = part.indexOf('\r\n\r\n')
   const head = end === -1 ? '' : part.slice(0, end)
   const parameters = disposition.exec(head)?.[1]
