@@ -129,6 +129,29 @@ testPostgresDriver((open) => {
         assert.deepEqual(await read(driver, 0.2), [['']])
       })
 
+    for (const [name, read] of reads)
+      test(`a request to cancel that the server has forgotten is repeated, ${name}`, async (t) => {
+        await using given = await open({ statementTimeoutMs: 120_000 })
+        const { driver, database } = given
+        const { query } = driver
+        const { cancel } = Connection.prototype
+        let requests = 0
+        const isForgotten = () => ++requests === 1
+        Object.assign(driver, {
+          query: (...parts: Parameters<typeof query>) => (isForgotten() ? Promise.resolve([]) : query(...parts)),
+        })
+        t.mock.method(Connection.prototype, 'cancel', function (this: Connection) {
+          return isForgotten() ? Promise.resolve() : cancel.call(this)
+        })
+        const controller = new AbortController()
+        const ending = Promise.allSettled([read(driver, 60, controller.signal)])
+        await eventually(async () => (await database.query(sleeping)).length === 1 || undefined, 'it is running')
+        controller.abort()
+        await eventually(async () => (await database.query(sleeping)).length === 0 || undefined, 'it has ended')
+        await ending
+        assert.ok(requests > 1)
+      })
+
     const scanning = `select 1 from pg_stat_activity where datname = current_database() and state = 'active' and query like 'select pg_sleep(60) from%'`
     const longScan = statement('select pg_sleep(60) from t a, t b, t c, t d', [])
     const shortScan = statement('select a.id from t a, t b, t c, t d, t e where a.id = -1', [])

@@ -5,6 +5,7 @@ import type { DatabaseError, Driver, Query, Reader, Row, Scan, Statement, Transa
 import type { ReadOptions } from '../../store.ts'
 import { originText, type WriteOrigin } from '../../write-origin.ts'
 import { isConflict, isLarge, isLost, isOverdue, isStale } from '../errors.ts'
+import { cancelOnAbort } from './cancel-on-abort.ts'
 import type { Connect } from './connect.ts'
 import type { Connection } from './connection.ts'
 import {
@@ -212,21 +213,12 @@ export class PostgresDriver implements Driver {
   }
 
   /** The server does not notice that a client has disconnected, so its statement is cancelled. */
-  readonly #cancelOnAbort: CancelOnAbort = (connection, { signal }) => {
-    let cancelling: Promise<unknown> | undefined
-    const cancel = () => {
-      cancelling = connection.isPooled
+  readonly #cancelOnAbort: CancelOnAbort = (connection, options) =>
+    cancelOnAbort(options, () =>
+      connection.isPooled
         ? connection.cancel()
-        : this.query('select pg_cancel_backend($1::int)', [String(connection.processId)]).catch(() => {})
-    }
-    signal?.addEventListener('abort', cancel)
-    return {
-      async [Symbol.asyncDispose]() {
-        signal?.removeEventListener('abort', cancel)
-        await cancelling
-      },
-    }
-  }
+        : this.query('select pg_cancel_backend($1::int)', [String(connection.processId)]).catch(() => {}),
+    )
 
   /** Repeats a write only when the server reports that it was not executed. */
   async write(text: string, values: readonly unknown[], origin: WriteOrigin | undefined): Promise<readonly Row[]> {

@@ -5,10 +5,7 @@ import type { Connection } from './connection.ts'
 import type { Pool } from './pool.ts'
 import type { QueryRequest } from './text-query.ts'
 
-/**
- * Ends what a connection runs when the signal is aborted, until it is disposed. That waits for a request to cancel which is under
- * way: a connection that served others by then would have their statement cancelled.
- */
+/** Ends what a connection runs when the signal is aborted, until it is disposed. */
 export type CancelOnAbort = (connection: Connection, options: ReadOptions) => AsyncDisposable
 
 /** Reads that have a connection of a pool for themselves, where they delay no other. */

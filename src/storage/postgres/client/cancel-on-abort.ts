@@ -1,0 +1,34 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { ReadOptions } from '../../store.ts'
+
+/**
+ * The server forgets a request to cancel that arrives between two messages of a statement, as between its plan and its
+ * execution. So it is repeated after this time while the statement runs.
+ */
+const repeatMs = 250
+
+/**
+ * Calls `cancel` when the signal is aborted, until it is disposed. That waits for a request to cancel which is under way: a
+ * connection that served others by then would have their statement cancelled.
+ */
+export function cancelOnAbort({ signal }: ReadOptions, cancel: () => Promise<unknown>): AsyncDisposable {
+  const ended = new AbortController()
+  let cancelling: Promise<void> | undefined
+  const cancelUntilEnded = async () => {
+    while (!ended.signal.aborted) {
+      await cancel()
+      await delay(repeatMs, undefined, { signal: ended.signal }).catch(() => {}) // it has ended
+    }
+  }
+  const abort = () => {
+    cancelling = cancelUntilEnded()
+  }
+  signal?.addEventListener('abort', abort)
+  return {
+    async [Symbol.asyncDispose]() {
+      signal?.removeEventListener('abort', abort)
+      ended.abort()
+      await cancelling
+    },
+  }
+}
