@@ -7,6 +7,7 @@ import type { Driver, Query, Reader, Row, Scan, Statement, TransactionOptions } 
 import type { EncodedPage, Encoding } from '../../encoding.ts'
 import type { ReadOptions } from '../../store.ts'
 import type { WriteOrigin } from '../../write-origin.ts'
+import { LogPages } from '../change-log/log-pages.ts'
 import { OperationMarker } from '../change-log/operation-marker.ts'
 import { sqliteError } from '../errors.ts'
 import { CheckpointThread } from './checkpoint-thread.ts'
@@ -50,6 +51,8 @@ export class SqliteDriver implements Driver {
   readonly #processes: ReaderPool | undefined
   readonly #checkpoints: CheckpointThread | undefined
   readonly #guard: RowGuard
+  /** Undefined without a change log, and in memory. */
+  #logPages: LogPages | undefined
 
   constructor({ path, limits, notifier, onScan = () => {} }: SqliteDriverParts) {
     this.#limits = limits
@@ -93,6 +96,7 @@ export class SqliteDriver implements Driver {
   /** From now on the log rows of one operation get a common number. */
   markOperations(): void {
     this.#writer.marker = new OperationMarker(this.#writing)
+    if (this.#reading !== this.#writing) this.#logPages = new LogPages(this.#writing)
   }
 
   readonly query: Query = (text, values) => this.#readKey(text, values)
@@ -229,7 +233,10 @@ export class SqliteDriver implements Driver {
     origin: WriteOrigin | undefined,
     { isExclusive = false }: TransactionOptions = {},
   ): Promise<T> {
-    const run = (query: Query) => inTurns(withDatabaseErrors(isExclusive ? this.#limited(query) : query), work)
+    const run = (query: Query) => {
+      const kept = this.#logPages?.keepDuring(query) ?? query
+      return inTurns(withDatabaseErrors(isExclusive ? this.#limited(kept) : kept), work)
+    }
     return this.#writer.run(run, { single: false, origin, isExclusive })
   }
 
