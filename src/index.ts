@@ -125,11 +125,11 @@ export interface Service<
   A extends ActionDefinitions = None,
 > extends Pick<OpenService, 'handle' | 'models' | 'warnings' | 'routes' | 'changes' | 'limits' | 'database' | 'jobs'>,
     AsyncDisposable {
-  /** Operations on behalf of the system itself. */
+  /** Operations on behalf of the application itself: no access rules apply. */
   readonly system: Actor<Registry<M, Shared>, A>
-  /** Operations on behalf of a user; null is anonymous. Throws: without access rules nothing would tell users apart. */
+  /** Operations under the access rules of a user; null is anonymous. Throws an Error if the configuration declares no rules. */
   as(user: UserOf<U> | null): Actor<Registry<M, Shared>, A>
-  /** For `node:http`, and as the last middleware of a framework. */
+  /** Answers requests of `node:http`: a listener of `createServer`, or the last middleware of a framework. */
   readonly handler: (request: IncomingMessage, response: ServerResponse) => void
   /**
    * For the event `upgrade` of a `node:http` server of the application: serves or refuses the socket connections of
@@ -137,14 +137,14 @@ export interface Service<
    * or refuse. Closing the service closes these sockets; a server that closes waits for them.
    */
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => boolean
-  /** For runtimes with `Request` and `Response`. */
+  /** Answers a `Request` with a `Response`, for runtimes and frameworks that use these. */
   readonly fetch: (request: Request) => Promise<Response>
   /**
-   * Serves over HTTP, and sockets on the same port unless they are turned off; 0 takes any free port. Rejects with the
-   * code of the system's error when it cannot.
+   * Serves HTTP, and sockets on the same port unless they are turned off. Default: `port` (1337) and `host` (127.0.0.1) of
+   * the configuration; port 0 takes any free port. Rejects with the system's error, such as EADDRINUSE.
    */
   listen(port?: number, host?: string): Promise<HttpServer>
-  /** Stops what listens, lets writes under way finish, and closes the database. */
+  /** Answers the requests that were sent, within `stopTimeoutMs`, ends sockets and streams, and closes the database. */
   close(): Promise<void>
 }
 
@@ -159,8 +159,8 @@ interface LooseActor {
 type UserOf<U> = 0 extends 1 & U ? User : U
 
 /**
- * A configuration as it is, with the types of its models and of the user of its rules, which `auth.identify` returns. A
- * mistake in them is an error of the compiler at its place.
+ * Returns the configuration unchanged, with the types of its models and of the user that `auth.identify` returns: for the
+ * default export of `keelson.config.ts`. A mistake in a model or a rule is an error of the compiler at its place.
  */
 export const defineConfig = <
   const M extends InferredModels,
@@ -173,8 +173,9 @@ export const defineConfig = <
 ): Config<ModelsOf<M>, SharedOf<Shared>, KnownUser<U>, OwnActionsOf<A>> => config as never
 
 /**
- * Opens the database, brings its schema up to date as far as `migrate` allows, and serves. Throws a ConfigError that
- * names everything that is wrong with the configuration.
+ * A service of the models in `config`: opens the database and brings its schema up to date as far as `migrate` allows.
+ * Nothing listens until `listen` is called or a handler is mounted. Rejects with a ConfigError that names everything that
+ * is wrong with the configuration, or with the error of the database.
  */
 export async function createService<
   const M extends InferredModels,

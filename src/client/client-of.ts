@@ -45,7 +45,7 @@ export interface ClientMembers<M extends ModelDefinitions, A = None> extends Dis
     work: (tx: BatchRecords<M>) => T,
     call?: CallOptions,
   ): Promise<{ -readonly [I in keyof T]: Awaited<T[I]> }>
-  /** The writes without an answer. */
+  /** The writes that were not answered yet; with the option `outbox`, also those that wait for the service to be reachable. */
   readonly outbox: Outbox
   /** Closes all live queries. Kept writes stay in their storage. */
   close(): void

@@ -35,7 +35,11 @@ interface Counted<M extends ModelDefinitions, N extends ModelName<M>> extends Se
 export interface ClientRecords<in out M extends ModelDefinitions, in out N extends ModelName<M>>
   extends Members<M, N, [call?: CallOptions]>,
     LiveQueries<M, N> {
-  /** A page of the records that match `where`. */
+  /**
+   * A page of the records that match `where`: at most `limit` (30), in the order of `sort` and then of the key. `next` is the
+   * `cursor` of the next page. Associations are embedded only where `populate` names them. Rejects with InvalidError for
+   * options that the service does not accept.
+   */
   find<
     const S extends Selection<M, N> = undefined,
     const O extends Omission<M, N> = undefined,
@@ -61,19 +65,19 @@ export interface ClientRecords<in out M extends ModelDefinitions, in out N exten
   count(options?: { readonly where?: Where<M, N> }, call?: CallOptions): Promise<number>
   /** Creates a record. Rejects with InvalidError, whose `invalidAttributes` say what is wrong with the values. */
   create(input: CreateInput<M, N>, call?: WriteOptions): Promise<RecordOf<M, N>>
-  /** Creates several records in one transaction. */
+  /** Creates the records of a list, all or none. */
   createMany(list: readonly CreateInput<M, N>[], call?: CallOptions): Promise<RecordOf<M, N>[]>
-  /** Changes a record and resolves with its new state. Rejects with NotFoundError if it does not exist. */
+  /** Changes the given attributes of a record and resolves with its new state. Rejects with NotFoundError if it does not exist. */
   update(id: KeyOf<M, N>, input: UpdateInput<M, N>, call?: WriteOptions): Promise<RecordOf<M, N>>
   /** Gives every record that matches the same values, all or none. Resolves with their number. */
   updateMany(selected: Counted<M, N>, input: UpdateInput<M, N>, call?: CallOptions): Promise<number>
-  /** Resolves with the records as they are afterwards. */
+  /** Gives every record that matches the same values, all or none. Resolves with the records as they are afterwards. */
   updateMany(selected: Selected<M, N>, input: UpdateInput<M, N>, call?: CallOptions): Promise<RecordOf<M, N>[]>
   /** Deletes a record and resolves with its last state. Rejects with NotFoundError if it does not exist. */
   destroy(id: KeyOf<M, N>, call?: WriteOptions): Promise<RecordOf<M, N>>
   /** Deletes every record that matches, all or none. Resolves with their number. */
   destroyMany(selected: Counted<M, N>, call?: CallOptions): Promise<number>
-  /** Resolves with the last states of the records. */
+  /** Deletes every record that matches, all or none. Resolves with the last states of the records. */
   destroyMany(selected: Selected<M, N>, call?: CallOptions): Promise<RecordOf<M, N>[]>
   /** Creates a record, or changes the one with the same value of a unique attribute. */
   upsert(unique: keyof RecordOf<M, N> & string, input: CreateInput<M, N>, call?: CallOptions): Promise<RecordOf<M, N>>

@@ -16,7 +16,7 @@ export interface ClientOptions {
   readonly credentials?: 'omit' | 'same-origin' | 'include'
   /** Default `globalThis.fetch`. */
   readonly fetch?: typeof fetch
-  /** Whether the paths of the service are plural (`pluralize` of its configuration); a function returns the path. */
+  /** The path of a model's routes, for services with `pluralize`: `(model) => model + 's'`. Default: the name of the model. */
   readonly path?: (model: string) => string
   /** Keeps the writes that are made while the service cannot be reached. Off by default: they are rejected. */
   readonly outbox?: boolean | OutboxOptions

@@ -12,14 +12,21 @@ export type TypeName = (typeof typeNames)[number]
 
 /** The declaration of an attribute, in the notation of Waterline. Checked at start. Its rules are about users of type `U`. */
 export interface AttributeDefinition<U = AnyUser> {
+  /** The type of the values. An association has none. */
   readonly type?: TypeName
+  /** The name of the column; default: the name of the attribute. */
   readonly columnName?: string
   /** The SQL type of the column, such as `varchar(80)`. Options such as `CHARACTER SET utf8mb4` are ignored. */
   readonly columnType?: string
+  /** The key of the model; it has no `id` then. */
   readonly primaryKey?: boolean
+  /** The database generates ascending numbers. */
   readonly autoIncrement?: boolean
+  /** The time when the record was created. */
   readonly autoCreatedAt?: boolean
+  /** The time of the last change of the record. */
   readonly autoUpdatedAt?: boolean
+  /** No two records have the same value; null is not compared. Creates an index. */
   readonly unique?: boolean
   /** Creates an index on the column. */
   readonly index?: boolean
@@ -29,15 +36,22 @@ export interface AttributeDefinition<U = AnyUser> {
   readonly allowNull?: boolean
   /** The value of a new record when it is omitted; a function is called for each record. */
   readonly defaultsTo?: Json | (() => Json)
+  /** The only values that are allowed; they are also the type of the attribute. */
   readonly isIn?: readonly (string | number | boolean)[]
+  /** The smallest number. */
   readonly min?: number
+  /** The largest number. */
   readonly max?: number
+  /** The smallest number of characters. */
   readonly minLength?: number
+  /** The largest number of characters. */
   readonly maxLength?: number
   readonly isEmail?: boolean
   readonly isURL?: boolean
+  /** An integer within ±2^53. */
   readonly isInteger?: boolean
   readonly isUUID?: boolean
+  /** Matched in linear time, without lookaround and back references. */
   readonly regex?: RegExp
   /** Returns true for a valid value, or a message. */
   // biome-ignore lint/suspicious/noExplicitAny: the function is written for the type of its attribute
@@ -60,6 +74,7 @@ export interface AttributeDefinition<U = AnyUser> {
    * attributes in `computed`, or one for each database.
    */
   readonly sql?: SqlExpression | { readonly [dialect in SqlDialect]: SqlExpression }
+  /** For documentation. */
   readonly description?: string
   /** To-one: the name of the target model. */
   readonly model?: string
@@ -88,10 +103,13 @@ export type AttributeDefinitions<U = AnyUser> = { readonly [name: string]: Attri
 
 /** The declaration of a model. `U` is the type of user that `auth.identify` returns, which its rules are about. */
 export interface ModelDefinition<U = AnyUser> {
+  /** The name of the table; default: the name of the model. */
   readonly tableName?: string | undefined
   /** The name of the primary key; default `id`. */
   readonly primaryKey?: string | undefined
+  /** Attributes and associations by name, besides `id`, `createdAt` and `updatedAt`; `false` removes one of these. */
   readonly attributes?: AttributeDefinitions<U> | undefined
+  /** Indexes on several attributes: `[['kind', 'createdAt DESC'], { attributes: ['pet', 'day'], unique: true }]`. */
   readonly indexes?: readonly IndexDefinition[] | undefined
   /** What requesters may do with the records. What a declared access does not mention is forbidden. */
   readonly access?: AccessDefinition<U> | undefined
@@ -104,6 +122,7 @@ export interface ModelDefinition<U = AnyUser> {
   readonly on?: JobDefinitions<any> | undefined
   /** `self`: no other program writes the table, so that answers are kept on PostgreSQL as well. */
   readonly writers?: 'self' | 'any' | undefined
+  /** For documentation. */
   readonly description?: string | undefined
 }
 

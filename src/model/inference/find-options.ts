@@ -36,9 +36,13 @@ export interface Projection<Select, Omitted, Populated> {
 
 /** The filter, order and page of a list. */
 export interface Criteria<M extends ModelDefinitions, N extends ModelName<M>> {
+  /** A condition: values by attribute, operators such as `{ age: { '>': 3 } }`, `and`, `or` and `not`, also through associations. */
   readonly where?: Where<M, N>
+  /** `'name'`, `'name DESC'`, or a list of these; `'owner.name'` is an attribute of a to-one association. */
   readonly sort?: SortBy<SortName<M, N>>
+  /** The largest number of records; default 30, at most 1000 (`maxLimit`). */
   readonly limit?: number
+  /** How many records to leave out at the beginning. Each of them is read: pages are better continued by `cursor`. */
   readonly skip?: number
 }
 
@@ -46,7 +50,7 @@ export interface Criteria<M extends ModelDefinitions, N extends ModelName<M>> {
 export interface Paging {
   /** The start of the page: `next` of the previous page. */
   readonly cursor?: string
-  /** Whether to return the total number of records. */
+  /** Whether to count the records of all pages, as `total`. */
   readonly count?: boolean
 }
 

@@ -33,21 +33,21 @@ export interface Members<
   ): Promise<
     Related<M, N, Name, Found<M, TargetNamed<M, N, Name>, { select: Select; omit: Omitted; populate: Populated }>>
   >
-  /** Adds a member to a to-many association. Resolves with the record and its members. */
+  /** Adds a member to a to-many association; a member stays one. Resolves with the record and its members. */
   add<const Name extends keyof ToManyOf<M, N> & string>(
     id: KeyOf<M, N>,
     association: Name,
     member: KeyNamed<M, N, Name>,
     ...call: Call
   ): Promise<WithMembers<M, N, Name>>
-  /** Removes a member. A record that is not a member changes nothing. */
+  /** Removes a member, which is not destroyed. A record that is not a member changes nothing. Resolves with the record and its members. */
   remove<const Name extends keyof ToManyOf<M, N> & string>(
     id: KeyOf<M, N>,
     association: Name,
     member: KeyNamed<M, N, Name>,
     ...call: Call
   ): Promise<WithMembers<M, N, Name>>
-  /** Replaces all members. */
+  /** Makes these records the members, and no others. Resolves with the record and its members. */
   replace<const Name extends keyof ToManyOf<M, N> & string>(
     id: KeyOf<M, N>,
     association: Name,

@@ -31,7 +31,11 @@ export interface ModelRecords<in out M extends ModelDefinitions, in out N extend
  */
 export interface RecordOperations<in out M extends ModelDefinitions, in out N extends ModelName<M>>
   extends Members<M, N> {
-  /** A page of the records that match `where`. */
+  /**
+   * A page of the records that match `where`: at most `limit` (30), in the order of `sort` and then of the key. `next` is the
+   * `cursor` of the next page. Associations are embedded only where `populate` names them. Rejects with a ServiceError,
+   * E_BAD_CRITERIA or E_BAD_REQUEST, for options that are not valid or exceed a limit.
+   */
   find<
     const Select extends Selection<M, N> = undefined,
     const Omitted extends Omission<M, N> = undefined,
@@ -39,7 +43,7 @@ export interface RecordOperations<in out M extends ModelDefinitions, in out N ex
   >(
     options?: FindOptions<M, N, Select, Omitted, Populated & Exactly<Population<M, N>, Populated>>,
   ): Promise<Page<Found<M, N, { select: Select; omit: Omitted; populate: Populated }>>>
-  /** The record with this key, or undefined. */
+  /** The record with this key, or undefined. Associations are embedded only where `populate` names them. */
   findOne<
     const Select extends Selection<M, N> = undefined,
     const Omitted extends Omission<M, N> = undefined,
@@ -48,28 +52,40 @@ export interface RecordOperations<in out M extends ModelDefinitions, in out N ex
     id: KeyOf<M, N>,
     options?: FindOneOptions<M, N, Select, Omitted, Populated & Exactly<Population<M, N>, Populated>>,
   ): Promise<Found<M, N, { select: Select; omit: Omitted; populate: Populated }> | undefined>
-  /** The number of records that match `where`. */
+  /** The number of records that match `where`, of all pages. */
   count(options?: { readonly where?: Where<M, N> }): Promise<number>
-  /** Creates a record. Rejects with a ServiceError, E_INVALID_ATTRIBUTES, for invalid values. */
+  /**
+   * Creates a record and resolves with it as it is stored. Rejects with a ServiceError, E_INVALID_ATTRIBUTES, whose
+   * `details.invalidAttributes` lists what is wrong with each value.
+   */
   create(input: CreateInput<M, N>): Promise<RecordOf<M, N>>
-  /** Creates the records of a list, all or none. */
+  /** Creates the records of a list, all or none. A violation is named by its place in the list, such as `2.name`. */
   createMany(list: readonly CreateInput<M, N>[]): Promise<readonly RecordOf<M, N>[]>
-  /** Updates the record that has the same value of a unique attribute, or creates one if there is none. */
+  /** Updates the record that has the same value of a unique attribute or of the primary key, or creates one if there is none. */
   upsert(attribute: keyof RecordOf<M, N> & string, input: CreateInput<M, N>): Promise<RecordOf<M, N>>
-  /** Changes a record and resolves with its new state. Rejects with a ServiceError, E_NO_SUCH_RECORD, if it does not exist. */
+  /**
+   * Changes the given attributes of a record and resolves with its new state. Rejects with a ServiceError: E_NO_SUCH_RECORD if
+   * it does not exist, E_INVALID_ATTRIBUTES for invalid values.
+   */
   update(id: KeyOf<M, N>, input: UpdateInput<M, N>): Promise<RecordOf<M, N>>
   /**
-   * Gives the same values to every record that matches `where`, at most `maxAffected`, all or none. Resolves with their
-   * number.
+   * Gives the same values to every record that matches `where`, all or none. Resolves with their number. Rejects with a
+   * ServiceError, E_CONFLICT, if more than `maxAffected` match.
    */
   updateMany(selected: Selected<M, N> & { readonly count: true }, input: UpdateInput<M, N>): Promise<number>
-  /** Resolves with the records as they are afterwards. */
+  /** Gives the same values to every record that matches `where`, all or none. Resolves with the records as they are afterwards. */
   updateMany(selected: Selected<M, N>, input: UpdateInput<M, N>): Promise<readonly RecordOf<M, N>[]>
-  /** Deletes every record that matches `where`, at most `maxAffected`. Resolves with their number. */
+  /**
+   * Deletes every record that matches `where`, all or none. Resolves with their number. Rejects with a ServiceError,
+   * E_CONFLICT, if more than `maxAffected` match.
+   */
   destroyMany(selected: Selected<M, N> & { readonly count: true }): Promise<number>
-  /** Resolves with the last states of the records. */
+  /** Deletes every record that matches `where`, all or none. Resolves with the last states of the records. */
   destroyMany(selected: Selected<M, N>): Promise<readonly RecordOf<M, N>[]>
-  /** Deletes a record and resolves with its last state. Rejects with a ServiceError, E_NO_SUCH_RECORD, if it does not exist. */
+  /**
+   * Deletes a record and resolves with its last state. Rejects with a ServiceError: E_NO_SUCH_RECORD if it does not exist,
+   * E_CONFLICT if records refer to it that must (`onDestroy: 'restrict'`).
+   */
   destroy(id: KeyOf<M, N>): Promise<RecordOf<M, N>>
 }
 
