@@ -17,7 +17,7 @@ import type { Store } from '../storage/store.ts'
 import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
 import { Lru } from '../support/lru.ts'
 import { mayFulfil, modelsIn } from './condition-parts.ts'
-import { ImageJudge, isAsking } from './image-judge.ts'
+import { ImageJudge, needsDatabase } from './image-judge.ts'
 import {
   isMembershipEvent,
   type Membership,
@@ -37,7 +37,7 @@ interface RuleView extends View {
   /** All that decides what is seen, and the models that it is about. */
   readonly conditions: readonly (readonly [Condition, Model])[]
   /** Whether images alone do not decide it. */
-  readonly isAsking: boolean
+  readonly needsDatabase: boolean
   /** The models whose records decide what is readable, besides the model itself. */
   readonly through: ReadonlySet<string>
   /** What is readable of the models whose records are members of this one's. */
@@ -105,9 +105,9 @@ export class EventVisibility implements Visibility {
     const judge = new ImageJudge(this.#store, shapes)
     const hasMembers = events.some(({ event }) => this.#memberOf(event))
     const all = hasMembers ? allOf() : events
-    for (const view of restricted) if (hasMembers || view.isAsking) this.#collect(view, events, all, judge)
-    await judge.ask()
-    // From here on nothing is awaited: another batch may forget these conditions.
+    for (const view of restricted) if (hasMembers || view.needsDatabase) this.#collect(view, events, all, judge)
+    await judge.query()
+    // From here on nothing is awaited: another batch may drop these conditions.
     shapes.trim(restricted.reduce((sum, { conditions }) => sum + conditions.length, 0))
     for (const { conditions } of restricted) for (const [condition, about] of conditions) judge.place(condition, about)
     const judged = restricted.map(
@@ -116,18 +116,18 @@ export class EventVisibility implements Visibility {
     return new Map<View, readonly (Images | undefined)[]>(judged)
   }
 
-  /** Notes what the database must be asked, so that one statement serves all views. */
+  /** Collects what the database decides, so that one statement serves all views. */
   #collect(view: RuleView, events: readonly JudgedEvent[], all: readonly JudgedEvent[], judge: ImageJudge): void {
     for (const event of events) {
-      judge.note(view.readable, view.model, event.images)
-      for (const mask of view.masks.values()) judge.note(mask, view.model, event.images)
+      judge.collect(view.readable, view.model, event.images)
+      for (const mask of view.masks.values()) judge.collect(mask, view.model, event.images)
       const member = this.#memberOf(event.event)
       if (!member) continue
       const { membership, reference } = this.#membershipIn(view, member, all)
-      if (membership && reference) judge.note(membership.condition, membership.model, reference.images)
+      if (membership && reference) judge.collect(membership.condition, membership.model, reference.images)
       const condition = view.members.get(member.model.name) as Condition
-      judge.noteRecord(condition, member.model, member.id)
-      for (const images of imagesOf(member.model, member.id, all)) judge.note(condition, member.model, images)
+      judge.collectRecord(condition, member.model, member.id)
+      for (const images of imagesOf(member.model, member.id, all)) judge.collect(condition, member.model, images)
     }
   }
 
@@ -234,8 +234,17 @@ function ruleViewOf(access: Access, model: Model): RuleView {
     membershipsKey(memberships),
   ])
   const through = new Set(conditions.flatMap(([condition]) => [...modelsIn(condition)]))
-  const asking = conditions.some(([condition]) => isAsking(condition))
-  return { key, model, isAsking: asking, readable, masks, through, members, memberships, conditions }
+  return {
+    key,
+    model,
+    needsDatabase: conditions.some(([condition]) => needsDatabase(condition)),
+    readable,
+    masks,
+    through,
+    members,
+    memberships,
+    conditions,
+  }
 }
 
 /** Otherwise a value that the requester has may stay as it was. */

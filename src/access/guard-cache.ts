@@ -32,8 +32,8 @@ export function guardOnce(
     list = []
     kept.set(criteria, list)
   }
-  const asked = new Asked(access)
-  const guarded = { of, criteria: guard(asked), readable: [...asked.readableOf], masks: [...asked.maskOf] }
+  const recording = new RecordingAccess(access)
+  const guarded = { of, criteria: guard(recording), readable: [...recording.readableOf], masks: [...recording.maskOf] }
   if (list.length >= keptRequesters) list.shift()
   list.push(guarded)
   return guarded.criteria
@@ -45,8 +45,8 @@ function isSame({ readable, masks }: Guarded, access: ReadAccess): boolean {
   return true
 }
 
-/** Remembers what was asked of the rules. What no rule is about is the same for everyone. */
-class Asked implements ReadAccess {
+/** Records which rules were evaluated, and with what result. What no rule is about is the same for every requester. */
+class RecordingAccess implements ReadAccess {
   readonly readableOf = new Map<Model, Condition>()
   readonly maskOf = new Map<Attribute, Condition | undefined>()
   readonly #access: ReadAccess

@@ -8,10 +8,10 @@ import type { Store } from '../storage/store.ts'
 import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
 import { isInImages } from './condition-parts.ts'
 import type { RuleShapes } from './rule-shapes.ts'
-import { type Asked, type ShapeEvaluation, verdictAt } from './shape-evaluation.ts'
+import { type DatabaseCondition, type ShapeEvaluation, verdictAt } from './shape-evaluation.ts'
 
-/** What must be asked of one model: which of these records fulfil each of these conditions. */
-interface Question {
+/** A statement for one model: which of these records fulfil each of these conditions. */
+interface RecordQuery {
   readonly model: Model
   readonly ids: Set<Json>
   readonly conditions: Map<string, Condition>
@@ -28,15 +28,15 @@ const never: Judgement = { before: false, after: false }
 
 /**
  * Decides conditions for images of records, which may no longer be what is stored. Comparisons are decided by the image,
- * once for each shape of conditions. Values of hidden attributes, which images do not hold, are asked of the database.
- * Conditions through an association are asked of the database, all of one model in one statement: through a to-one by the
- * image's own foreign key, through a to-many by the record's key, which a destroyed record no longer has.
+ * once for each shape of conditions. The database decides conditions on hidden attributes, whose values images do not hold, and
+ * conditions through an association, all of one model in one statement: through a to-one by the image's own foreign key,
+ * through a to-many by the record's key, which a destroyed record no longer has.
  */
 export class ImageJudge {
   readonly #store: Store
   readonly #shapes: RuleShapes
   readonly #outcomes = new Map<Images, Map<ShapeEvaluation, ReturnType<ShapeEvaluation['decide']>>>()
-  readonly #questions = new Map<Model, Question>()
+  readonly #queries = new Map<Model, RecordQuery>()
   readonly #answers = new Map<Model, ReadonlyMap<string, ReadonlySet<Json>>>()
 
   constructor(store: Store, shapes: RuleShapes) {
@@ -44,35 +44,37 @@ export class ImageJudge {
     this.#shapes = shapes
   }
 
-  note(condition: Condition, model: Model, images: Images): void {
-    for (const part of askedIn(condition)) {
+  /** To be called for all conditions before `query`. */
+  collect(condition: Condition, model: Model, images: Images): void {
+    for (const part of databaseConditionsIn(condition)) {
       for (const image of [images.before, images.after]) {
         if (!image) continue
-        const { about, key, asked } = questionOf(part, model, image)
+        const { target, key, condition } = queryOf(part, model, image)
         if (key === null) continue
-        this.#question(about, key, asked)
-        if (about === model) this.#question(about, key, matchAll)
+        this.#addQuery(target, key, condition)
+        if (target === model) this.#addQuery(target, key, matchAll)
       }
     }
   }
 
   /** For a record as it is stored. */
-  noteRecord(condition: Condition, model: Model, id: RecordId): void {
-    this.#question(model, id, condition)
+  collectRecord(condition: Condition, model: Model, id: RecordId): void {
+    this.#addQuery(model, id, condition)
   }
 
-  #question(model: Model, id: Json, condition: Condition): void {
-    const question = getOrInsertComputed(this.#questions, model, () => ({
+  #addQuery(model: Model, id: Json, condition: Condition): void {
+    const query = getOrInsertComputed(this.#queries, model, () => ({
       model,
       ids: new Set(),
       conditions: new Map(),
     }))
-    question.ids.add(id)
-    question.conditions.set(conditionKey(condition), condition)
+    query.ids.add(id)
+    query.conditions.set(conditionKey(condition), condition)
   }
 
-  async ask(): Promise<void> {
-    for (const { model, ids, conditions } of this.#questions.values()) {
+  /** Runs one statement for each model. */
+  async query(): Promise<void> {
+    for (const { model, ids, conditions } of this.#queries.values()) {
       const found = await this.#store.matching(model, [...ids], [...conditions.values()])
       this.#answers.set(model, new Map([...conditions.keys()].map((key, index) => [key, found[index] ?? new Set()])))
     }
@@ -88,17 +90,22 @@ export class ImageJudge {
     const { evaluation, position } = this.#shapes.placeOf(condition, model)
     const outcomes = getOrInsertComputed(this.#outcomes, images, () => new Map())
     const { before, after } = getOrInsertComputed(outcomes, evaluation, () =>
-      evaluation.decide(images, (asked, images, side) => this.#decideAsked(asked, model, images, side)),
+      evaluation.decide(images, (part, images, side) => this.#decideByDatabase(part, model, images, side)),
     )
     return { before: verdictAt(before, position), after: verdictAt(after, position) }
   }
 
-  #decideAsked(part: Asked, model: Model, images: Images, side: 'before' | 'after'): boolean | undefined {
+  #decideByDatabase(
+    part: DatabaseCondition,
+    model: Model,
+    images: Images,
+    side: 'before' | 'after',
+  ): boolean | undefined {
     // The values of hidden attributes are known as they are now, and not what they were before the change.
     if (part.kind === 'compare' && images.before) return undefined
-    const { about, key, asked } = questionOf(part, model, images[side] as JsonObject)
+    const { target, key, condition } = queryOf(part, model, images[side] as JsonObject)
     if (key === null) return false
-    if (this.#fulfils(about, key, asked)) return true
+    if (this.#fulfils(target, key, condition)) return true
     const isOwn = part.kind === 'compare' || part.association.kind !== 'belongsTo'
     return isOwn && !this.#exists(model, key) ? undefined : false
   }
@@ -116,32 +123,33 @@ export class ImageJudge {
   }
 }
 
-function questionOf(
-  part: Asked,
+/** By which key of which model the database decides the condition for the image. */
+function queryOf(
+  part: DatabaseCondition,
   model: Model,
   image: JsonObject,
-): { readonly about: Model; readonly key: Json; readonly asked: Condition } {
+): { readonly target: Model; readonly key: Json; readonly condition: Condition } {
   if (part.kind === 'related' && part.association.kind === 'belongsTo') {
     const { target, foreignKey } = part.association
-    return { about: target, key: image[foreignKey.name] ?? null, asked: part.condition }
+    return { target, key: image[foreignKey.name] ?? null, condition: part.condition }
   }
-  return { about: model, key: image[model.primaryKey.name] ?? null, asked: part }
+  return { target: model, key: image[model.primaryKey.name] ?? null, condition: part }
 }
 
 const isConstant = (condition: Condition): boolean => condition === matchNone || isMatchAll(condition)
 
-const foundIn = new WeakMap<Condition, readonly Asked[]>()
+const foundIn = new WeakMap<Condition, readonly DatabaseCondition[]>()
 
-const askedIn = (condition: Condition): readonly Asked[] =>
-  getOrInsertComputed(foundIn, condition, () => findAsked(condition))
+const databaseConditionsIn = (condition: Condition): readonly DatabaseCondition[] =>
+  getOrInsertComputed(foundIn, condition, () => findDatabaseConditions(condition))
 
-function findAsked(condition: Condition): readonly Asked[] {
+function findDatabaseConditions(condition: Condition): readonly DatabaseCondition[] {
   switch (condition.kind) {
     case 'and':
     case 'or':
-      return condition.conditions.flatMap(findAsked)
+      return condition.conditions.flatMap(findDatabaseConditions)
     case 'not':
-      return findAsked(condition.condition)
+      return findDatabaseConditions(condition.condition)
     case 'related':
       return [condition]
     case 'compare':
@@ -149,4 +157,4 @@ function findAsked(condition: Condition): readonly Asked[] {
   }
 }
 
-export const isAsking = (condition: Condition): boolean => askedIn(condition).length > 0
+export const needsDatabase = (condition: Condition): boolean => databaseConditionsIn(condition).length > 0

@@ -19,7 +19,7 @@ import { isInImages, isLocal } from './condition-parts.ts'
 import { guardCondition, guardCriteria, guardMembers, originalAssociation } from './guard.ts'
 import { guardOnce } from './guard-cache.ts'
 import type { Access } from './policy.ts'
-import { assertNotRefused, assertVerdict } from './write-checks.ts'
+import { WriteChecks } from './write-checks.ts'
 
 export const restrictReads = (all: Reads, access: Access): ScopedReads =>
   new RestrictedReads(all, access) as unknown as ScopedReads
@@ -32,6 +32,10 @@ export class RestrictedReads<Unscoped extends Reads = Reads> implements Reads {
   constructor(unscoped: Unscoped, access: Access) {
     this.unscoped = unscoped
     this.access = access
+  }
+
+  protected get checks(): WriteChecks {
+    return new WriteChecks(this.unscoped, this.access)
   }
 
   get overlaps(): boolean | undefined {
@@ -90,7 +94,7 @@ export class RestrictedReads<Unscoped extends Reads = Reads> implements Reads {
 
   assertMayWrite(write: 'update' | 'destroy', model: Model, id: Json): Promise<void> {
     const original = originalOf(model)
-    return assertNotRefused(write, original, primaryKeyEquals(original, id), this.unscoped, this.access)
+    return this.checks.assertNotRefused(write, original, primaryKeyEquals(original, id))
   }
 
   async assertMayChangeMembers(
@@ -100,7 +104,7 @@ export class RestrictedReads<Unscoped extends Reads = Reads> implements Reads {
   ): Promise<void> {
     const owner = (association.kind === 'hasMany' ? association.via : association.near).references as Model
     const verdict = this.access.membersVerdict(action, association)
-    await assertVerdict(verdict, action, owner, idIn(owner, parents), this.unscoped, this.access)
+    await this.checks.assertVerdict(verdict, action, owner, idIn(owner, parents))
   }
 }
 

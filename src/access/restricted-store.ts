@@ -10,14 +10,7 @@ import { afterAssignments, isLocal, valuesOf } from './condition-parts.ts'
 import { guardCondition } from './guard.ts'
 import type { Access } from './policy.ts'
 import { RestrictedReads, restrictReads } from './restricted-reads.ts'
-import {
-  assertMayLeave,
-  assertNotRefused,
-  assertStillAllowed,
-  assertTargetsAllowed,
-  assertVerdict,
-  forbidden,
-} from './write-checks.ts'
+import { forbidden } from './write-checks.ts'
 
 /**
  * The store as one requester may use it. Reads find what the rules let it read, with masked values as null; writes happen
@@ -64,7 +57,7 @@ class RestrictedStore extends RestrictedReads<Store> implements Omit<ScopedStore
     const updating = store.update(original, condition, assignments, context)
     const updated = await this.#concealing(original, assignments, updating)
     // Of a record that the requester may read, nothing but the rule kept it.
-    if (updated.length === 0) await assertVerdict(false, 'update', original, known, store, access)
+    if (updated.length === 0) await this.checks.assertVerdict(false, 'update', original, known)
     return updated
   }
 
@@ -74,7 +67,7 @@ class RestrictedStore extends RestrictedReads<Store> implements Omit<ScopedStore
     const known = guardCondition(where, access)
     const condition = and(known, access.readable(original), access.condition('destroy', original))
     const deleted = await store.delete(original, condition, context)
-    if (deleted.length === 0) await assertVerdict(false, 'destroy', original, known, store, access)
+    if (deleted.length === 0) await this.checks.assertVerdict(false, 'destroy', original, known)
     return deleted
   }
 
@@ -128,16 +121,16 @@ class RestrictedTransaction extends RestrictedReads<Transaction> implements Omit
   }
 
   async update(model: Model, where: Condition, assignments: readonly Assignment[]): Promise<Records> {
-    const { unscoped: all, access } = this
+    const { unscoped: all, access, checks } = this
     const original = originalOf(model)
     const known = guardCondition(where, access)
-    await assertNotRefused('update', original, known, all, access)
-    await assertTargetsAllowed(assignments, original, all, access)
-    await assertMayLeave(assignments, original, known, all, access)
+    await checks.assertNotRefused('update', original, known)
+    await checks.assertTargetsAllowed(assignments, original)
+    await checks.assertMayLeave(assignments, original, known)
     const allowed = and(known, access.readable(original), access.condition('update', original))
     Object.assign(this.#attempt, { model: original, assignments })
     const updated = await all.update(original, allowed, assignments)
-    await assertStillAllowed('update', original, updated, all, access)
+    await checks.assertStillAllowed('update', original, updated)
     return updated
   }
 
@@ -145,7 +138,7 @@ class RestrictedTransaction extends RestrictedReads<Transaction> implements Omit
     const { unscoped: all, access } = this
     const original = originalOf(model)
     const known = guardCondition(where, access)
-    await assertNotRefused('destroy', original, known, all, access)
+    await this.checks.assertNotRefused('destroy', original, known)
     return all.delete(original, and(known, access.readable(original), access.condition('destroy', original)))
   }
 
@@ -154,13 +147,13 @@ class RestrictedTransaction extends RestrictedReads<Transaction> implements Omit
     assignments: readonly Assignment[],
     insert: (original: Model) => MaybePromise<Records>,
   ): Promise<Records> {
-    const { unscoped: all, access } = this
+    const { access, checks } = this
     const original = originalOf(model)
     if (access.verdict('create', original) === false) throw forbidden('create', original)
-    await assertTargetsAllowed(assignments, original, all, access)
+    await checks.assertTargetsAllowed(assignments, original)
     Object.assign(this.#attempt, { model: original, assignments })
     const inserted = await insert(original)
-    await assertStillAllowed('create', original, inserted, all, access)
+    await checks.assertStillAllowed('create', original, inserted)
     return inserted
   }
 }

@@ -7,11 +7,15 @@ import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
 import { isInImages } from './condition-parts.ts'
 import { OperandIndex } from './operand-index.ts'
 
-/** What an image does not say: other records, and the values of hidden attributes. */
-export type Asked = Related | Comparison
+/** A condition that images cannot decide: on other records, or on hidden attributes. The database decides it. */
+export type DatabaseCondition = Related | Comparison
 
-/** Decides for one of the images what the database was asked. Undefined: it is no longer known. */
-export type AskedDecision = (condition: Asked, images: Images, side: 'before' | 'after') => boolean | undefined
+/** The result of the database for one of the images. Undefined: it is no longer known. */
+export type DatabaseDecision = (
+  condition: DatabaseCondition,
+  images: Images,
+  side: 'before' | 'after',
+) => boolean | undefined
 
 /** The positions of the conditions that hold and of those that do not; of the others it is no longer known. */
 interface Verdicts {
@@ -28,7 +32,7 @@ interface Outcome {
 /** What a part of the shape says of both images, for the conditions of the shape all together. */
 interface Part {
   add(condition: Condition, position: number): void
-  decide(images: Images, size: number, asked: AskedDecision): Outcome
+  decide(images: Images, size: number, inDatabase: DatabaseDecision): Outcome
 }
 
 /**
@@ -52,8 +56,8 @@ export class ShapeEvaluation {
     })
   }
 
-  decide(images: Images, asked: AskedDecision): Outcome {
-    return this.#root.decide(images, this.#positions.size, asked)
+  decide(images: Images, inDatabase: DatabaseDecision): Outcome {
+    return this.#root.decide(images, this.#positions.size, inDatabase)
   }
 }
 
@@ -71,9 +75,9 @@ function partOf(condition: Condition): Part {
     case 'not':
       return new NegationPart(partOf(condition.condition))
     case 'related':
-      return new AskedPart()
+      return new DatabasePart()
     case 'compare':
-      if (!isInImages(condition.attribute)) return new AskedPart()
+      if (!isInImages(condition.attribute)) return new DatabasePart()
       return new ComparisonPart(new OperandIndex(condition))
   }
 }
@@ -92,8 +96,8 @@ class CombinationPart implements Part {
     for (const [at, part] of this.#parts.entries()) part.add(conditions[at] as Condition, position)
   }
 
-  decide(images: Images, size: number, asked: AskedDecision): Outcome {
-    const outcomes = this.#parts.map((part) => part.decide(images, size, asked))
+  decide(images: Images, size: number, inDatabase: DatabaseDecision): Outcome {
+    const outcomes = this.#parts.map((part) => part.decide(images, size, inDatabase))
     const combined = (side: 'before' | 'after'): Verdicts | undefined => {
       if (!images[side]) return undefined
       const verdicts = outcomes.map((outcome) => outcome[side] as Verdicts)
@@ -119,8 +123,8 @@ class NegationPart implements Part {
     this.#part.add((condition as Extract<Condition, { kind: 'not' }>).condition, position)
   }
 
-  decide(images: Images, size: number, asked: AskedDecision): Outcome {
-    const { before, after } = this.#part.decide(images, size, asked)
+  decide(images: Images, size: number, inDatabase: DatabaseDecision): Outcome {
+    const { before, after } = this.#part.decide(images, size, inDatabase)
     const negated = before && { yes: before.no, no: before.yes }
     return { before: negated, after: after === before ? negated : after && { yes: after.no, no: after.yes } }
   }
@@ -150,25 +154,24 @@ class ComparisonPart implements Part {
   }
 }
 
-/** Each distinct condition was asked of the database. */
-class AskedPart implements Part {
-  readonly #distinct = new Map<string, { readonly condition: Asked; readonly positions: number[] }>()
+/** Conditions that the database has decided, each distinct one once. */
+class DatabasePart implements Part {
+  readonly #distinct = new Map<string, { readonly condition: DatabaseCondition; readonly positions: number[] }>()
 
   add(condition: Condition, position: number): void {
-    const asked = condition as Asked
-    const { positions } = getOrInsertComputed(this.#distinct, conditionKey(asked), () => ({
-      condition: asked,
+    const { positions } = getOrInsertComputed(this.#distinct, conditionKey(condition), () => ({
+      condition: condition as DatabaseCondition,
       positions: [],
     }))
     positions.push(position)
   }
 
-  decide(images: Images, size: number, asked: AskedDecision): Outcome {
+  decide(images: Images, size: number, inDatabase: DatabaseDecision): Outcome {
     const verdicts = (side: 'before' | 'after'): Verdicts | undefined => {
       if (!images[side]) return undefined
       const [yes, no] = [emptyBits(size), emptyBits(size)]
       for (const { condition, positions } of this.#distinct.values()) {
-        const decided = asked(condition, images, side)
+        const decided = inDatabase(condition, images, side)
         if (decided !== undefined) for (const position of positions) addBit(decided ? yes : no, position)
       }
       return { yes, no }

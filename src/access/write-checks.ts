@@ -8,90 +8,75 @@ import type { Reads, Records } from '../storage/store.ts'
 import { isInImages, isLocal } from './condition-parts.ts'
 import type { Access } from './policy.ts'
 
-/* What a requester may write: checks inside the transaction of a write, before and after its statements. */
+/** What a requester may write: checks inside the transaction of a write, before and after its statements. */
+export class WriteChecks {
+  readonly #all: Reads
+  readonly #access: Access
 
-/** Throws E_FORBIDDEN if the requester may read, but not write, one of the records. */
-export async function assertNotRefused(
-  action: Action,
-  model: Model,
-  where: Condition,
-  all: Reads,
-  access: Access,
-): Promise<void> {
-  await assertVerdict(access.verdict(action, model), action, model, where, all, access)
-}
-
-export async function assertVerdict(
-  verdict: boolean | Condition,
-  action: Action,
-  model: Model,
-  where: Condition,
-  all: Reads,
-  access: Access,
-): Promise<void> {
-  if (verdict === true) return
-  const selected = and(where, access.readable(model))
-  const refused = verdict === false ? selected : and(selected, not(verdict))
-  if ((await all.count(model, refused)) > 0) throw forbidden(action, model)
-}
-
-/** Throws E_FORBIDDEN unless every record that was written fulfils the rule as it is now. The transaction is rolled back. */
-export async function assertStillAllowed(
-  action: 'create' | 'update',
-  model: Model,
-  written: Records,
-  all: Reads,
-  access: Access,
-): Promise<void> {
-  const verdict = access.verdict(action, model)
-  if (typeof verdict === 'boolean' || written.length === 0) return
-  const holds = isLocal(verdict, isInImages)
-    ? written.decode().every((record) => matches(verdict, record))
-    : (await all.count(model, and(idIn(model, written.values(model.primaryKey)), verdict))) === written.length
-  if (!holds) throw forbidden(action, model)
-}
-
-/**
- * A reference to a record that the requester may not read is refused like a reference to none; one to a record that it may
- * not add to, with E_FORBIDDEN.
- */
-export async function assertTargetsAllowed(
-  assignments: readonly Assignment[],
-  model: Model,
-  all: Reads,
-  access: Access,
-): Promise<void> {
-  for (const { attribute, value } of assignments) {
-    const target = attribute.references
-    if (!target || value === null) continue
-    const readable = access.readable(target)
-    const isTarget = primaryKeyEquals(target, value)
-    const verdict = access.referenceVerdict('add', target)
-    if (verdict !== undefined) await assertVerdict(verdict, 'add', target, isTarget, all, access)
-    if (isMatchAll(readable) || (await all.count(target, and(isTarget, readable))) > 0) continue
-    const message = `names a ${target.name} that does not exist`
-    throw new ServiceError('E_INVALID_ATTRIBUTES', `"${attribute.name}" of ${model.name} ${message}`, {
-      model: model.name,
-      invalidAttributes: { [attribute.name]: [{ rule: 'exists', message }] },
-    })
+  /** `all`: reads without rules, in the same transaction. */
+  constructor(all: Reads, access: Access) {
+    this.#all = all
+    this.#access = access
   }
-}
 
-/** Throws E_FORBIDDEN if a reference is changed whose present target the requester may not remove from. */
-export async function assertMayLeave(
-  assignments: readonly Assignment[],
-  model: Model,
-  where: Condition,
-  all: Reads,
-  access: Access,
-): Promise<void> {
-  for (const { attribute, value } of assignments) {
-    const target = attribute.references
-    const verdict = target && access.referenceVerdict('remove', target)
-    if (!target || verdict === undefined || verdict === true) continue
-    const association = { kind: 'belongsTo', name: attribute.name, target, foreignKey: attribute } as const
-    const refused: Condition = { kind: 'related', association, condition: verdict === false ? matchAll : not(verdict) }
-    if ((await all.count(model, and(where, not(eq(attribute, value)), refused))) > 0) throw forbidden('remove', target)
+  /** Throws E_FORBIDDEN if the requester may read, but not write, one of the records. */
+  assertNotRefused(action: Action, model: Model, where: Condition): Promise<void> {
+    return this.assertVerdict(this.#access.verdict(action, model), action, model, where)
+  }
+
+  async assertVerdict(verdict: boolean | Condition, action: Action, model: Model, where: Condition): Promise<void> {
+    if (verdict === true) return
+    const selected = and(where, this.#access.readable(model))
+    const refused = verdict === false ? selected : and(selected, not(verdict))
+    if ((await this.#all.count(model, refused)) > 0) throw forbidden(action, model)
+  }
+
+  /** Throws E_FORBIDDEN unless every record that was written fulfils the rule as it is now. The transaction is rolled back. */
+  async assertStillAllowed(action: 'create' | 'update', model: Model, written: Records): Promise<void> {
+    const verdict = this.#access.verdict(action, model)
+    if (typeof verdict === 'boolean' || written.length === 0) return
+    const holds = isLocal(verdict, isInImages)
+      ? written.decode().every((record) => matches(verdict, record))
+      : (await this.#all.count(model, and(idIn(model, written.values(model.primaryKey)), verdict))) === written.length
+    if (!holds) throw forbidden(action, model)
+  }
+
+  /**
+   * A reference to a record that the requester may not read is refused like a reference to none; one to a record that it may
+   * not add to, with E_FORBIDDEN.
+   */
+  async assertTargetsAllowed(assignments: readonly Assignment[], model: Model): Promise<void> {
+    for (const { attribute, value } of assignments) {
+      const target = attribute.references
+      if (!target || value === null) continue
+      const readable = this.#access.readable(target)
+      const isTarget = primaryKeyEquals(target, value)
+      const verdict = this.#access.referenceVerdict('add', target)
+      if (verdict !== undefined) await this.assertVerdict(verdict, 'add', target, isTarget)
+      if (isMatchAll(readable) || (await this.#all.count(target, and(isTarget, readable))) > 0) continue
+      const message = `names a ${target.name} that does not exist`
+      throw new ServiceError('E_INVALID_ATTRIBUTES', `"${attribute.name}" of ${model.name} ${message}`, {
+        model: model.name,
+        invalidAttributes: { [attribute.name]: [{ rule: 'exists', message }] },
+      })
+    }
+  }
+
+  /** Throws E_FORBIDDEN if a reference is changed whose present target the requester may not remove from. */
+  async assertMayLeave(assignments: readonly Assignment[], model: Model, where: Condition): Promise<void> {
+    for (const { attribute, value } of assignments) {
+      const target = attribute.references
+      const verdict = target && this.#access.referenceVerdict('remove', target)
+      if (!target || verdict === undefined || verdict === true) continue
+      const association = { kind: 'belongsTo', name: attribute.name, target, foreignKey: attribute } as const
+      const refused: Condition = {
+        kind: 'related',
+        association,
+        condition: verdict === false ? matchAll : not(verdict),
+      }
+      const leaving = and(where, not(eq(attribute, value)), refused)
+      if ((await this.#all.count(model, leaving)) > 0) throw forbidden('remove', target)
+    }
   }
 }
 
