@@ -30,7 +30,7 @@ import type { TableVersions } from './table-versions.ts'
 import { TextReads } from './text-reads.ts'
 import type { TextSource } from './text-source.ts'
 import { TimeLimit } from './time-limit.ts'
-import { annotateError, toServiceError } from './to-service-error.ts'
+import { annotateError, notStored, toServiceError } from './to-service-error.ts'
 import { setOperation } from './write-origin.ts'
 
 export interface SqlStoreParts {
@@ -142,14 +142,14 @@ export class SqlStore extends SqlReads implements Store {
 
   insert(model: Model, assignments: readonly Assignment[], context?: WriteContext): Promise<Records> {
     const statement = this.compiler.writes.insert(model, assignments, false)
-    const inserted = this.#write(statement, model, assignments, context)
+    const inserted = this.#write(statement, model, assignments, context, true)
     if (!this.#resyncSequence) return inserted
     return inserted.catch(async (error: unknown) => {
       const { primaryKey } = model
       const isGenerated = primaryKey.autoIncrement && assignments.every(({ attribute }) => attribute !== primaryKey)
       const isDuplicate = error instanceof ServiceError && error.code === 'E_INVALID_ATTRIBUTES'
       if (!isGenerated || !isDuplicate || !(await this.#resyncSequence?.(model))) throw error
-      return this.#write(statement, model, assignments, context)
+      return this.#write(statement, model, assignments, context, true)
     })
   }
 
@@ -179,10 +179,12 @@ export class SqlStore extends SqlReads implements Store {
     model: Model,
     assignments: readonly Assignment[],
     context: WriteContext | undefined,
+    isInsert = false,
   ): Promise<Records> {
     const { encoders } = this
     return this.#driver.write(text, values, context?.origin).then(
       (rows) => {
+        if (isInsert && rows.length === 0) throw notStored(model)
         if (context?.origin !== undefined && encoders.dialect.operation) encoders.noteOperation(rows, context.origin)
         return new SqlRecords(rows, select, encoders)
       },

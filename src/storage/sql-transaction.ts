@@ -15,7 +15,7 @@ import type { SqlStoredAnswers } from './sql-stored-answers.ts'
 import { maxMatches, type StatementCompiler } from './statement-compiler.ts'
 import type { Records, Transaction } from './store.ts'
 import type { StoredAnswer } from './stored-answers.ts'
-import { annotateError, type ErrorSubject } from './to-service-error.ts'
+import { annotateError, type ErrorSubject, notStored } from './to-service-error.ts'
 import type { WriteOrigin } from './write-origin.ts'
 
 export type TransactionLimits = AffectedLimits & Pick<Limits, 'maxAnswerBytes'>
@@ -55,8 +55,10 @@ export class SqlTransaction extends SqlReads implements Transaction {
     this.#origin = origin
   }
 
-  insert(model: Model, assignments: readonly Assignment[]): Promise<Records> {
-    return this.#insert(this.compiler.writes.insert(model, assignments, false), { model, assignments })
+  async insert(model: Model, assignments: readonly Assignment[]): Promise<Records> {
+    const stored = await this.#insert(this.compiler.writes.insert(model, assignments, false), { model, assignments })
+    if (stored.length === 0) throw notStored(model)
+    return stored
   }
 
   insertMissing(model: Model, assignments: readonly Assignment[]): Promise<Records> {

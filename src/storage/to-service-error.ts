@@ -17,11 +17,17 @@ export function annotateError(error: unknown, subject: ErrorSubject): unknown {
   return error
 }
 
+/** An insert without an error and without a row. */
+export const notStored = ({ name }: Model): ServiceError =>
+  new ServiceError('E_BAD_REQUEST', `A trigger of the database did not store the ${name}`, { model: name })
+
 /** A DatabaseError as a ServiceError that names model and attributes. Other errors are returned unchanged. */
 export async function toServiceError(error: unknown, reads: Reads): Promise<unknown> {
   if (!(error instanceof DatabaseError)) return error
   const { reason, subject } = error
-  return subject ? describe(error, subject, reads) : (unavailable(reason, error) ?? error)
+  return subject
+    ? describe(error, subject, reads)
+    : (unavailable(reason, error) ?? refusedCommit(reason, error) ?? error)
 }
 
 /**
@@ -46,10 +52,20 @@ async function describe(error: DatabaseError, { model, assignments }: ErrorSubje
       if (missing.length > 0) return invalid(model, missing, error)
       const assigned = assignedReferences(assignments, reason.columns)
       if (assigned.length > 0) return invalid(model, assigned, error)
-      return new ServiceError('E_CONFLICT', `Other records reference this ${model.name}`, {
-        model: model.name,
-        cause: error,
-      })
+      const undeclared = assignments.filter(({ attribute }) => reason.columns?.includes(attribute.column))
+      if (undeclared.length > 0)
+        return invalid(
+          model,
+          undeclared.map(({ attribute }) => [
+            attribute,
+            { rule: 'exists', message: 'names a row that does not exist' },
+          ]),
+          error,
+        )
+      // SQLite names no columns.
+      const isEither = assignments.length > 0 && reason.columns === undefined
+      const message = `Other records reference this ${model.name}${isEither ? ', or a value of it names a row that does not exist' : ''}`
+      return new ServiceError('E_CONFLICT', message, { model: model.name, cause: error })
     }
     case 'notNull': {
       const attribute = [...model.attributes.values()].find(({ column }) => column === reason.column)
@@ -60,7 +76,10 @@ async function describe(error: DatabaseError, { model, assignments }: ErrorSubje
           })
     }
     case 'value': {
-      const message = 'The database cannot store one of the values'
+      const message =
+        assignments.length > 0
+          ? 'The database cannot store one of the values'
+          : 'The database does not allow this change'
       return new ServiceError('E_BAD_REQUEST', message, { model: model.name, cause: error })
     }
     case 'complex': {
@@ -71,6 +90,19 @@ async function describe(error: DatabaseError, { model, assignments }: ErrorSubje
       return answerTooLarge(reason.maxAnswerBytes)
     default:
       return unavailable(reason, error) ?? error
+  }
+}
+
+/** A deferred constraint is checked by the commit, which belongs to none of the statements. */
+function refusedCommit({ kind }: DatabaseErrorKind, cause: unknown): ServiceError | undefined {
+  switch (kind) {
+    case 'unique':
+      return new ServiceError('E_CONFLICT', 'A record with these values exists already', { cause })
+    case 'foreignKey':
+      return new ServiceError('E_CONFLICT', 'A record would refer to one that does not exist', { cause })
+    case 'notNull':
+    case 'value':
+      return new ServiceError('E_CONFLICT', 'The database does not allow these changes', { cause })
   }
 }
 

@@ -41,6 +41,24 @@ const cases: readonly [name: string, statement: string, fault: DatabaseErrorKind
     `update pet set big = (select string_agg(md5(i::text), '') from generate_series(1, 1000) i)`,
     { kind: 'value' },
   ],
+  ['an error that a trigger raises', `do $$ begin raise exception 'no' ; end $$`, { kind: 'value' }],
+  [
+    'a value for what is always generated',
+    'create table counted (id int generated always as identity); insert into counted values (1)',
+    { kind: 'value' },
+  ],
+  [
+    'a row against the condition of a view',
+    'create view ann as select * from owner where id = 1 with check option; insert into ann values (2)',
+    { kind: 'value' },
+  ],
+  [
+    'a row against a policy',
+    `create role policed_${process.pid}; create table policed (id int); grant all on policed to policed_${process.pid};
+     alter table policed enable row level security; create policy one on policed using (id = 1);
+     set local role policed_${process.pid}; insert into policed values (2)`,
+    { kind: 'value' },
+  ],
   ['division by zero', 'select 1 / 0', { kind: 'value' }],
   ['a table that is not there', 'select * from nowhere', { kind: 'unknown' }],
   [

@@ -20,7 +20,7 @@ const faults: Readonly<Record<string, DatabaseErrorKind>> = {
   '25006': { kind: 'refused' }, // read only
   '40001': { kind: 'busy' }, // serialization
   '40P01': { kind: 'busy' }, // deadlock
-  '42501': { kind: 'refused' }, // privilege
+  '428C9': { kind: 'value' }, // a value for a column that is always generated
   '42809': { kind: 'refused' }, // a materialized view is not written
   '55000': { kind: 'refused' }, // nor a view of several tables
   '53100': { kind: 'full' }, // disk full
@@ -28,6 +28,7 @@ const faults: Readonly<Record<string, DatabaseErrorKind>> = {
   '55006': { kind: 'busy' }, // object in use
   '55P03': { kind: 'busy' }, // lock not available
   '57014': { kind: 'timeout' }, // cancelled
+  P0001: { kind: 'value' }, // raised by a trigger
 }
 
 /** By the class, the first two characters. */
@@ -36,6 +37,7 @@ const classes: Readonly<Record<string, DatabaseErrorKind>> = {
   '22': { kind: 'value' }, // data
   '28': { kind: 'refused' }, // authorization
   '3D': { kind: 'refused' }, // no such database
+  '44': { kind: 'value' }, // against the condition of a view
   '53': { kind: 'busy' }, // out of memory, too many connections
   '54': { kind: 'value' }, // too large, as a value for its index is
   '57': { kind: 'lost' }, // shutting down, starting up, session ended
@@ -53,7 +55,7 @@ const isComplaint = (error: unknown): error is Complaint =>
   error instanceof Error && /^[0-9A-Z]{5}$/.test((error as Partial<Complaint>).code ?? '') && 'severity' in error
 
 function faultOf(complaint: Complaint, uniques: UniqueColumns): DatabaseErrorKind {
-  const { code, table, column, constraint } = complaint
+  const { code, table, column, constraint, routine } = complaint
   switch (code) {
     case '23505':
       return { kind: 'unique', table: table ?? '', columns: uniques.get(constraint ?? '') ?? named(complaint) }
@@ -63,6 +65,9 @@ function faultOf(complaint: Complaint, uniques: UniqueColumns): DatabaseErrorKin
       return { kind: 'notNull', column: column ?? '' }
     case '23514':
       return { kind: 'value', column }
+    case '42501':
+      // A row that a policy does not allow, and not a missing privilege.
+      return { kind: routine === 'ExecWithCheckOptions' ? 'value' : 'refused' }
     default:
       return faults[code] ?? classes[code.slice(0, 2)] ?? { kind: 'unknown' }
   }
