@@ -25,6 +25,12 @@ export function reportToParent(close: () => Promise<unknown>): void {
   process.send?.('ready')
 }
 
+export interface ChildOptions {
+  readonly output?: 'inherit' | 'ignore'
+  /** As programs that are started apart from each other have: Linux may divide the processors between sessions first. */
+  readonly ownSession?: boolean
+}
+
 const canPin = spawnSync('taskset', ['-V'], { stdio: 'ignore' }).status === 0
 
 /** A program in its own process, on one CPU if a number is given and the system supports it; it has sent `ready`. */
@@ -40,14 +46,15 @@ export class Child implements AsyncDisposable {
     nodeOptions: readonly string[],
     file: string,
     args: readonly string[],
-    output: 'inherit' | 'ignore' = 'inherit',
+    { output = 'inherit', ownSession = false }: ChildOptions = {},
   ): Promise<Child> {
     const node = [...nodeOptions, file, ...args]
     const [command, words] =
       canPin && cpu !== undefined
         ? ['taskset', ['-c', String(cpu), process.execPath, ...node]]
         : [process.execPath, node]
-    const child = new Child(spawn(command, words, { stdio: ['ignore', output, 'inherit', 'ipc'] }))
+    const stdio = ['ignore', output, 'inherit', 'ipc'] as const
+    const child = new Child(spawn(command, words, { stdio: [...stdio], detached: ownSession }))
     await child.#answer()
     return child
   }

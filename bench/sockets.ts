@@ -66,7 +66,7 @@ const keelson =
       ],
       program,
       ['start', '--config', config],
-      'ignore',
+      { output: 'ignore' },
     )
     await answers(port)
     return child

@@ -1,15 +1,14 @@
 import { spawnSync } from 'node:child_process'
-import { readlinkSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import type { Client } from 'pg'
 
 /** The processor that hostile clients and the database have, as they would have a machine of their own. */
 const otherCpu = availableParallelism() - 1
 
-/** This thread runs on the other processor from now on. */
-export function moveThread(): void {
-  const thread = readlinkSync('/proc/thread-self').split('/').at(-1) as string
-  setAffinity(thread, String(otherCpu))
+/** This process, with all its threads, runs on the other processor from now on. */
+export function moveProcess(): void {
+  for (const thread of readdirSync('/proc/self/task')) setAffinity(thread, String(otherCpu))
 }
 
 /** The database server, which runs on this machine, and all its processes run on the other processor until it is disposed. */
@@ -18,7 +17,14 @@ export async function movePostgres(admin: Client): Promise<Disposable> {
   const server = (rows[0]?.file ?? '').split('\n')[0] as string
   const before = affinityOf(server)
   const set = (cpus: string) => {
-    for (const pid of [server, ...childrenOf(server)]) setAffinity(pid, cpus)
+    setAffinity(server, cpus)
+    for (const pid of childrenOf(server)) {
+      try {
+        setAffinity(pid, cpus)
+      } catch (error) {
+        if (existsSync(`/proc/${pid}`)) throw error // else it has ended since
+      }
+    }
   }
   set(String(otherCpu))
   return { [Symbol.dispose]: () => set(before) }

@@ -1,33 +1,35 @@
-/** A worker thread that sends hostile requests, several at a time, until it is terminated. */
+/** A program that sends hostile requests of one kind, several at a time, until it is stopped. */
 import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
-import { parentPort, workerData } from 'node:worker_threads'
 import { io } from 'socket.io-client'
-import { moveThread } from './apart.ts'
+import { moveProcess } from './apart.ts'
 import type { HostileRequest } from './hostile/hostile.ts'
 import { hostileRequests } from './hostile/requests.ts'
-import { hostileNice, setNice } from './scheduled.ts'
+import { hostileNice, setPriorityOfSession } from './scheduled.ts'
 
-const { name, port, concurrency, position, isApart } = workerData as {
-  name: string
-  port: number
-  concurrency: number
-  position: string
-  isApart: boolean
+export interface Attack {
+  readonly name: string
+  readonly port: number
+  /** Requests at a time. */
+  readonly concurrency: number
+  readonly position: string
+  readonly isApart: boolean
 }
+
+const { name, port, concurrency, position, isApart } = JSON.parse(process.argv[2] as string) as Attack
 /** A stream is read for this long. */
 const streamMs = 500
 const hostile = hostileRequests.find((known) => known.name === name)
 if (!hostile) throw new Error(`There is no hostile request "${name}"`)
 
-// It is a thread of the measuring client, whose priority it has inherited.
-setNice(hostileNice)
-if (isApart) moveThread()
+setPriorityOfSession(hostileNice)
+if (isApart) moveProcess()
 
 const statuses = new Map<number, number>()
 const count = (status: number): void => void statuses.set(status, (statuses.get(status) ?? 0) + 1)
-parentPort?.on('message', () => parentPort?.postMessage([...statuses]))
-parentPort?.postMessage('started')
+process.on('disconnect', () => process.exit())
+process.on('message', (message) => (message === 'stop' ? process.exit() : process.send?.([...statuses])))
+process.send?.('ready')
 
 const agent = new Agent({ keepAlive: true, maxSockets: concurrency })
 

@@ -1,11 +1,14 @@
+/** A program that reads one record again and again when it is asked to, for so many seconds. */
 import { Agent, get } from 'node:http'
-import { scheduled } from './scheduled.ts'
+import { measuringNice, scheduled, setPriorityOfSession } from './scheduled.ts'
 
 /** Times between two requests: short against what is measured. */
 const pauseMs = 2
 
 export interface Latencies {
   readonly worstMs: number
+  /** In the worst one, the time for which the server's main thread was ready to run and waited for a processor. */
+  readonly worstWaitMs: number
   readonly p99Ms: number
   /**
    * The most processor time that the server's main thread used during one read, without the time that this thread waited
@@ -15,35 +18,59 @@ export interface Latencies {
   readonly count: number
 }
 
-/** Reads one record again and again over one connection, and measures each response. */
-export async function probe(port: number, path: string, seconds: number, pid: number): Promise<Latencies> {
+export interface Probe {
+  readonly port: number
+  readonly path: string
+  /** The process of the server. */
+  readonly pid: number
+}
+
+const { port, path, pid } = JSON.parse(process.argv[2] as string) as Probe
+const hasPriority = setPriorityOfSession(measuringNice)
+
+process.on('disconnect', () => process.exit())
+process.on('message', async (message) => {
+  if (message === 'stop') process.exit()
+  if (message === 'has priority') process.send?.(hasPriority)
+  else process.send?.(await probe(message as number))
+})
+process.send?.('ready')
+
+/** Over one connection; each response is measured. */
+async function probe(seconds: number): Promise<Latencies> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const times: number[] = []
-  let worstCpuMs = 0
+  let [worstMs, worstWaitMs, worstCpuMs] = [0, 0, 0]
   for (const end = performance.now() + seconds * 1000; performance.now() < end; ) {
     const [before, ownBefore] = [scheduled(pid), scheduled(process.pid)]
     const begin = performance.now()
-    await read(agent, port, path)
-    times.push(performance.now() - begin)
+    await read(agent)
+    const ms = performance.now() - begin
+    times.push(ms)
     const [after, own] = [scheduled(pid), scheduled(process.pid)]
-    if (before && after && ownBefore && own)
+    if (before && after && ownBefore && own) {
       worstCpuMs = Math.max(worstCpuMs, after.cpuMs - before.cpuMs - (own.delayMs - ownBefore.delayMs))
+      if (ms > worstMs) worstWaitMs = after.delayMs - before.delayMs
+    }
+    worstMs = Math.max(worstMs, ms)
     await new Promise((resolve) => setTimeout(resolve, pauseMs))
   }
   agent.destroy()
   times.sort((a, b) => a - b)
   return {
-    worstMs: times.at(-1) as number,
+    worstMs,
+    worstWaitMs,
     p99Ms: times[Math.floor(times.length * 0.99)] as number,
     worstCpuMs,
     count: times.length,
   }
 }
 
-const read = (agent: Agent, port: number, path: string): Promise<void> =>
-  new Promise((resolve, reject) => {
+function read(agent: Agent): Promise<void> {
+  return new Promise((resolve, reject) => {
     get({ agent, port, host: '127.0.0.1', path }, (response) => {
       if (response.statusCode !== 200) reject(new Error(`GET ${path} has status ${response.statusCode}`))
       response.resume().on('end', resolve)
     }).on('error', reject)
   })
+}

@@ -1,21 +1,20 @@
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { Worker } from 'node:worker_threads'
 import { Client } from 'pg'
 import { Child } from '../child.ts'
 import { chosenByParts, chosenDatabases, postgresUrl } from '../chosen.ts'
 import { freePort } from '../free-port.ts'
 import { print } from '../print.ts'
 import { movePostgres } from './apart.ts'
+import type { Attack } from './attacker.ts'
 import { fillPostgres, fillSqlite } from './fill.ts'
 import { hostileRequests } from './hostile/requests.ts'
 import { memory } from './memory.ts'
 import { rows } from './models.ts'
-import { type Latencies, probe } from './probe.ts'
-import { hostileNice, measuringNice, scheduled, setNice } from './scheduled.ts'
+import type { Latencies, Probe } from './probe.ts'
+import { hostileNice, measuringNice, scheduled } from './scheduled.ts'
 import type { LongestTurn } from './turns.ts'
 
 const { values: options } = parseArgs({
@@ -40,7 +39,7 @@ const concurrency = Number(options.concurrency)
 const stacksMs = options.stacks === undefined ? undefined : Number(options.stacks)
 const chosen = chosenByParts(options.only, hostileRequests)
 
-const titles = ['worst ms', 'p99 ms', 'cpu ms', 'turn ms', 'reads']
+const titles = ['worst ms', 'wait ms', 'p99 ms', 'cpu ms', 'turn ms', 'reads']
 
 /** What the worst latency may be above that without hostile requests. */
 const aimMs = 50
@@ -81,29 +80,32 @@ async function onPostgres(server: string): Promise<void> {
   }
 }
 
+/** Services and clients each have a session of their own, as programs of a machine or several have. */
+function start(file: string, args: readonly string[], nodeOptions: readonly string[] = []): Promise<Child> {
+  return Child.start(undefined, nodeOptions, join(import.meta.dirname, file), args, { ownSession: true })
+}
+
 async function createTables(url: string): Promise<void> {
-  await using _ = await Child.start(undefined, [], join(import.meta.dirname, 'server.ts'), [url])
+  await using _ = await start('server.ts', [url])
 }
 
 async function measure(kind: string, url: string, isDatabaseBusy: () => Promise<boolean>): Promise<void> {
   const port = await freePort()
-  const nodeOptions = options.memory ? ['--expose-gc'] : []
-  await using server = await Child.start(undefined, nodeOptions, join(import.meta.dirname, 'server.ts'), [
-    url,
-    String(port),
-    ...(stacksMs === undefined ? [] : ['stacks']),
-  ])
+  const args = [url, String(port), ...(stacksMs === undefined ? [] : ['stacks'])]
+  await using server = await start('server.ts', args, options.memory ? ['--expose-gc'] : [])
   if (options.memory) return await memory(kind, server, port)
   const pid = (await server.ask('pid')) as number
-  const hasPriority = setNice(measuringNice) // the server, which has started, does not inherit it
-  await probe(port, path, 1, pid) // warm-up
+  await using client = await start('probe.ts', [JSON.stringify({ port, path, pid } satisfies Probe)])
+  const probe = (seconds: number) => client.ask(seconds) as Promise<Latencies>
+  await probe(1) // warm-up
   const { headers } = await fetch(`http://127.0.0.1:${port}${path}`)
-  const target = { port, pid, position: headers.get('keelson-position') ?? '', isDatabaseBusy }
+  const target = { port, pid, position: headers.get('keelson-position') ?? '', probe, isDatabaseBusy }
   const longestTurn = () => server.ask('longest turn') as Promise<LongestTurn>
   await longestTurn()
-  const quiet = await probe(port, path, seconds, pid)
+  const quiet = await probe(seconds)
   print(`\n${kind}: GET ${path} beside ${concurrency} hostile requests at a time, ${seconds} s each`)
-  if (hasPriority) print(`nice values: measuring client ${measuringNice}, hostile client ${hostileNice}`)
+  if (await client.ask('has priority'))
+    print(`nice values, of sessions: measuring client ${measuringNice}, hostile client ${hostileNice}`)
   else print('The measuring client has no priority over others')
   if (options.apart) print('apart: hostile clients and PostgreSQL have one processor, the last')
   print(`${''.padEnd(40)}${titles.map((title) => title.padStart(9)).join('')}`)
@@ -117,7 +119,6 @@ async function measure(kind: string, url: string, isDatabaseBusy: () => Promise<
     printLine(name, latencies, ms, `${statuses}${remark}`)
     if (stacksMs !== undefined && ms > stacksMs) for (const line of stack) print(`    ${line}`)
   }
-  setNice(0)
 }
 
 interface Target {
@@ -125,22 +126,20 @@ interface Target {
   readonly pid: number
   /** The position of the change log before anything was written. */
   readonly position: string
+  readonly probe: (seconds: number) => Promise<Latencies>
   /** Whether it runs a statement; false where it runs in the service. */
   readonly isDatabaseBusy: () => Promise<boolean>
 }
 
 async function beside(name: string, target: Target): Promise<{ latencies: Latencies; statuses: string }> {
-  const { port, pid, position } = target
-  const workerData = { name, port, position, concurrency, isApart: options.apart }
-  const attacker = new Worker(join(import.meta.dirname, 'attacker.ts'), { workerData })
+  const { port, position, probe } = target
+  const attack: Attack = { name, port, position, concurrency, isApart: options.apart }
   try {
-    await once(attacker, 'message')
-    const latencies = await probe(port, path, seconds, pid)
-    const counts = new Promise<[number, number][]>((resolve) => attacker.once('message', resolve))
-    attacker.postMessage('statuses')
-    return { latencies, statuses: (await counts).map(([status, count]) => `${count} × ${status}`).join(', ') }
+    await using attacker = await start('attacker.ts', [JSON.stringify(attack)])
+    const latencies = await probe(seconds)
+    const counts = (await attacker.ask('statuses')) as [number, number][]
+    return { latencies, statuses: counts.map(([status, count]) => `${count} × ${status}`).join(', ') }
   } finally {
-    await attacker.terminate()
     await calm(target)
   }
 }
@@ -157,7 +156,7 @@ async function calm({ pid, isDatabaseBusy }: Target): Promise<void> {
 }
 
 function printLine(name: string, latencies: Latencies, turnMs: number, remark: string): void {
-  const { worstMs, p99Ms, worstCpuMs, count } = latencies
-  const figures = [worstMs, p99Ms, worstCpuMs, turnMs].map((ms) => ms.toFixed(1).padStart(9)).join('')
+  const { worstMs, worstWaitMs, p99Ms, worstCpuMs, count } = latencies
+  const figures = [worstMs, worstWaitMs, p99Ms, worstCpuMs, turnMs].map((ms) => ms.toFixed(1).padStart(9)).join('')
   print(`${name.padEnd(40)}${figures}${String(count).padStart(9)}  ${remark}`)
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
 
 export interface Scheduled {
@@ -12,16 +12,22 @@ export interface Scheduled {
 export const measuringNice = -10
 export const hostileNice = 5
 
-/** Sets the priority of this thread; false where the user may not, or where processes alone have one. */
-export function setNice(nice: number): boolean {
+/**
+ * Sets the priority of this process, which has a session of its own: within the session, and that of the session where Linux
+ * divides the processors between sessions first. False where the user may not, or where there are no such priorities.
+ */
+export function setPriorityOfSession(nice: number): boolean {
   if (process.platform !== 'linux') return false
   try {
     setPriority(nice)
+    if (existsSync(sessionFile)) writeFileSync(sessionFile, String(nice))
     return true
   } catch {
     return false
   }
 }
+
+const sessionFile = '/proc/self/autogroup'
 
 /** What the kernel has counted of the main thread of a process; undefined where it does not tell. */
 export function scheduled(pid: number): Scheduled | undefined {
