@@ -37,7 +37,7 @@ for (const { name, missing, open } of schemaDatabases) {
       await using database = await open()
       await start(database.url, pets({ name: string, kind: { type: 'string', required: true } }))
       const remedy = `alter table "pet" alter column "kind" drop not null`
-      const problem = `pet: the column "kind" of the table "pet" must have a value and belongs to no attribute, so that no record could be created. Declare an attribute with this column, or allow null: ${remedy}`
+      const problem = `pet: the column "kind" of the table "pet" must have a value and belongs to no attribute, so that no record could be created. Declare an attribute with this column (after a renaming: columnName: 'kind'), or allow null: ${remedy}`
       const expected = [isSqlite ? `${problem} (SQLite 3.53 or newer)` : problem]
       assert.deepEqual(await problemsOf(database.url, pets({ name: string })), expected)
       assert.deepEqual(await problemsOf(database.url, pets({ name: string }), 'safe'), expected)
@@ -71,7 +71,9 @@ for (const { name, missing, open } of schemaDatabases) {
       if (isSqlite) {
         assert.match(problem, /with columnName: 'size_text' and migrate: 'add'/)
         const moved = pets({ size: { type: 'string', columnName: 'size_text' } })
-        assert.deepEqual(await start(database.url, moved), ['added column pet.size_text'])
+        assert.deepEqual(await start(database.url, moved), [
+          'added column pet.size_text (without an attribute: size; columnName keeps the values of a renamed attribute)',
+        ])
       } else {
         await database.execute(problem.slice(problem.indexOf('alter table')))
         assert.deepEqual(await problemsOf(database.url, pets({ size: string })), [])
@@ -128,7 +130,65 @@ for (const { name, missing, open } of schemaDatabases) {
       assert.deepEqual(await problemsOf(database.url, pair), [])
 
       const [added = ''] = await problemsOf(database.url, { bare: { attributes: { v: string } } })
-      assert.match(added, /^bare: the key column "id" of the table "bare" may have equal values/)
+      assert.match(added, /^bare: the table "bare" has no column "id" for the key, and a start adds none/)
+      assert.deepEqual(await problemsOf(database.url, { bare: { attributes: { v: string } } }, 'safe'), [added])
+    })
+
+    test('a key of another type', async () => {
+      await using database = await open()
+      await start(database.url, pets({ name: string }))
+      await database.execute(`insert into pet (id, name) values (1, 'Rex')`)
+      const uuid = { type: 'string', isUUID: true } as const
+      const type = isSqlite ? 'INTEGER' : 'bigint'
+      const problem = `pet.id: the column "id" of the table "pet" has the type ${type}, which cannot hold a UUID. A key keeps its type: declare the new one as another attribute, or name another table (tableName: '…') and copy the records`
+      assert.deepEqual(await problemsOf(database.url, pets({ id: uuid, name: string })), [problem])
+      const [moved = ''] = await problemsOf(database.url, pets({ id: { ...uuid, columnName: 'uid' }, name: string }))
+      assert.match(moved, /^pet: the table "pet" has no column "uid" for the key/)
+      assert.deepEqual(await problemsOf(database.url, pets({ id: { ...uuid, columnType: 'text' }, name: string })), [
+        problem,
+      ])
+    })
+
+    test('JSON turned text, which could store JSON only', async () => {
+      await using database = await open()
+      await start(database.url, pets({ extra: { type: 'json' } }))
+      for (const attribute of [string, { type: 'datetime' }, { type: 'binary' }] as const) {
+        const [problem = ''] = await problemsOf(database.url, pets({ extra: attribute }))
+        assert.match(
+          problem,
+          /^pet\.extra: the column "extra" .* has the type (TEXT, checked to be JSON|jsonb), which cannot/,
+        )
+      }
+    })
+
+    test('a number turned a reference', async () => {
+      await using database = await open()
+      await start(database.url, pets({ owner: number }))
+      await database.execute('insert into pet (id, owner) values (1, 4.5), (2, 1)')
+      const models = { ...pets({ owner: { model: 'owner' } }), owner: { attributes: { name: string } } } as const
+      const problems = await problemsOf(database.url, models)
+      if (isSqlite) assert.deepEqual(problems, [])
+      else {
+        assert.match(problems.join(), /^pet\.owner: .* has the type double precision, which cannot hold an integer\./)
+        await database.execute('delete from pet where id = 1')
+        await database.execute((problems[0] ?? '').slice((problems[0] ?? '').indexOf('alter table')))
+        assert.deepEqual(await problemsOf(database.url, models), [])
+      }
+    })
+
+    test('a new column says what existing records lack, and that it may be an old one', async () => {
+      await using database = await open()
+      await start(database.url, pets({ note: string, kind: string }))
+      const required = { type: 'string', required: true } as const
+      assert.deepEqual(await start(database.url, pets({ note: string, kind: string, chip: required, size: number })), [
+        'added column pet.chip, which is null in existing records',
+        'added column pet.size',
+      ])
+      const filled = { type: 'string', defaultsTo: 'none' } as const
+      assert.deepEqual(await start(database.url, pets({ remark: string, filled, kind: string, chip: required })), [
+        'added column pet.remark (without an attribute: note, size; columnName keeps the values of a renamed attribute)',
+        'added column pet.filled (without an attribute: note, size; columnName keeps the values of a renamed attribute)',
+      ])
     })
 
     test('a table of pairs in which a pair could be added twice', async () => {

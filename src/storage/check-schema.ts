@@ -10,6 +10,8 @@ export interface ColumnCheck<Column extends ExistingColumn> {
    * checked: the type is intended.
    */
   holds(attribute: Attribute, column: Column): boolean
+  /** The type of a column, as a message names it. */
+  typeOf(column: Column): string
   /** How to get a column that holds the attribute: the end of a sentence. */
   changeType(model: Model, attribute: Attribute, column: Column): string
   /** The statement after which the column accepts null. */
@@ -25,15 +27,20 @@ interface TableOf<Column extends ExistingColumn> extends ExistingTable {
 /**
  * Throws a ConfigError with every difference between models and tables by which requests would fail or answer other values
  * than were stored: missing tables and columns, types that cannot hold an attribute, columns that must have a value but
- * belong to no attribute, columns that the database computes, and keys that do not name one record.
+ * belong to no attribute, columns that the database computes, and keys that do not name one record. `before` are the tables
+ * as they were before this start: a key is not added to one of them.
  */
 export function checkSchema<Column extends ExistingColumn>(
   models: readonly Model[],
   tables: ReadonlyMap<string, TableOf<Column>>,
   columns: ColumnCheck<Column>,
+  before: ReadonlyMap<string, ExistingTable> = tables,
 ): void {
   const problems = models.flatMap((model) => {
     const table = tables.get(model.table)
+    const { primaryKey } = model
+    if (table && !model.isJunction && before.get(model.table)?.columns.has(primaryKey.column) === false)
+      return `${model.name}: the table "${table.name}" has no column "${primaryKey.column}" for the key, and a start adds none. Name the key that it has (primaryKey: '…'), or another table (tableName: '…')`
     if (!table) return `${model.name}: the database has no table "${model.table}"; migrate: 'add' creates it`
     return [
       ...attributeProblems(model, table, columns),
@@ -57,7 +64,9 @@ function attributeProblems<Column extends ExistingColumn>(
     if (column.isComputed)
       return `${place}: the database computes the column "${column.name}" of the table "${table.name}", so that no record could be created. Leave the attribute out`
     if (columns.holds(attribute, column)) return []
-    const problem = `the column "${column.name}" of the table "${table.name}" has the type ${column.type}, which cannot hold ${attribute.type.noun}`
+    const problem = `the column "${column.name}" of the table "${table.name}" has the type ${columns.typeOf(column)}, which cannot hold ${attribute.type.noun}`
+    if (attribute === model.primaryKey)
+      return `${place}: ${problem}. A key keeps its type: declare the new one as another attribute, or name another table (tableName: '…') and copy the records`
     return `${place}: ${problem}. Change the type of the attribute, or ${columns.changeType(model, attribute, column)}`
   })
 }
@@ -72,7 +81,7 @@ function columnProblems<Column extends ExistingColumn>(
     .filter(({ name, mustBeGiven }) => mustBeGiven && !used.has(name))
     .map(({ name }) => {
       const problem = `the column "${name}" of the table "${table.name}" must have a value and belongs to no attribute, so that no record could be created`
-      return `${model.name}: ${problem}. Declare an attribute with this column, or allow null: ${columns.allowNull(table.name, name)}`
+      return `${model.name}: ${problem}. Declare an attribute with this column (after a renaming: columnName: '${name}'), or allow null: ${columns.allowNull(table.name, name)}`
     })
 }
 

@@ -6,7 +6,8 @@ import type { SchemaStep } from './schema-step.ts'
 export function refusedStep(step: SchemaStep, error: unknown): unknown {
   if (!(error instanceof DatabaseError) || error.reason.kind !== 'unique' || step.kind !== 'createIndex') return error
   const columns = step.columns.join(', ')
+  const names = step.columns.map((column) => `"${column.replace(/ desc$/, '')}"`).join(', ')
   return new ConfigError([
-    `${step.table}: the unique index on (${columns}) cannot be created, because several rows have the same values. Change or delete these rows; an index that the model declares may be removed from it instead`,
+    `${step.table}: the unique index on (${columns}) cannot be created, because several rows have the same values. Change or delete these rows; an index that the model declares may be removed from it instead. To list the values: select ${names}, count(*) from "${step.table}" group by ${names} having count(*) > 1`,
   ])
 }

@@ -1,7 +1,15 @@
 /** One change of the schema at start. */
 export type SchemaStep =
   | { readonly kind: 'dropTable' | 'createTable' | 'rebuildTable' | 'captureChanges'; readonly table: string }
-  | { readonly kind: 'addColumn'; readonly table: string; readonly column: string }
+  | {
+      readonly kind: 'addColumn'
+      readonly table: string
+      readonly column: string
+      /** It is null in the records that exist, although new ones must have a value. */
+      readonly isNull?: boolean
+      /** Columns of the table without an attribute: one of them may have been its name. */
+      readonly unused?: readonly string[]
+    }
   | { readonly kind: 'addForeignKey'; readonly table: string; readonly column: string; readonly target: string }
   | {
       readonly kind: 'createIndex'
@@ -23,7 +31,7 @@ export function describeStep(step: SchemaStep): string {
     case 'rebuildTable':
       return `rebuilt table ${step.table}, so that its JSON columns accept null from every version of SQLite`
     case 'addColumn':
-      return `added column ${step.table}.${step.column}`
+      return `added column ${step.table}.${step.column}${addedTo(step)}`
     case 'addForeignKey':
       return `linked ${step.table}.${step.column} to ${step.target}`
     case 'createIndex':
@@ -35,4 +43,14 @@ export function describeStep(step: SchemaStep): string {
     case 'restartLog':
       return 'began a new change log: the database is a copy of another'
   }
+}
+
+/** What an operator should know of a new column: what it lacks, and that it may be an old one with a new name. */
+function addedTo({ isNull, unused = [] }: Extract<SchemaStep, { kind: 'addColumn' }>): string {
+  const [first, ...others] = unused
+  const names = others.length < 3 ? unused.join(', ') : `${first} and ${others.length} more`
+  return [
+    isNull ? ', which is null in existing records' : '',
+    first === undefined ? '' : ` (without an attribute: ${names}; columnName keeps the values of a renamed attribute)`,
+  ].join('')
 }

@@ -1,4 +1,5 @@
 import type { Attribute, Model } from '../model/model.ts'
+import type { Json } from '../protocol/json.ts'
 import type { SchemaDialect } from './schema-dialect.ts'
 
 export function createTable(model: Model, dialect: SchemaDialect): string {
@@ -11,13 +12,16 @@ export function createTable(model: Model, dialect: SchemaDialect): string {
 export const dropTable = ({ table }: Model, dialect: SchemaDialect): string =>
   `drop table ${dialect.identifier(table)}${dialect.capabilities.addsForeignKeys ? ' cascade' : ''}`
 
+/** What existing rows get in a new column; otherwise null. */
+export const constantDefault = ({ defaultsTo }: Attribute): Json | undefined =>
+  defaultsTo === null || typeof defaultsTo === 'function' ? undefined : defaultsTo
+
 /** Existing rows need a value in the new column: the constant default, or null. */
 export function addColumn(model: Model, attribute: Attribute, dialect: SchemaDialect): string {
-  const { defaultsTo, nullable } = attribute
-  const isConstant = defaultsTo !== undefined && defaultsTo !== null && typeof defaultsTo !== 'function'
-  const constraints = isConstant
-    ? [nullable ? '' : 'not null', `default ${dialect.literal(attribute, defaultsTo)}`]
-    : []
+  const { nullable } = attribute
+  const value = constantDefault(attribute)
+  const constraints =
+    value === undefined ? [] : [nullable ? '' : 'not null', `default ${dialect.literal(attribute, value)}`]
   const definition = words(
     dialect.identifier(attribute.column),
     dialect.columnType(attribute),

@@ -4,7 +4,7 @@ import type { ExistingTable, MigrateMode } from './schema.ts'
 import type { SchemaDialect } from './schema-dialect.ts'
 import { schemaName } from './schema-name.ts'
 import type { SchemaStep } from './schema-step.ts'
-import { addColumn, addForeignKey, createTable, dropTable } from './sql-definitions.ts'
+import { addColumn, addForeignKey, constantDefault, createTable, dropTable } from './sql-definitions.ts'
 import { createIndex, isPresent } from './sql-indexes.ts'
 
 /** A step and the statement that performs it. */
@@ -41,12 +41,20 @@ type Plan = (model: Model, table: ExistingTable | undefined, dialect: SchemaDial
 const tableSteps: Plan = (model, table, dialect) =>
   table
     ? missingColumns(model, table).map((attribute) =>
-        planned(
-          { kind: 'addColumn', table: model.table, column: attribute.column },
-          addColumn(model, attribute, dialect),
-        ),
+        planned(addColumnStep(model, table, attribute), addColumn(model, attribute, dialect)),
       )
     : [planned({ kind: 'createTable', table: model.table }, createTable(model, dialect))]
+
+const addColumnStep = (model: Model, table: ExistingTable, attribute: Attribute): SchemaStep => {
+  const used = new Set([...model.attributes.values()].map(({ column }) => column))
+  return {
+    kind: 'addColumn',
+    table: model.table,
+    column: attribute.column,
+    isNull: !attribute.nullable && constantDefault(attribute) === undefined,
+    unused: [...table.columns.keys()].filter((column) => !used.has(column)),
+  }
+}
 
 const foreignKeySteps: Plan = (model, table, dialect) =>
   !dialect.capabilities.addsForeignKeys

@@ -18,6 +18,9 @@ const keepers: Readonly<Record<Exclude<StorageClass, 'text'>, ReadonlySet<string
   binary: new Set(['bytea']),
 }
 
+/** A reference with a fraction could not be compared with a key, so that no record with it could be read. */
+const fractions = new Set(['float4', 'float8'])
+
 /** Types that Keelson creates for other values than text, and their like. Of all others, such as enums, the text is stored. */
 const notText = new Set([
   ...wholeNumbers,
@@ -41,10 +44,13 @@ const notText = new Set([
 ])
 
 export const postgresColumns: ColumnCheck<PostgresColumn> = {
-  holds({ columnType, type: { storedAs } }, { kind }) {
+  holds({ columnType, references, type: { storedAs } }, { kind }) {
+    if (references && fractions.has(kind.name)) return false
     if (storedAs === 'text') return columnType !== undefined || !notText.has(kind.name)
     return keepers[storedAs].has(kind.name)
   },
+
+  typeOf: ({ type }) => type,
 
   changeType({ table }, { column, columnType, type: { storedAs } }, { kind }) {
     const type = columnType ?? madeAs[storedAs]

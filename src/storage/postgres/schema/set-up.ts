@@ -74,7 +74,7 @@ export async function setUp(
     steps.push(...(await prepareLog(run, log, existing.has(logTable), identity)))
     if (migrate === 'drop') await beginAnew(run, log)
     const tables = await inspect(run, names)
-    checkSchema(models, tables, postgresColumns)
+    checkSchema(models, tables, postgresColumns, migrate === 'drop' ? undefined : existing)
     steps.push(...(await installCaptures(run, models, tables, log)))
     const secret = (await readMeta(run, log)).get('secret')
     await connection.run(commit)

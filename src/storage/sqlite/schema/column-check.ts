@@ -42,17 +42,24 @@ const strictTypes: Readonly<Record<StorageClass, readonly string[]>> = {
   binary: ['blob'],
 }
 
+/** An INTEGER PRIMARY KEY refuses what is not an integer, unlike every other column of a table that is not strict. */
+const rowIds: readonly StorageClass[] = ['integer', 'bigint', 'real']
+
 /** Values of these declared types are written as text that never looks like a number. */
 const textLike = /DATE|TIME|UUID|JSON/i
 
 export const sqliteColumns: ColumnCheck<SqliteColumn> = {
-  holds({ columnType, type: { storedAs } }, { type, isStrict }) {
+  holds({ columnType, type: { storedAs } }, { type, isStrict, isRowId, holdsJson }) {
+    if (isRowId) return rowIds.includes(storedAs)
     if (storedAs === 'text' && columnType !== undefined) return true
+    if (holdsJson) return storedAs === 'json'
     if (isStrict) return ['any', ...strictTypes[storedAs]].includes(type.toLowerCase())
     const affinity = affinityOf(type)
     if (storedAs === 'text' && affinity === 'numeric' && textLike.test(type)) return true
     return faithful[storedAs]?.includes(affinity) ?? true
   },
+
+  typeOf: ({ type, holdsJson }) => (holdsJson ? `${type}, checked to be JSON` : type),
 
   // The triggers of the change log prevent dropping a column, and renaming it would change what they capture.
   changeType: (_, { column, type: { storedAs } }) =>

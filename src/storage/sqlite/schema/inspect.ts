@@ -18,6 +18,8 @@ export interface SqliteTable extends ExistingTable {
 export interface SqliteColumn extends ExistingColumn {
   /** The table refuses values of other types. */
   readonly isStrict: boolean
+  /** The row id, which refuses what is not an integer. */
+  readonly isRowId: boolean
 }
 
 /** The existing tables, as far as the schema plan needs them. */
@@ -67,6 +69,7 @@ function tableOf(connection: Connection, name: string, definition: string): Sqli
       name: column as string,
       type: type as string,
       isStrict: strict === 1,
+      isRowId: rowId.includes(column as string),
       nullable: notNull === 0,
       mustBeGiven: notNull === 1 && hidden === 0 && isNull(defaultValue) && !rowId.includes(column as string),
       becomesNull: notNull === 0 && hidden === 0 && isNull(defaultValue) && !rowId.includes(column as string),

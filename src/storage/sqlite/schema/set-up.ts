@@ -38,7 +38,7 @@ export async function setUp(
     for (const planned of plan) perform(connection, planned)
     for (const statement of logSchema) connection.exec(statement)
     const tables = inspect(connection)
-    checkSchema(models, tables, sqliteColumns)
+    checkSchema(models, tables, sqliteColumns, migrate === 'drop' ? undefined : existing)
     for (const model of models) capture(connection, model, tables.get(model.table) as ExistingTable)
     connection.exec('commit')
     return [...rebuilt.map((table) => ({ kind: 'rebuildTable', table }) as const), ...plan.map(({ step }) => step)]
