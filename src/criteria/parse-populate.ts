@@ -9,19 +9,28 @@ import { parseSelect } from './parse-select.ts'
 import { parseSort } from './parse-sort.ts'
 import { parseWhere } from './parse-where.ts'
 
+export interface ParsePopulateOptions {
+  /**
+   * For a write, which must not fail after it happened: the number of records that they are embedded in. The largest
+   * possible number is then checked before it.
+   */
+  readonly within?: number | undefined
+  /** Shared with the other parts of the request. Default: a budget of its own. */
+  readonly budget?: CostBudget | undefined
+  /** The level of nesting; 1 for the associations of the records themselves. */
+  readonly depth?: number
+}
+
 /**
  * Parses `populate`: `false`, names, or an object of names and options:
  * `{ pets: { where, sort, limit, skip, select, omit, populate } }`. Reads count the embedded records while they are read.
- * For a write, which must not fail after it happened, `within` is the number of records that they are embedded in, and the
- * largest possible number is checked here. Throws E_BAD_CRITERIA.
+ * Throws E_BAD_CRITERIA.
  */
 export function parsePopulate(
   raw: Json,
   model: Model,
   limits: Limits,
-  within: number | undefined,
-  budget = new CostBudget(limits),
-  depth = 1,
+  { within, budget = new CostBudget(limits), depth = 1 }: ParsePopulateOptions,
 ): readonly Populate[] {
   if (raw === false || raw === 'false') return []
   if (depth > limits.maxPopulateDepth) {
@@ -37,7 +46,9 @@ export function parsePopulate(
       throw bad(`"populate" of a write may embed at most ${limits.maxPopulated} records`, 'maxPopulated')
     const nested = options.populate
     const populate =
-      nested === undefined ? [] : parsePopulate(nested, association.target, limits, embedded, budget, depth + 1)
+      nested === undefined
+        ? []
+        : parsePopulate(nested, association.target, limits, { within: embedded, budget, depth: depth + 1 })
     return {
       association,
       criteria: {
@@ -119,7 +130,7 @@ function parseOptions(
     where:
       where === undefined
         ? matchAll
-        : parseWhere(typeof where === 'string' ? parseJson(where) : where, target, limits, budget),
+        : parseWhere(typeof where === 'string' ? parseJson(where) : where, target, limits, { budget }),
     sort: parseSort(get('sort'), target, limits, budget),
     ...(kind === 'belongsTo' ? { limit: 1, skip: 0 } : page),
     select: parseSelect(get('select'), get('omit'), target),

@@ -12,17 +12,23 @@ import { notEquals } from './operators/not-equals.ts'
 import { operatorNamed, operatorNames } from './operators.ts'
 import { suggestion } from './unknown-attribute.ts'
 
+export interface ParseWhereOptions {
+  /** Shared with the other parts of the request. Default: a budget of its own. */
+  readonly budget?: CostBudget | undefined
+  /** Receives what was given to each comparison, in the order of the tree. */
+  readonly operands?: Json[] | undefined
+}
+
 /**
  * Parses a `where` and resolves its names. A bare key or a list of keys selects those records. Sails 0.x also has text
  * operators in front of attributes: `{ like: { name: 'R%' } }`. Throws E_BAD_CRITERIA, before
- * any statement is built. `operands` receives what was given to each comparison, in the order of the tree.
+ * any statement is built.
  */
 export function parseWhere(
   raw: Json,
   model: Model,
   limits: Limits,
-  budget = new CostBudget(limits),
-  operands?: Json[],
+  { budget = new CostBudget(limits), operands }: ParseWhereOptions = {},
 ): Condition {
   const isList = Array.isArray(raw)
   if (isList || typeof raw === 'string' || typeof raw === 'number') {

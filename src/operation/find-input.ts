@@ -1,10 +1,10 @@
 import { CostBudget } from '../criteria/cost-budget.ts'
 import { type Condition, type Criteria, matchAll, type Populate } from '../criteria/criteria.ts'
 import { parsePage } from '../criteria/parse-page.ts'
-import { pageOf, parsePopulate, populateAll, withKeys } from '../criteria/parse-populate.ts'
+import { type ParsePopulateOptions, pageOf, parsePopulate, populateAll, withKeys } from '../criteria/parse-populate.ts'
 import { omittedAssociations, parseSelect } from '../criteria/parse-select.ts'
 import { parseSort } from '../criteria/parse-sort.ts'
-import { parseWhere } from '../criteria/parse-where.ts'
+import { type ParseWhereOptions, parseWhere } from '../criteria/parse-where.ts'
 import type { Model } from '../model/model.ts'
 import { ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
@@ -51,10 +51,10 @@ function parseFind(
   const place = parameterValue(parameters, cursor)
   if (place !== undefined && page.skip > 0)
     throw new ServiceError('E_BAD_CRITERIA', '"cursor" and "skip" cannot be given together')
-  const embedded = readPopulate(parameters, model, limits, undefined, budget)
+  const embedded = readPopulate(parameters, model, limits, { budget })
   return {
     criteria: {
-      where: readWhere(parameters, model, limits, budget, operands),
+      where: readWhere(parameters, model, limits, { budget, operands }),
       sort: order,
       ...page,
       select: withKeys(
@@ -74,11 +74,10 @@ export function readPopulate(
   parameters: ParameterValues,
   model: Model,
   limits: Limits,
-  within: number | undefined,
-  budget?: CostBudget,
+  options: ParsePopulateOptions = {},
 ): readonly Populate[] {
   const given = parameterValue(parameters, populate)
-  if (given !== undefined && given !== '') return parsePopulate(given, model, limits, within, budget)
+  if (given !== undefined && given !== '') return parsePopulate(given, model, limits, options)
   if (!parameters.populates) return none
   const every = everyAssociation(model, limits)
   const omitted = omittedAssociations(parameterValue(parameters, omit), model)
@@ -91,7 +90,8 @@ export const readAnswerPopulate = (
   model: Model,
   { limits }: OperationServices,
 ): readonly Populate[] => {
-  if (parameters.query !== noParameters) return readPopulate({ ...parameters, body: noParameters }, model, limits, 1)
+  if (parameters.query !== noParameters)
+    return readPopulate({ ...parameters, body: noParameters }, model, limits, { within: 1 })
   return parameters.populates ? everyAssociation(model, limits) : none
 }
 
@@ -120,18 +120,17 @@ export function readWhere(
   parameters: ParameterValues,
   model: Model,
   limits: Limits,
-  budget?: CostBudget,
-  operands?: Json[],
+  options?: ParseWhereOptions,
 ): Condition {
   const given = parameterValue(parameters, where)
   if (given !== undefined)
-    return parseWhere(typeof given === 'string' ? parseJson(given) : given, model, limits, budget, operands)
+    return parseWhere(typeof given === 'string' ? parseJson(given) : given, model, limits, options)
   const { query, body } = parameters
   const filter: Record<string, Json> = Object.create(null)
   for (const source of [query, body]) {
     for (const name of Object.keys(source)) if (!reserved.has(name)) filter[name] = source[name] as Json
   }
-  return Object.keys(filter).length === 0 ? matchAll : parseWhere(filter, model, limits, budget, operands)
+  return Object.keys(filter).length === 0 ? matchAll : parseWhere(filter, model, limits, options)
 }
 
 export function readCount(raw: Json | undefined): boolean {
