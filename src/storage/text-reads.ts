@@ -12,7 +12,7 @@ import type { CurrentRead, Row } from './driver.ts'
 import type { Encoder } from './encoder.ts'
 import { KnownShare } from './known-share.ts'
 import { isMasked } from './masked-source.ts'
-import type { RecordTexts, TextsOfSelection } from './record-texts.ts'
+import type { TextsOfSelection } from './record-texts.ts'
 import { type Encoders, encodersOfTexts, pageOf, type RecordEncoders } from './sql-records.ts'
 import type { FindStatement, StatementCompiler } from './statement-compiler.ts'
 import type { ReadOptions, Records } from './store.ts'
@@ -34,6 +34,16 @@ interface Keys {
   readonly encoders: RecordEncoders
   /** Finds records of the whole selection by their keys. */
   readonly byKey: Criteria
+}
+
+/** A page that is read, and what its texts are found by. */
+interface TextPage {
+  readonly model: Model
+  readonly criteria: Criteria
+  readonly keys: Keys
+  readonly encoder: Encoder
+  /** How many of the records of pages with this statement had a text. */
+  readonly known: KnownShare
 }
 
 /**
@@ -69,8 +79,9 @@ export class TextReads {
     const statement = this.#compiler.find(model, criteria)
     const known = this.#knownOf(statement.text)
     const encoder = members.length === 0 ? this.#encoders.of(select) : this.#encoders.without(select, members)
-    const byKeys = () => this.#byKeys(model, criteria, keys, encoder, known, options)
-    const whole = () => this.#whole(criteria, statement, encoder, keys, known, execute)
+    const page = { model, criteria, keys, encoder, known }
+    const byKeys = () => this.#byKeys(page, options)
+    const whole = () => this.#whole(page, statement, execute)
     if (known.value <= mostKnown) return whole()
     // Every read but a lookup waits for a turn with time left.
     return eventLoopTurn.isUsed ? eventLoopTurn.next().then(() => byKeys() ?? whole()) : (byKeys() ?? whole())
@@ -78,70 +89,59 @@ export class TextReads {
 
   /** All attributes in one statement. Texts of some of these pages are kept. */
   #whole(
-    criteria: Criteria,
+    { criteria, keys: { table, at }, encoder, known }: TextPage,
     statement: FindStatement,
-    encoder: Encoder,
-    keys: Keys,
-    known: KnownShare,
     execute: Execute,
   ): MaybePromise<Records> {
+    const encoders = this.#encoders
     if (!known.isWorthKeeping())
-      return execute(statement, (rows) => pageOf(rows, criteria, statement.columns, this.#encoders))
+      return execute(statement, (rows) => pageOf(rows, criteria, statement.columns, encoders))
     const { texts } = this.#source
     const { state } = texts
     let isLater = false
     const result = execute(statement, (rows) => {
-      const kept = texts.state === state ? texts.of(encoder, keys.table) : undefined
-      if (!kept) return pageOf(rows, criteria, statement.columns, this.#encoders)
+      const kept = texts.state === state ? texts.of(encoder, table) : undefined
+      if (!kept) return pageOf(rows, criteria, statement.columns, encoders)
       // What another process reads, or a later turn, is not read by keys.
-      if (!isLater) known.learn(rows.length, texts.count(kept, rows, keys.at))
-      return pageOf(
-        rows,
-        criteria,
-        statement.columns,
-        keepingEncoders(this.#encoders, texts, kept, encoder, keys.at, state),
-      )
+      if (!isLater) known.learn(rows.length, texts.count(kept, rows, at))
+      // Changes that were counted since the rows were read may concern them.
+      const keep = (row: Row, text: string): void => {
+        const key = row[at]
+        if (texts.state === state && typeof key === 'number' && texts.get(kept, key) === undefined)
+          texts.set(kept, key, flat(text))
+      }
+      return pageOf(rows, criteria, statement.columns, keepingEncoders(encoders, encoder, keep))
     })
     isLater = true
     return result
   }
 
-  #byKeys(
-    model: Model,
-    criteria: Criteria,
-    keys: Keys,
-    encoder: Encoder,
-    known: KnownShare,
-    options: ReadOptions | undefined,
-  ): Records | undefined {
+  #byKeys(page: TextPage, options: ReadOptions | undefined): Records | undefined {
+    const { model, criteria, keys, encoder, known } = page
     const { texts } = this.#source
-    const page = this.#source.readCurrent((read) => {
-      const reading: CurrentRead = (statement) => read(statement, options)
+    const records = this.#source.readCurrent((read) => {
       const kept = texts.of(encoder, model.table)
       if (!kept) return undefined
       const statement = this.#compiler.find(model, this.#selecting(criteria, keys.select))
-      const rows = reading(statement)
+      const rows = read(statement, options)
       const length = Math.min(rows.length, criteria.limit)
-      const missing = texts.append(kept, rows, length)
-      if (missing.length > 0 && !this.#readMissing(missing, rows, model, keys, kept, encoder, read)) return undefined
+      const missing = texts.append(kept, rows, length).map((place) => rows[place] as unknown[])
+      if (missing.length > 0 && !this.#readMissing(page, missing, kept, read)) return undefined
       known.learn(length, length - missing.length)
       return pageOf(rows, criteria, statement.columns, keys.encoders)
     })
-    if (!page) known.forget()
-    return page
+    if (!records) known.forget()
+    return records
   }
 
-  /** Reads the records at these places of `rows`, and appends their texts. */
+  /** Reads the records of these rows of keys, and puts their texts at the end of each. False: some do not exist. */
   #readMissing(
-    places: readonly number[],
-    rows: readonly Row[],
-    model: Model,
-    { at, byKey }: Keys,
+    { model, keys: { at, byKey }, encoder }: TextPage,
+    missing: readonly unknown[][],
     kept: TextsOfSelection,
-    encoder: Encoder,
     read: CurrentRead,
   ): boolean {
-    const ids = places.map((place) => rows[place]?.[0] as Json)
+    const ids = missing.map(([key]) => key as Json)
     const found = new Map<unknown, string>()
     const options = readAtOnce()
     for (const some of chunksOf(ids, keysAtOnce))
@@ -150,11 +150,8 @@ export class TextReads {
         this.#source.texts.set(kept, row[at] as number, text)
         found.set(row[at], text)
       }
-    for (const place of places) {
-      const row = rows[place] as unknown[]
-      row[row.length - 1] = found.get(row[0])
-    }
-    return found.size === places.length
+    for (const row of missing) row[row.length - 1] = found.get(row[0])
+    return found.size === missing.length
   }
 
   /** The same page of keys. */
@@ -211,22 +208,17 @@ const keysAtOnce = 100
 
 const textAtEnd = (row: Row): string => row[row.length - 1] as string
 
-/** Keeps each text, unless changes were counted since the rows were read. */
+/** Encoders that give each text to `keep` as well. */
 function keepingEncoders(
   { dialect }: Encoders,
-  texts: RecordTexts,
-  kept: TextsOfSelection,
   encoder: Encoder,
-  at: number,
-  state: number,
+  keep: (row: Row, text: string) => void,
 ): RecordEncoders {
   const keeping: Encoder = {
     ...encoder,
     encodeOpen(row) {
       const text = encoder.encodeOpen(row)
-      const key = row[at]
-      if (texts.state === state && typeof key === 'number' && texts.get(kept, key) === undefined)
-        texts.set(kept, key, flat(text))
+      keep(row, text)
       return text
     },
   }
