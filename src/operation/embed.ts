@@ -1,8 +1,9 @@
 import type { Criteria, Populate } from '../criteria/criteria.ts'
 import type { Association, Attribute } from '../model/model.ts'
 import { ServiceError } from '../protocol/errors.ts'
-import type { Json } from '../protocol/json.ts'
+import type { Json, JsonObject } from '../protocol/json.ts'
 import { JoinedRecords } from '../storage/joined-records.ts'
+import { MemoryRecords } from '../storage/memory/records.ts'
 import type { ReadOptions } from '../storage/store.ts'
 import { type Embedded, encodeList, type Grouped, listPieces, type Reads, type Records } from '../storage/store.ts'
 import { chunksOf } from '../support/chunks-of.ts'
@@ -84,6 +85,11 @@ const encoded = (name: string, texts: readonly string[], groupOf: (index: number
   encode: (index) => texts[groupOf(index)] ?? 'null',
   decode: (index) => JSON.parse(texts[groupOf(index)] ?? 'null'),
   size: texts.length,
+  records: () =>
+    new MemoryRecords(
+      texts.flatMap((text): JsonObject[] => JSON.parse(text) ?? []),
+      [],
+    ),
 })
 
 /** Rows that one statement may return: they are read, or taken over from another process, in one turn of the event loop. */
@@ -148,6 +154,7 @@ function one(name: string, { records, ends }: Grouped, groupOf: (index: number) 
       return place < 0 ? null : (decoded[place] as Json)
     },
     size: records.size,
+    records: () => records,
   }
 }
 
@@ -164,6 +171,7 @@ function many(name: string, { records, ends }: Grouped, groupOf: (index: number)
       return listPieces(records, maxBytes, ends[group - 1] ?? 0, ends[group] ?? 0)
     },
     size: records.size,
+    records: () => records,
     decode(index) {
       const group = groupOf(index)
       decoded ??= records.decode()

@@ -1,8 +1,9 @@
 import type { Populate } from '../criteria/criteria.ts'
 import type { Model } from '../model/model.ts'
 import type { RecordId } from '../protocol/change.ts'
-import type { Json, JsonObject } from '../protocol/json.ts'
+import type { Json } from '../protocol/json.ts'
 import type { SubscriptionRequest } from '../realtime/socket/subscription-request.ts'
+import type { Records } from '../storage/store.ts'
 import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
 import type { EmptyResult, JsonResult, RecordResult, RecordsResult } from './operation.ts'
 
@@ -58,22 +59,19 @@ const associatedModels = (model: Model): readonly string[] => [
 
 function idsOf({ model, records, populate }: RecordResult | RecordsResult): Ids {
   const ids: Ids = new Map()
-  if (populate.length > 0) collect(records.decode(), model, populate, ids)
-  else ids.set(model.name, new Set(records.values(model.primaryKey) as RecordId[]))
+  collect(records, model, populate, ids)
   return ids
 }
 
-function collect(records: readonly JsonObject[], model: Model, populate: readonly Populate[], ids: Ids): void {
+/** By their keys alone: to decode all records would take as long as to encode them. */
+function collect(records: Records, model: Model, populate: readonly Populate[], ids: Ids): void {
   const found = getOrInsertComputed(ids, model.name, () => new Set<RecordId>())
-  for (const record of records) found.add(record[model.primaryKey.name] as RecordId)
+  for (const id of records.values(model.primaryKey)) found.add(id as RecordId)
   for (const { association, populate: deeper } of populate) {
-    const others = records.flatMap((record) => listOf(record[association.name]))
-    collect(others, association.target, deeper, ids)
+    const embedded = records.embedded(association.name)
+    if (embedded) collect(embedded, association.target, deeper, ids)
   }
 }
-
-const listOf = (value: Json | undefined): readonly JsonObject[] =>
-  value === null || value === undefined ? [] : ((Array.isArray(value) ? value : [value]) as readonly JsonObject[])
 
 const recordsOf = (ids: Ids): SubscriptionRequest['records'] =>
   [...ids].map(([model, found]) => ({ model, ids: [...found] }))

@@ -51,6 +51,8 @@ export class EncodedRecords implements Records {
     return this.#records.decodeAt(index)
   }
 
+  embedded(): undefined {}
+
   embed(members: readonly Embedded[]): Records {
     return this.#records.embed(members)
   }

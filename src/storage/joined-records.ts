@@ -62,17 +62,23 @@ export class JoinedRecords implements Records {
     return (this.#parts[at] as Records).decodeAt(index - (this.#starts[at] as number))
   }
 
+  /** The members of all parts are the same. */
+  embedded(name: string): Records | undefined {
+    return this.#parts[0]?.embedded(name)
+  }
+
   embed(members: readonly Embedded[]): Records {
     return new JoinedRecords(
       this.#parts.map((part, at) => {
         const start = this.#starts[at] as number
         return part.embed(
-          members.map(({ name, encode, pieces, decode, size = 0 }) => ({
+          members.map(({ name, encode, pieces, decode, size = 0, records }) => ({
             name,
             encode: (index, maxBytes) => encode(start + index, maxBytes),
             ...(pieces && { pieces: (index, maxBytes) => pieces(start + index, maxBytes) }),
             decode: (index) => decode(start + index),
             size: at === 0 ? size : 0,
+            ...(records && { records }),
           })),
         )
       }),

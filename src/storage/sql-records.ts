@@ -128,6 +128,10 @@ export class SqlRecords implements Records {
     return { ...record, ...Object.fromEntries(this.#members.map((member) => [member.name, member.decode(index)])) }
   }
 
+  embedded(name: string): Records | undefined {
+    return this.#members.find((member) => member.name === name)?.records?.()
+  }
+
   embed(members: readonly Embedded[]): Records {
     return new SqlRecords(this.#rows, this.#selection, this.#encoders, this.next, [
       ...this.#members.filter(({ name }) => members.every((member) => member.name !== name)),

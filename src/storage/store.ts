@@ -26,6 +26,8 @@ export interface Records {
   decode(): readonly JsonObject[]
   /** One of the records as an object. */
   decodeAt(index: number): JsonObject
+  /** Those that are embedded under this name, in all of the records together. */
+  embedded(name: string): Records | undefined
   /** The same records with more members. A member replaces an attribute or an earlier member of its name. */
   embed(members: readonly Embedded[]): Records
   /** The list, where another process has encoded it. */
@@ -43,6 +45,8 @@ export interface Embedded {
   decode(index: number): Json
   /** The number of records that are embedded, in all of them together. */
   readonly size?: number
+  /** These records; absent where no others read them. */
+  records?(): Records
 }
 
 /**

@@ -18,6 +18,7 @@ const recordsOf = (texts: readonly string[], { ms = 0, size = texts.length } = {
   values: () => [],
   decode: () => [],
   decodeAt: () => assert.fail(),
+  embedded: () => undefined,
   embed: (_: readonly Embedded[]) => assert.fail(),
   encodeAt(index) {
     compute(ms)

@@ -52,6 +52,10 @@ export class MemoryRecords implements Records {
     return structuredClone(this.#recordAt(index))
   }
 
+  embedded(name: string): Records | undefined {
+    return this.#members.find((member) => member.name === name)?.records?.()
+  }
+
   embed(members: readonly Embedded[]): Records {
     return new MemoryRecords(this.#rows, this.#selection, this.next, [
       ...this.#members.filter(({ name }) => members.every((member) => member.name !== name)),
