@@ -1,4 +1,6 @@
+import type { StatementSync } from 'node:sqlite'
 import { logTable } from '../../capture.ts'
+import type { Row } from '../../driver.ts'
 import type { WriteOrigin } from '../../write-origin.ts'
 import type { Connection } from '../client/connection.ts'
 
@@ -12,14 +14,16 @@ export const operationTable = 'keelson_operation'
  */
 export class OperationMarker {
   readonly #writer: Connection
+  readonly #last: StatementSync
 
   constructor(writer: Connection) {
     this.#writer = writer
+    this.#last = writer.prepare(`select seq from sqlite_sequence where name = '${logTable}' limit 1`)
   }
 
   /** The number of the last log row. */
   last(): number {
-    const [row] = this.#writer.all(`select seq from sqlite_sequence where name = '${logTable}' limit 1`, [])
+    const [row] = this.#last.all() as unknown as readonly Row[]
     return Number(row?.[0] ?? 0)
   }
 

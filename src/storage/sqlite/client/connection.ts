@@ -41,6 +41,8 @@ export class Connection implements Disposable {
   #length = maxLength
   #journalsInMemory = false
   readonly #statements = new Lru<string, StatementSync>(keptStatements)
+  /** The last one of `all`: most writes have the text of the one before. */
+  #latest: { readonly text: string; readonly statement: StatementSync } | undefined
   /** Throws where a statement that is stepped must end. */
   onStep: () => void = () => {}
   /** Texts that have returned an integer beyond 2^53. */
@@ -61,7 +63,9 @@ export class Connection implements Disposable {
   /** Runs to completion: an unfinished `returning` would keep the WAL from being checkpointed. */
   all(text: string, values: readonly unknown[]): readonly Row[] {
     if (this.#length !== maxLength) this.#limitLength(maxLength)
-    const statement = this.#statements.get(text) ?? this.#prepare(text)
+    if (this.#latest?.text !== text)
+      this.#latest = { text, statement: this.#statements.get(text) ?? this.prepare(text) }
+    const { statement } = this.#latest
     try {
       return statement.all(...(values as SQLInputValue[])) as unknown as readonly Row[]
     } catch (error) {
@@ -74,7 +78,7 @@ export class Connection implements Disposable {
   read(text: string, values: readonly unknown[], budget?: ByteBudget): readonly Row[] {
     if (budget) return this.#spend(budget, text, values)
     if (this.#length !== maxLength) this.#limitLength(maxLength)
-    const statement = this.#statements.get(text) ?? this.#prepare(text)
+    const statement = this.#statements.get(text) ?? this.prepare(text)
     try {
       return statement.all(...(values as SQLInputValue[])) as unknown as readonly Row[]
     } catch (error) {
@@ -97,7 +101,7 @@ export class Connection implements Disposable {
     const maxBytes = maxAnswerBytes * readBytesPerAnswerByte
     const length = lengthOf(maxBytes)
     if (this.#length !== length) this.#limitLength(length)
-    const statement = this.#statements.get(text) ?? this.#prepare(text)
+    const statement = this.#statements.get(text) ?? this.prepare(text)
     try {
       const rows = statement.all(...(values as SQLInputValue[])) as unknown as readonly Row[]
       let bytes = 0
@@ -128,7 +132,7 @@ export class Connection implements Disposable {
    * which SQLite ends at the first value that is not short.
    */
   readWithin(text: string, values: readonly unknown[], maxBytes: number): MeasuredRows {
-    const statement = this.#statements.get(text) ?? this.#prepare(text)
+    const statement = this.#statements.get(text) ?? this.prepare(text)
     try {
       const rows = this.#large.get(text) ? undefined : this.#readShort(statement, values)
       if (rows) return measured(rows, maxBytes)
@@ -139,7 +143,7 @@ export class Connection implements Disposable {
       if (error instanceof RowsTooLarge) throw error
       if (isTooBig(error)) throw new RowsTooLarge()
       // A statement that has failed while it was stepped fails once more when it begins again.
-      const again = this.#prepare(text)
+      const again = this.prepare(text)
       if (!isOutOfRange(error) || this.#big.has(text)) throw error
       this.#readBig(text, again)
       return this.readWithin(text, values, maxBytes)
@@ -195,7 +199,9 @@ export class Connection implements Disposable {
     return this.#database.isTransaction
   }
 
-  #prepare(text: string): StatementSync {
+  /** Also for a caller that keeps the statement. Its rows are arrays. */
+  prepare(text: string): StatementSync {
+    if (this.#latest?.text === text) this.#latest = undefined
     const statement = this.#database.prepare(text)
     statement.setReturnArrays(true)
     if (this.#big.has(text)) statement.setReadBigInts(true)

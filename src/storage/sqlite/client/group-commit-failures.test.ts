@@ -51,6 +51,15 @@ describe('an error that ends the shared transaction', () => {
     assert.equal(connection.inTransaction, false)
   })
 
+  test('at the commit of some: those that it had no time for follow', async (t) => {
+    const { add, single, connection } = open(t)
+    const long = 'x'.repeat(2_000_001)
+    const writes = [single('insert into toy (pet) values (99)'), add(long), add('b'), add('c')]
+    assert.deepEqual(await outcomes(writes), ['foreignKey', 'done', 'done', 'done'])
+    const stored = connection.all('select substr(name, 1, 3) from pet order by id', [])
+    assert.deepEqual(stored, [['xxx'], ['b'], ['c']])
+  })
+
   test('while another program takes the lock', async (t) => {
     const path = newFile()
     const { add, names, connection } = open(t, { setUp: spiteful, path })
