@@ -113,7 +113,7 @@ async function addExisting(
   changes: PreparedChanges,
 ): Promise<Json> {
   try {
-    await linkRecord(association, parent, child, transaction, services, changes)
+    await linkRecord({ association, parent, child }, changes, transaction, services)
   } catch (error) {
     throw inPath && isMissingTarget(error) ? noSuchRecord(association.target.name) : error
   }
@@ -132,7 +132,7 @@ async function addNew(
     return keyOf(stored, record.model)
   }
   const child = keyOf(await insertRecord(record, transaction, services), record.model)
-  await linkRecord(association, parent, child, transaction, services, changes, new NewMember(0))
+  await linkRecord({ association, parent, child }, changes, transaction, services, new NewMember(0))
   return child
 }
 

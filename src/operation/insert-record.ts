@@ -66,8 +66,8 @@ export async function writeMembers(
       await insertRecord(record, transaction, services, new Map([[association.via, parent]]))
     } else {
       const stored = await insertRecord(record, transaction, services)
-      const member = keyOf(stored, record.model)
-      await linkRecord(association, parent, member, transaction, services, changes, new NewMember(index))
+      const child = keyOf(stored, record.model)
+      await linkRecord({ association, parent, child }, changes, transaction, services, new NewMember(index))
     }
   }
 }

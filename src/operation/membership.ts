@@ -17,22 +17,32 @@ import type { OperationServices } from './operation.ts'
 
 type ToMany = HasMany | ManyToMany
 
-/** Makes a record a member. A member stays as it is; a member of another parent leaves that one. */
+/** That a record is, or is to be, a member of another. */
+export interface Membership {
+  readonly association: ToMany
+  readonly parent: Json
+  readonly child: Json
+}
+
+/** Makes a record a member. A member stays as it is; a member of another parent leaves that one. `created`: it was just created. */
 export async function linkRecord(
-  association: ToMany,
-  parent: Json,
-  child: Json,
+  membership: Membership,
+  changes: PreparedChanges,
   transaction: ScopedTransaction,
   services: OperationServices,
-  changes: PreparedChanges,
-  isNew?: NewMember,
+  created?: NewMember,
 ): Promise<void> {
+  const { association, parent, child } = membership
   const { target } = association
-  await assertMayChange('add', association, parent, child, transaction)
+  await assertMayChange('add', membership, transaction)
   if (association.kind === 'manyToMany') {
     await requireChild(association, child, transaction)
-    const prepared = preparedAssignments(pairChange(association, parent, isNew ?? child), changes)
-    await insertJunctionRow(association, parent, child, transaction, services, prepared)
+    const prepared = preparedAssignments(pairChange(association, parent, created ?? child), changes)
+    const pair = [
+      { attribute: association.near, value: parent },
+      { attribute: association.far, value: child },
+    ]
+    await insertJunctionRow(association.junction, pair, prepared, transaction, services)
     return
   }
   const { via } = association
@@ -46,14 +56,13 @@ export async function linkRecord(
 
 /** Ends a membership; without one, nothing changes. */
 export async function unlinkRecord(
-  association: ToMany,
-  parent: Json,
-  child: Json,
+  membership: Membership,
+  changes: PreparedChanges,
   transaction: ScopedTransaction,
   services: OperationServices,
-  changes: PreparedChanges,
 ): Promise<void> {
-  await assertMayChange('remove', association, parent, child, transaction)
+  const { association, parent, child } = membership
+  await assertMayChange('remove', membership, transaction)
   if (association.kind === 'manyToMany') {
     const { junction, near, far } = association
     const isMember = and(eq(near, parent), eq(far, child))
@@ -80,9 +89,9 @@ export async function replaceMembers(
 ): Promise<void> {
   if (wereRecords) await refuseTruncatedList(association, parent, ids.length, transaction, services)
   await unlinkOthers(association, parent, ids, transaction, services, changes)
-  for (const id of ids) {
+  for (const child of ids) {
     if (eventLoopTurn.isUsed) await eventLoopTurn.next()
-    await linkRecord(association, parent, id, transaction, services, changes)
+    await linkRecord({ association, parent, child }, changes, transaction, services)
   }
 }
 
@@ -133,9 +142,7 @@ function knownRows({ far, target }: ManyToMany, rows: Condition): Condition {
 /** Throws E_FORBIDDEN unless the requester may change the association of the parent, and of the member where it has the inverse. */
 async function assertMayChange(
   action: 'add' | 'remove',
-  association: ToMany,
-  parent: Json,
-  child: Json,
+  { association, parent, child }: Membership,
   transaction: ScopedTransaction,
 ): Promise<void> {
   if (!transaction.assertMayChangeMembers) return
@@ -209,32 +216,24 @@ export async function clearReferences(
 }
 
 async function insertJunctionRow(
-  { junction, near, far }: ManyToMany,
-  parent: Json,
-  child: Json,
+  junction: Model,
+  pair: readonly Assignment[],
+  prepared: readonly Assignment[] | undefined,
   transaction: ScopedTransaction,
   services: OperationServices,
-  prepared: readonly Assignment[] | undefined,
 ): Promise<void> {
-  const pair = [
-    { attribute: near, value: parent },
-    { attribute: far, value: child },
-  ]
   if (junction.isJunction) {
     await transaction.insertMissing(junction, pair)
     return
   }
-  const count = await transaction.count(junction, and(eq(near, parent), eq(far, child)))
+  const count = await transaction.count(junction, and(...pair.map(({ attribute, value }) => eq(attribute, value))))
   if (count > 0) return
   if (prepared) {
     await checkTargets(unchecked(prepared, services), junction, transaction)
     await transaction.insert(junction, [...prepared, ...pair])
     return
   }
-  const values = new Map([
-    [near.name, parent],
-    [far.name, child],
-  ])
+  const values = new Map(pair.map(({ attribute, value }) => [attribute.name, value]))
   await transaction.insert(junction, await validate(junction, values, 'create', services))
 }
 

@@ -48,8 +48,7 @@ export const remove: WriteOperation<RemoveInput, RecordResult, PreparedChange> =
       store,
       services,
       async (transaction, { changes }) => {
-        const { association, parent, child } = invocation.input
-        await unlinkRecord(association, parent, child, transaction, services, changes)
+        await unlinkRecord(invocation.input, changes, transaction, services)
         return {}
       },
     ),

@@ -208,7 +208,10 @@ export async function openService(config: AnyConfig): Promise<OpenService> {
     shadow,
     tokens,
     position: new ReadPosition(store.changes, onError),
-    tagHashes: { list: new KeyedHash(store.secret), record: services.versionHash },
+    encoding: {
+      maxBytes: limits.maxAnswerBytes,
+      hashes: { list: new KeyedHash(store.secret), record: services.versionHash },
+    },
     onError,
     answers: keeps && !shadow ? answerCacheOf(store, models, limits) : undefined,
     plans: keeps ? new Lru(limits.maxPlans) : undefined,

@@ -39,7 +39,7 @@ export async function runAtomic(
   keep?: KeepAnswer,
 ): Promise<ServiceResponse> {
   const { access, store } = authorization
-  const { broker, services, tagHashes, onError } = context
+  const { broker, services, encoding, onError } = context
   const steps = new BatchSteps(context, authorization, batch, receipt)
   /** The request that is being prepared or executed. */
   let current: number | undefined
@@ -63,7 +63,7 @@ export async function runAtomic(
         if (!sent.has(step)) sendAhead(early.slice(item.index), within, sent, context)
         const result = await (sent.get(step) ?? runStep(step, within, services))
         const { invocation, request, match } = step
-        const response = respond(result, request, match, answers.left, tagHashes)
+        const response = respond(result, request, match, { ...encoding, maxBytes: answers.left })
         answers.add(response instanceof Promise ? await response : response)
         const subscriptions = pending && invocation.operation.subscriptions?.(result, invocation)
         if (subscriptions) requests.push(subscriptions)

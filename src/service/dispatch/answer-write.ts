@@ -35,8 +35,10 @@ export async function answerWrite(
     result.populate.length === 0 &&
     Number(request.headers['content-length']) < shortBodyBytes
   if (!isShort && eventLoopTurn.isUsed) await eventLoopTurn.next()
-  const token = receipt.operation === undefined ? undefined : context.tokens.tokenOf(receipt.operation)
-  return respond(result, request, match, context.services.limits.maxAnswerBytes, context.tagHashes, undefined, token)
+  const { operation } = receipt
+  const headers: Record<string, string> = {}
+  if (operation !== undefined) headers['Keelson-Operation'] = context.tokens.tokenOf(operation)
+  return respond(result, request, match, context.encoding, headers)
 }
 
 /** A write whose answer is stored with it, and given again when the client repeats the request. */
@@ -51,10 +53,8 @@ function writeOnce(
   const { requester } = authorization
   return context.idempotency.answer(request, requester, async (keep) => {
     const receipt = receiptFor(requester, context, request)
-    const { services, tagHashes } = context
-    const { maxAnswerBytes } = services.limits
     const answer = async (result: OperationResult): Promise<ServiceResponse> =>
-      withOperation(await respond(result, request, match, maxAnswerBytes, tagHashes), receipt, context)
+      withOperation(await respond(result, request, match, context.encoding), receipt, context)
     const kept = keptOperation(
       operation,
       async (transaction, result) => keep(transaction, await answer(result)),

@@ -1,6 +1,5 @@
 import type { ShadowCheck } from '../../access/shadow-check.ts'
 import type { OperationServices } from '../../operation/operation.ts'
-import type { TagHashes } from '../../operation/version.ts'
 import type { Handshake } from '../../protocol/request.ts'
 import type { Requester } from '../../protocol/requester.ts'
 import type { SocketBroker } from '../../realtime/socket/socket-broker.ts'
@@ -20,6 +19,7 @@ import type { Authorization, AuthorizationContext } from './authorize.ts'
 import type { JsonpMode } from './jsonp.ts'
 import type { ReadPosition } from './read-position.ts'
 import type { Plan } from './resolve.ts'
+import type { AnswerEncoding } from './respond.ts'
 import type { Routes } from './routes.ts'
 
 /** What the stages of a request need. Made once per service. */
@@ -51,8 +51,7 @@ export interface DispatchContext extends AuthorizationContext {
   readonly idempotency: IdempotentWrites
   readonly tokens: OperationTokens
   readonly position: ReadPosition
-  /** Of the texts of lists. */
-  readonly tagHashes: TagHashes
+  readonly encoding: AnswerEncoding
   readonly onError: (error: unknown) => void
   /** Undefined: no answer is kept. */
   readonly answers: AnswerCache | undefined

@@ -100,20 +100,20 @@ function answerFor(
   const result = request.peer
     ? executeForSocket(request.peer, invocation, authorization, context)
     : execute(invocation, authorization, context)
-  const { tagHashes, services } = context
-  const { maxAnswerBytes } = services.limits
+  const { encoding } = context
   if (asked) {
     const { path, query } = request
     const unconditional = { path, query, headers: {} }
     return andThen(result, (result) =>
-      andThen(respond(result, unconditional, plan.match, maxAnswerBytes, tagHashes), (response) => {
+      andThen(respond(result, unconditional, plan.match, encoding), (response) => {
         const kept = context.identify ? forOneRequester(response) : response
         return (context.answers as AnswerCache).keep(asked, kept, result).for(request, position)
       }),
     )
   }
-  if (!(result instanceof Promise)) return respond(result, request, plan.match, maxAnswerBytes, tagHashes, position)
-  return result.then((result) => respond(result, request, plan.match, maxAnswerBytes, tagHashes, position))
+  const headers: Record<string, string> = position === undefined ? {} : { 'Keelson-Position': position }
+  if (!(result instanceof Promise)) return respond(result, request, plan.match, encoding, headers)
+  return result.then((result) => respond(result, request, plan.match, encoding, headers))
 }
 
 /** Links in an answer begin with `base`, and a socket is subscribed to what it is answered: these are not kept. */

@@ -1,6 +1,5 @@
 import type { OperationResult, RecordResult, RecordsResult } from '../../operation/operation.ts'
 import { entityTag, listTag, type TagHashes, type VersionHash } from '../../operation/version.ts'
-import type { Position } from '../../protocol/change.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import type { Json } from '../../protocol/json.ts'
 import type { ServiceRequest, ServiceResponse } from '../../protocol/request.ts'
@@ -12,19 +11,20 @@ import type { Match } from './route.ts'
 /** What of a request its answer depends on. */
 type AnsweredRequest = Pick<ServiceRequest, 'base' | 'path' | 'query' | 'headers'>
 
-/** The result of an operation as a response. */
+/** How results become texts. */
+export interface AnswerEncoding {
+  readonly maxBytes: number
+  readonly hashes: TagHashes
+}
+
+/** The result of an operation as a response, with these headers and its own. */
 export function respond(
   result: OperationResult,
   request: AnsweredRequest,
   { style, operation }: Match,
-  maxAnswerBytes: number,
-  hashes: TagHashes,
-  position?: Position,
-  token?: string,
+  { maxBytes, hashes }: AnswerEncoding,
+  headers: Record<string, string> = {},
 ): MaybePromise<ServiceResponse> {
-  const headers: Record<string, string> = {}
-  if (position !== undefined) headers['Keelson-Position'] = position
-  if (token !== undefined) headers['Keelson-Operation'] = token
   if (operation.effect === 'writes' && style === 'shortcut') headers['Cache-Control'] = 'no-store'
   switch (result.kind) {
     case 'empty':
@@ -38,8 +38,8 @@ export function respond(
     case 'records': {
       const encoded =
         operation.effect === 'reads'
-          ? encodeRecords(result.records, maxAnswerBytes, hashes.list)
-          : encodeAll(result, maxAnswerBytes, hashes)
+          ? encodeRecords(result.records, maxBytes, hashes.list)
+          : encodeAll(result, maxBytes, hashes)
       if (result.total !== undefined) headers['X-Total-Count'] = String(result.total)
       if (result.next !== undefined) headers.Link = `<${nextPage(request, result.next)}>; rel="next"`
       const status = result.created ? 201 : 200
@@ -49,8 +49,8 @@ export function respond(
       const { records, stored, created } = result
       const encoded =
         operation.effect === 'reads'
-          ? encodeRecord(records, maxAnswerBytes, hashes.record)
-          : encodeWritten(result, maxAnswerBytes, hashes.record)
+          ? encodeRecord(records, maxBytes, hashes.record)
+          : encodeWritten(result, maxBytes, hashes.record)
       const status = created ? 201 : 200
       if (encoded instanceof Promise)
         return encoded.then((encoded) =>
