@@ -22,6 +22,8 @@ const { values: options } = parseArgs({
     database: { type: 'string', default: 'sqlite' },
     only: { type: 'string', default: 'one,list,filtered,populated,through' },
     rounds: { type: 'string', default: '100' },
+    /** Rounds before them. V8 goes on compiling for tens of thousands of requests. */
+    'warm-up': { type: 'string', default: '8' },
     /** Of one block. */
     requests: { type: 'string', default: '240' },
     connections: { type: 'string', default: '48' },
@@ -35,7 +37,7 @@ const { values: options } = parseArgs({
 
 const rounds = Number(options.rounds)
 const blockLength = Number(options.requests)
-const warmUpRounds = 8
+const warmUpRounds = Number(options['warm-up'])
 
 interface Server {
   readonly process: Child
