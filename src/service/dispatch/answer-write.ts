@@ -99,8 +99,14 @@ export function assertMayWrite(request: ServiceRequest, { style }: { readonly st
       'E_FORBIDDEN',
       'Only pages of the service itself and programs may write by GET: use POST, PATCH or DELETE',
     )
-  if (!request.originAllowed)
-    throw new ServiceError('E_FORBIDDEN', 'Pages of other origins may not write unless cors lists their origin')
+  if (!request.originAllowed) throw new ServiceError('E_FORBIDDEN', foreignPage(request.headers))
+}
+
+/** Names both sides: behind a proxy that replaces the `Host`, they show why a page of the service itself is refused. */
+function foreignPage({ origin, host }: ServiceRequest['headers']): string {
+  const page = typeof origin === 'string' ? URL.parse(origin)?.origin : undefined
+  const pages = page === undefined || page === 'null' ? 'Pages of other origins' : `Pages of ${page}`
+  return `${pages} may not write to ${String(host)} unless cors lists their origin; a proxy in front must forward the Host header`
 }
 
 /** The last three are what browsers sent before `Sec-Purpose`; Safari loads previews of pages that are visited often. */
