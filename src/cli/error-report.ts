@@ -54,5 +54,7 @@ function reasonOf(error: unknown): string {
 function adviceFor(error: unknown): string {
   const { code } = error as { readonly code?: unknown }
   if (code === 'EADDRINUSE') return '--port 0 selects a free port.'
+  if (error instanceof DatabaseError)
+    return '--database, DATABASE_URL or `database` of the configuration names the database, in this order. --verbose prints the stack trace.'
   return '--verbose prints the stack trace.'
 }

@@ -11,6 +11,8 @@ export const configNames = [
   'keelson.config.js',
   'keelson.config.mjs',
   'keelson.config.cjs',
+  'keelson.config.mts',
+  'keelson.config.cts',
 ] as const
 
 /** The given file, or the nearest file with one of the default names in `cwd` or a parent folder. */

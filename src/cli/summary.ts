@@ -1,3 +1,4 @@
+import { networkInterfaces } from 'node:os'
 import type { JsonObject } from '../protocol/json.ts'
 import { describeStep, type SchemaStep } from '../storage/schema-step.ts'
 import { displayPath } from './import-error.ts'
@@ -51,6 +52,7 @@ export function printSummary(ready: Ready, output: Output, footer: string): void
 function rowsOf(ready: Ready, { paint }: Output): readonly (readonly [string, string])[] {
   return [
     ['Address', paint(['cyan', 'underline'], ready.url)],
+    ...networkUrls(ready).map((url) => ['Network', paint(['cyan', 'underline'], url)] as const),
     ...ready.pages.slice(0, maxPages).map((page) => ['Pages', paint(['cyan', 'underline'], page)] as const),
     ['Models', `${ready.models} ${paint('dim', `· ${ready.routes} routes; keelson routes lists them`)}`],
     ...(ready.open.length === 0 ? [] : [['Access', paint('yellow', openText(ready))] as const]),
@@ -62,6 +64,15 @@ function rowsOf(ready: Ready, { paint }: Output): readonly (readonly [string, st
     ...(ready.limitation === undefined ? [] : [['Log', paint('yellow', ready.limitation)] as const]),
   ]
 }
+
+/** The addresses for other machines, when the service listens on all of this one. */
+const networkUrls = ({ host, port }: Ready): readonly string[] =>
+  host !== '0.0.0.0' && host !== '::'
+    ? []
+    : Object.values(networkInterfaces())
+        .flatMap((addresses) => addresses ?? [])
+        .filter(({ family, internal }) => family === 'IPv4' && !internal)
+        .map(({ address }) => `http://${address}:${port}`)
 
 const openText = ({ open, models }: Ready): string =>
   `open: every client may read and write${open.length === models ? '' : ` ${open.join(', ')}`}`

@@ -26,6 +26,8 @@ describe('the database URL', () => {
     ['sqlite:', '"sqlite:" names no file; write "sqlite:data/app.db" or "sqlite::memory:"'],
     ['file://', '"file://" names no file; write "sqlite:data/app.db" or "sqlite::memory:"'],
     ['mysql://host/name', '"mysql:" is not a supported database (sqlite:, postgres:, memory:)'],
+    ['"sqlite:app.db"', 'the URL begins with a quote or a space; write sqlite:app.db'],
+    [' postgres://host/name', 'the URL begins with a quote or a space; write postgres://host/name'],
     ['data/app.db', '"data/app.db" has no scheme; a file is "sqlite:data/app.db"'],
   ] as const) {
     test(`${url} is rejected`, async () => {

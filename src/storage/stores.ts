@@ -60,6 +60,8 @@ export async function dialectOf(url: string): Promise<Dialect | undefined> {
 function schemeOf(url: string): string {
   const scheme = /^([a-z]+):/.exec(url)?.[1]
   if (scheme !== undefined) return scheme
+  const bare = url.replace(/^["'\s]+|["'\s]+$/g, '')
+  if (bare !== url) throw new ConfigError([`database: the URL begins with a quote or a space; write ${bare}`])
   throw new ConfigError([`database: "${url}" has no scheme; a file is "sqlite:${url}"`])
 }
 

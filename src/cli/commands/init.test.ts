@@ -49,6 +49,10 @@ describe('keelson init', () => {
     })
     assert.match(manifest as string, /^ {4}"name"/m)
 
+    assert.match((await Command.run(['init'], { cwd: folder(existing) })).stdout, /echo data\/ >> \.gitignore/)
+    const ignored = folder({ ...existing, '.gitignore': 'secret\r\n/data/\r\n' })
+    assert.doesNotMatch((await Command.run(['init'], { cwd: ignored })).stdout, /gitignore$/)
+
     const { code, stderr } = await Command.run(['init'], { cwd })
     assert.match(stderr, /keelson\.config\.ts exists already and was not changed/)
     assert.equal(code, 1)
@@ -86,6 +90,16 @@ describe('keelson init', () => {
     })
   }
 })
+
+for (const name of ['keelson.config.mts', 'keelson.config.cts'])
+  test(`${name} is found`, async () => {
+    const cwd = folder({
+      [name]: name.endsWith('cts')
+        ? 'module.exports = { models: { pet: {} } }'
+        : 'export default { models: { pet: {} } }',
+    })
+    assert.match((await Command.run(['routes', '--json'], { cwd })).stdout, /"model":"pet"/)
+  })
 
 test('a configuration in a package of type "commonjs" may use import, and CommonJS files stay CommonJS', async () => {
   const cwd = folder({

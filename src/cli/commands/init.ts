@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { type Command, CommandError, type ExitCode, exitCode } from '../command.ts'
 import { PackageManifest } from '../init/package-manifest.ts'
@@ -32,7 +32,7 @@ export const init: Command = {
     const addedScripts = manifest.exists ? scripts : []
     output.event({ event: 'created', files: created, scripts: addedScripts })
     printCreated(created, addedScripts, output)
-    printNextSteps(manifest.exists, sails !== undefined, output)
+    printNextSteps(manifest.exists, sails !== undefined, isIgnored(cwd, 'data'), output)
     return exitCode.ok
   },
 }
@@ -54,9 +54,16 @@ function printCreated(created: readonly string[], scripts: readonly string[], { 
   if (scripts.length > 0) line(`  ${paint('yellow', '~')} package.json: scripts ${scripts.join(', ')}`)
 }
 
-function printNextSteps(hasManifest: boolean, isSails: boolean, { line, paint }: Output): void {
+/** Whether a line of the `.gitignore` names the folder. */
+const isIgnored = (cwd: string, name: string): boolean =>
+  readFileSync(join(cwd, '.gitignore'), 'utf8')
+    .split(/\r?\n/)
+    .some((line) => line.trim().replace(/^\//, '').replace(/\/$/, '') === name)
+
+function printNextSteps(hasManifest: boolean, isSails: boolean, ignoresData: boolean, { line, paint }: Output): void {
   const steps: readonly (readonly [command: string, effect: string])[] = [
     ...(hasManifest ? [] : [['npm install', 'install keelson and its types'] as const]),
+    ...(ignoresData ? [] : [['echo data/ >> .gitignore', 'keep the SQLite database out of git'] as const]),
     ['npx keelson dev', 'serve the models and restart on changes'],
     isSails
       ? ['npx keelson routes', 'list the routes of the models']

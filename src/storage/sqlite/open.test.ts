@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { chmodSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { describe, test } from 'node:test'
 import { newFile, SqliteForTest } from '../../../test/support/sqlite.ts'
 import type { ModelDefinitions } from '../../model/definition.ts'
@@ -47,4 +50,21 @@ test('creates the file and its folder', async () => {
   await using second = await SqliteForTest.open(models(false), { path })
   assert.deepEqual(second.service.database.steps, [])
   assert.equal((await second.ask('GET', '/owner/1')).status, 200)
+})
+
+test('a file that this process may not write is named by a warning, which a start that changes nothing would not notice', async (t) => {
+  if (process.getuid?.() !== 0) return t.skip('only root can act as another user')
+  const path = newFile()
+  await (await SqliteForTest.open(models(false), { path }))[Symbol.asyncDispose]()
+  chmodSync(dirname(path), 0o777)
+  const source = `
+    const { SqliteForTest } = await import(${JSON.stringify(new URL('../../../test/support/sqlite.ts', import.meta.url).href)})
+    const { service } = await SqliteForTest.open(${JSON.stringify(models(false))}, { path: ${JSON.stringify(path)} })
+    console.log(service.warnings.join())
+    await service.close()`
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', source], {
+    uid: 65_534,
+    encoding: 'utf8',
+  })
+  assert.equal(stdout.trim(), `${path} is read-only: every write gets 503`)
 })

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
+import { accessSync, constants, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { ConfigError } from '../../model/config-error.ts'
 import type { Attribute, Model, Models } from '../../model/model.ts'
@@ -103,6 +103,7 @@ export async function openSqlite({
       store,
       steps,
       unenforced: unenforced(served, tables),
+      ...(migrate !== 'safe' && isReadOnly(path) && { warnings: [`${path} is read-only: every write gets 503`] }),
       jobs: sqliteJobStore({
         driver,
         mayCreate: log !== noLog && migrate !== 'safe',
@@ -134,6 +135,17 @@ function named(path: string, error: unknown): unknown {
   if (!(error instanceof DatabaseError)) return error
   const message = error.message.includes(path) ? error.message : `${path}: ${error.message}`
   return new DatabaseError(error.reason, new Error(message, { cause: error.cause }))
+}
+
+/** A start that finds the schema up to date writes nothing, and would not notice. */
+function isReadOnly(path: string): boolean {
+  if (path === ':memory:') return false
+  try {
+    accessSync(path, constants.W_OK)
+    return false
+  } catch {
+    return true
+  }
 }
 
 interface Log {
