@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { ConfigError } from '../../model/config-error.ts'
 import type { Attribute, Model, Models } from '../../model/model.ts'
 import type { Limits } from '../../support/limits.ts'
 import type { Observe } from '../../support/observation.ts'
@@ -19,7 +18,7 @@ import type { BrokerParts } from './change-log/broker/broker.ts'
 import { PostgresChangeLog } from './change-log/change-log.ts'
 import { defaultPollMs, Listener } from './change-log/listener.ts'
 import { LogCaptures, tableKey } from './change-log/log-captures.ts'
-import { type Connect, connector } from './client/connect.ts'
+import { connector } from './client/connect.ts'
 import { poolsTransactions } from './client/detect-pooling.ts'
 import { PostgresDriver } from './client/driver.ts'
 import { sequenceResync } from './client/resync-sequence.ts'
@@ -29,7 +28,8 @@ import { postgresDialect } from './dialect.ts'
 import { postgresError, type UniqueColumns } from './errors.ts'
 import { postgresJobStore } from './job-tables.ts'
 import { columnsOf, type PostgresTable, typesOf } from './schema/inspect.ts'
-import { type Installed, inspectOnly, setUp } from './schema/set-up.ts'
+import { prepare } from './schema/prepare.ts'
+import type { Installed } from './schema/set-up.ts'
 import { WriterLock } from './writer-lock.ts'
 
 export interface PostgresOptions {
@@ -55,11 +55,6 @@ export interface PostgresOptions {
   /** The log used when the database has none and must not be altered. */
   readonly fallbackLog?: (reason: string) => SqlChangeLog
 }
-
-/** The first version with 64-bit transaction numbers in snapshots. */
-const oldestVersion = 130_000
-/** Longest wait for a lock at start. */
-const setUpLockMs = 30_000
 
 /** Connects, updates the schema as far as `migrate` allows, and installs change capture. */
 export async function openPostgres(options: PostgresOptions): Promise<OpenedStore> {
@@ -180,26 +175,6 @@ const pooledWarning = ({ broker, pollMs = defaultPollMs }: PostgresOptions): str
 const unlockedWarning = `writers: 'self' keeps no answers behind a pooler of transactions: no connection can hold the lock of the only writer`
 
 const unloggedWarning = `writers: 'self' without a change log: if another program writes all the same, that is not noticed`
-
-interface Prepared {
-  readonly installed: Installed
-  readonly version: string
-  readonly database: string
-}
-
-async function prepare(connect: Connect, models: readonly Model[], migrate: MigrateMode): Promise<Prepared> {
-  const connection = await connect({ statementTimeoutMs: 0, lockTimeoutMs: setUpLockMs })
-  try {
-    const text = `select current_setting('server_version_num'), split_part(current_setting('server_version'), ' ', 1), current_database()`
-    const [[number, version, database] = []] = await connection.run({ text, values: [], how: 'anew' })
-    if (Number(number) < oldestVersion)
-      throw new ConfigError([`database: PostgreSQL ${version} is too old; 13 or newer is required`])
-    const installed = await (migrate === 'safe' ? inspectOnly(connection, models) : setUp(connection, models, migrate))
-    return { installed, version: version as string, database: database as string }
-  } finally {
-    await connection.close()
-  }
-}
 
 type LogParts = Omit<ConstructorParameters<typeof PostgresChangeLog>[0], 'limitation'>
 

@@ -1,0 +1,70 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { ConfigError } from '../../../model/config-error.ts'
+import type { Model } from '../../../model/model.ts'
+import { DatabaseError } from '../../driver.ts'
+import type { MigrateMode } from '../../schema.ts'
+import type { Connect } from '../client/connect.ts'
+import { isOverdue } from '../errors.ts'
+import { type Installed, inspectOnly, setUp } from './set-up.ts'
+
+export interface Prepared {
+  readonly installed: Installed
+  readonly version: string
+  readonly database: string
+}
+
+/** The first version with 64-bit transaction numbers in snapshots. */
+const oldestVersion = 130_000
+/** Longest wait for the locks of a start. */
+const setUpLockMs = 30_000
+/** Of which at once: every later statement on the table waits behind one that waits for a lock. */
+const oneLockMs = 500
+const lockPauseMs = 500
+
+/** Updates the schema as far as `migrate` allows. */
+export async function prepare(connect: Connect, models: readonly Model[], migrate: MigrateMode): Promise<Prepared> {
+  const connection = await connect({ statementTimeoutMs: 0, lockTimeoutMs: oneLockMs })
+  try {
+    const text = `select current_setting('server_version_num'), split_part(current_setting('server_version'), ' ', 1), current_database()`
+    const [[number, version, database] = []] = await connection.run({ text, values: [], how: 'anew' })
+    if (Number(number) < oldestVersion)
+      throw new ConfigError([`database: PostgreSQL ${version} is too old; 13 or newer is required`])
+    const installed = await whileLocked(() =>
+      migrate === 'safe' ? inspectOnly(connection, models) : setUp(connection, models, migrate),
+    )
+    return { installed, version: version as string, database: database as string }
+  } catch (error) {
+    throw refusedStart(error, migrate)
+  } finally {
+    await connection.close()
+  }
+}
+
+async function whileLocked<T>(work: () => Promise<T>): Promise<T> {
+  for (const until = Date.now() + setUpLockMs; ; ) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isOverdue(error)) throw error
+      if (Date.now() >= until)
+        throw new DatabaseError(
+          { kind: 'busy' },
+          `Other sessions have locked tables of the models for ${setUpLockMs} ms, such as one that wrote to them and is idle in its transaction: see pg_stat_activity`,
+        )
+      await delay(lockPauseMs)
+    }
+  }
+}
+
+/** What the role may not do, with the remedy. */
+function refusedStart(error: unknown, migrate: MigrateMode): unknown {
+  if (!(error instanceof DatabaseError) || error.reason.kind !== 'refused') return error
+  const isReadOnly = (error.cause as { readonly code?: unknown }).code === '25006'
+  const remedy =
+    migrate === 'safe'
+      ? 'The role needs the rights to read and write the tables whose names begin with keelson_, which another role has created'
+      : isReadOnly
+        ? `The database can only be read: migrate: 'safe' changes nothing in it`
+        : `The role must own the tables of the models, or have the right TRIGGER on them where nothing is missing, and may create tables in a schema of its search path, for the change log. Or migrate: 'safe' changes nothing in the database`
+  return new ConfigError([`database: ${error.message}. ${remedy}`])
+}
