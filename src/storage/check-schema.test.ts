@@ -256,12 +256,10 @@ for (const { name, missing, open } of schemaDatabases) {
       const column = pets({ Name: string })
       assert.deepEqual(
         [await problemsOf(database.url, other), await problemsOf(database.url, column)],
-        isSqlite
-          ? [
-              [`Pet: the table is named "pet"; write tableName: 'pet'`],
-              [`pet.Name: the column is named "name"; write columnName: 'name'`],
-            ]
-          : [[], []],
+        [
+          [`Pet: the table is named "pet"; write tableName: 'pet'`],
+          [`pet.Name: the column is named "name"; write columnName: 'name'`],
+        ],
       )
     })
 

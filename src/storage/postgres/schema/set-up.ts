@@ -3,7 +3,6 @@ import { ConfigError } from '../../../model/config-error.ts'
 import type { Model } from '../../../model/model.ts'
 import { capturedColumns, captureTable, logTable, metaTable } from '../../capture.ts'
 import { checkSchema } from '../../check-schema.ts'
-import type { Row } from '../../driver.ts'
 import { refusedStep } from '../../refused-step.ts'
 import type { MigrateMode } from '../../schema.ts'
 import type { SchemaStep } from '../../schema-step.ts'
@@ -26,11 +25,12 @@ import {
   readMeta,
 } from '../change-log/log-tables.ts'
 import type { Connection } from '../client/connection.ts'
-import { arrayOf, quoteName } from '../client/text-form.ts'
+import { arrayOf } from '../client/text-form.ts'
 import { begin, commit, rollback } from '../client/transact.ts'
 import { postgresDialect } from '../dialect.ts'
 import { postgresColumns } from './column-check.ts'
 import { inspect, type PostgresTable } from './inspect.ts'
+import { type Run, refuseNames } from './refuse-names.ts'
 
 /** The state of the database when serving begins. */
 export interface Installed {
@@ -42,8 +42,6 @@ export interface Installed {
   /** Tables of models whose changes cannot be captured. */
   readonly uncaptured: readonly string[]
 }
-
-type Run = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>
 
 const runOn =
   (connection: Connection): Run =>
@@ -65,7 +63,7 @@ export async function setUp(
     await connection.run(begin)
     await run(`select pg_advisory_xact_lock(hashtext('keelson'))`)
     const existing = await inspect(run, names)
-    await refuseSchemas(run, models, existing)
+    if (migrate === 'add') await refuseNames(run, models, existing)
     const plan = planSchema(models, existing, postgresDialect(), migrate)
     for (const planned of plan) await perform(run, planned)
     const steps = plan.map(({ step }) => step)
@@ -85,19 +83,6 @@ export async function setUp(
   }
 }
 
-/** Throws a ConfigError for names such as `shop.pet`, which would be created as a table of this name. */
-async function refuseSchemas(run: Run, models: readonly Model[], existing: ReadonlyMap<string, PostgresTable>) {
-  const missing = models.filter(({ table }) => table.includes('.') && !existing.has(table))
-  if (missing.length === 0) return
-  const schemas = new Set((await run('select nspname from pg_namespace')).map(([name]) => name as string))
-  const problems = missing.flatMap(({ name, table }) => {
-    const [schema = '', rest] = table.split('.')
-    if (!schemas.has(schema)) return []
-    return `${name}: there is no table "${table}". For a table of the schema "${schema}", write tableName: '${rest}', and add the schema to the search path of the role: alter role … set search_path = ${quoteName(schema)}, public`
-  })
-  if (problems.length > 0) throw new ConfigError(problems)
-}
-
 async function perform(run: Run, { step, statement }: PlannedStep): Promise<void> {
   await run(statement).catch((error: unknown) => {
     throw refusedStep(step, error)
@@ -108,6 +93,7 @@ async function perform(run: Run, { step, statement }: PlannedStep): Promise<void
 export async function inspectOnly(connection: Connection, models: readonly Model[]): Promise<Installed> {
   const run = runOn(connection)
   const tables = await inspect(run, [...models.map(({ table }) => table), ...ownTables])
+  await refuseNames(run, models, tables)
   checkSchema(models, tables, postgresColumns)
   const schema = tables.get(logTable)?.schema
   const nothing = { tables, log: undefined, secret: undefined, steps: [], uncaptured: uncapturedOf(models, tables) }
