@@ -1,5 +1,6 @@
 import { type Condition, matchAll, matchNone } from '../criteria/criteria.ts'
 import type { Assignment } from '../model/assignment.ts'
+import { isComparedByDatabase } from '../model/compared-by-database.ts'
 import type { Attribute } from '../model/model.ts'
 import type { Json, JsonObject } from '../protocol/json.ts'
 
@@ -15,7 +16,7 @@ export function isLocal(condition: Condition, isKnown: (attribute: Attribute) =>
       return false
     case 'compare':
       // A computed value changes with others, and a record need not contain what it depends on.
-      return !condition.attribute.computed && isKnown(condition.attribute)
+      return !condition.attribute.computed && !isComparedByDatabase(condition.attribute) && isKnown(condition.attribute)
   }
 }
 
@@ -106,5 +107,5 @@ export function isPossible(condition: Condition, image: JsonObject): boolean {
   }
 }
 
-/** Whether records and the images of changes hold the attribute. */
-export const isInImages = ({ hidden }: Attribute): boolean => !hidden
+/** Whether a comparison of the attribute can be decided by the images of changes, and by records. */
+export const isInImages = (attribute: Attribute): boolean => !attribute.hidden && !isComparedByDatabase(attribute)

@@ -1,4 +1,5 @@
 import type { Comparison, Condition } from '../criteria/criteria.ts'
+import { isComparedByDatabase } from '../model/compared-by-database.ts'
 import type { Json, JsonObject } from '../protocol/json.ts'
 import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
 
@@ -45,12 +46,15 @@ export class EqualityIndex<Item> {
 
 /**
  * A comparison that every matching record fulfils. Not one with null, which a value that may not be read is taken for:
- * the index knows the values themselves. Nor one of a hidden attribute, which images do not hold.
+ * the index knows the values themselves. Nor one of a hidden attribute, which images do not hold, or of one that only the
+ * database can compare.
  */
 function equalityIn(where: Condition): Comparison | undefined {
   if (where.kind === 'compare') {
     const { operator, operand, attribute } = where
-    return operator.name === '=' && operand !== null && !attribute.hidden ? where : undefined
+    return operator.name === '=' && operand !== null && !attribute.hidden && !isComparedByDatabase(attribute)
+      ? where
+      : undefined
   }
   if (where.kind !== 'and') return undefined
   for (const part of where.conditions) {

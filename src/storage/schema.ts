@@ -1,3 +1,6 @@
+import { setComparedByDatabase } from '../model/compared-by-database.ts'
+import type { Model } from '../model/model.ts'
+
 /** A table that exists in the database. */
 export interface ExistingTable {
   readonly name: string
@@ -26,8 +29,18 @@ export interface ExistingColumn {
   readonly becomesNull: boolean
   /** Computed by the database from other columns: no statement may contain a value. */
   readonly isComputed: boolean
+  /** Texts that are not the same may be equal in it, as in one that ignores letter case. */
+  readonly foldsText: boolean
   /** The database itself rejects invalid JSON. */
   readonly holdsJson: boolean
+}
+
+/** Notes which attributes the database compares otherwise than memory does. */
+export function noteFoldedTexts(models: readonly Model[], tables: ReadonlyMap<string, ExistingTable>): void {
+  for (const { table, attributes } of models) {
+    for (const attribute of attributes.values())
+      if (tables.get(table)?.columns.get(attribute.column)?.foldsText) setComparedByDatabase(attribute)
+  }
 }
 
 /** The schema at start: `add` creates what is missing, `safe` changes nothing, `drop` creates all tables again. */

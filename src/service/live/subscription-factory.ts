@@ -1,4 +1,5 @@
 import { type Condition, findByPrimaryKey } from '../../criteria/criteria.ts'
+import { isComparedByDatabase } from '../../model/compared-by-database.ts'
 import type { Position } from '../../protocol/change.ts'
 import { noSuchRecord, ServiceError } from '../../protocol/errors.ts'
 import type { Requester } from '../../protocol/requester.ts'
@@ -88,27 +89,31 @@ export class SubscriptionFactory {
   }
 }
 
-/** A condition on the attributes of a record alone. Throws E_BAD_CRITERIA for one through an association. */
+/** A condition on the attributes of a record alone. Throws E_BAD_CRITERIA for one that only the database can decide. */
 export function assertLocalCondition(where: Condition): Condition {
-  const related = associationIn(where)
-  if (related === undefined) return where
+  const undecided = undecidedIn(where)
+  if (undecided === undefined) return where
   throw new ServiceError(
     'E_BAD_CRITERIA',
-    `A subscription takes conditions on the attributes of a record, and "${related}" is an association`,
-    { attribute: related },
+    undecided.kind === 'related'
+      ? `A subscription takes conditions on the attributes of a record, and "${undecided.association.name}" is an association`
+      : `A subscription cannot compare "${undecided.attribute.name}", of which the database ignores letter case or blanks; a live query can`,
+    { attribute: undecided.kind === 'related' ? undecided.association.name : undecided.attribute.name },
   )
 }
 
-function associationIn(condition: Condition): string | undefined {
+type Undecided = Extract<Condition, { readonly kind: 'related' | 'compare' }>
+
+function undecidedIn(condition: Condition): Undecided | undefined {
   switch (condition.kind) {
     case 'and':
     case 'or':
-      return condition.conditions.map(associationIn).find((name) => name !== undefined)
+      return condition.conditions.map(undecidedIn).find((found) => found !== undefined)
     case 'not':
-      return associationIn(condition.condition)
+      return undecidedIn(condition.condition)
     case 'related':
-      return condition.association.name
+      return condition
     case 'compare':
-      return undefined
+      return isComparedByDatabase(condition.attribute) ? condition : undefined
   }
 }

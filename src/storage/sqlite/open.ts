@@ -16,7 +16,7 @@ import { observeRead, observeStatements } from '../observe-statements.ts'
 import type { OpenedStore } from '../opened-store.ts'
 import { RecordTexts } from '../record-texts.ts'
 import { reportScans } from '../report-scans.ts'
-import type { ExistingTable, MigrateMode } from '../schema.ts'
+import { type ExistingTable, type MigrateMode, noteFoldedTexts } from '../schema.ts'
 import { SqlStore } from '../sql-store.ts'
 import { answerTable, SqlStoredAnswers } from '../sql-stored-answers.ts'
 import type { TextSource } from '../text-source.ts'
@@ -75,6 +75,7 @@ export async function openSqlite({
     driver.serve()
     const tables = inspect(connection)
     checkSchema(served, tables, sqliteColumns)
+    noteFoldedTexts(served, tables)
     const log = isLogged(connection, served, tables) ? logIn(driver, { path, models }, notifier) : noLog
     const [[version] = []] = connection.all('select sqlite_version()', [])
     const description = `SQLite ${version as string} (${path})`

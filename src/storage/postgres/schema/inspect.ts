@@ -35,7 +35,8 @@ select c.relname, n.nspname, c.relkind in ('r', 'p'), c.relkind = 'r', pg_has_ro
       a.atthasdef or a.attidentity <> '' or declared.typdefault is not null
         or exists (select 1 from pg_trigger t where t.tgrelid = c.oid and not t.tgisinternal and t.tgtype & 7 = 7),
       a.attgenerated <> '',
-      base.typname, format_type(base.oid, null), pg_get_serial_sequence(format('%I.%I', n.nspname, c.relname), a.attname)
+      base.typname, format_type(base.oid, null), pg_get_serial_sequence(format('%I.%I', n.nspname, c.relname), a.attname),
+      base.typname in ('citext', 'bpchar') or exists (select 1 from pg_collation l where l.oid = a.attcollation and not l.collisdeterministic)
     ) order by a.attnum)
    from pg_attribute a
    join pg_type declared on declared.oid = a.atttypid
@@ -72,6 +73,7 @@ type ColumnRow = [
   base: string,
   written: string,
   sequence: string | null,
+  foldsText: boolean,
 ]
 /** `flags`: 1 is descending, 2 is nulls first. */
 type IndexColumn = [name: string, flags: number, isDefaultOrder: boolean]
@@ -141,7 +143,17 @@ function indexOf([name, isPrimary, isUnique, isComplete, columns, isPlain]: Inde
 const termOf = ([name, flags]: IndexColumn): string =>
   quoteName(name) + ['', ' desc nulls last', ' nulls first', ' desc'][flags & 3]
 
-function columnOf([name, type, nullable, hasDefault, isComputed, base, written, sequence]: ColumnRow): PostgresColumn {
+function columnOf([
+  name,
+  type,
+  nullable,
+  hasDefault,
+  isComputed,
+  base,
+  written,
+  sequence,
+  foldsText,
+]: ColumnRow): PostgresColumn {
   const kind = { name: base, written }
   return {
     name,
@@ -150,6 +162,7 @@ function columnOf([name, type, nullable, hasDefault, isComputed, base, written, 
     mustBeGiven: !nullable && !hasDefault,
     becomesNull: nullable && !hasDefault,
     isComputed,
+    foldsText,
     holdsJson: isJson(kind),
     kind,
     sequence: sequence ?? undefined,

@@ -74,6 +74,7 @@ function tableOf(connection: Connection, name: string, definition: string): Sqli
       mustBeGiven: notNull === 1 && hidden === 0 && isNull(defaultValue) && !rowId.includes(column as string),
       becomesNull: notNull === 0 && hidden === 0 && isNull(defaultValue) && !rowId.includes(column as string),
       isComputed: hidden !== 0,
+      foldsText: /\bcollate\b/i.test(definition) && foldsText(connection, name, column as string),
       holdsJson: [jsonCheck, jsonCheckWithoutNull].some((check) =>
         definition.includes(check(identifier(column as string))),
       ),
@@ -101,6 +102,12 @@ function tableOf(connection: Connection, name: string, definition: string): Sqli
       table: rows[0]?.[2] as string,
     })),
   }
+}
+
+/** A column of a compound select has the collation of its first part. */
+function foldsText(connection: Connection, table: string, column: string): boolean {
+  const texts = `select ${identifier(column)} as x from ${identifier(table)} where 0 union all select 'a'`
+  return connection.all(`select 1 from (${texts}) where x in ('A', 'a ')`, []).length > 0
 }
 
 /** The terms of an index as the dialect writes them; every index ends in the row id. */
