@@ -226,6 +226,10 @@ for (const { name, missing, open } of schemaDatabases) {
         (await problemsOf(database.url, pets({ name: string }))).join(),
         /^pet: the key column "id" .* gets no value/,
       )
+      if (isSqlite) {
+        await database.execute('drop table pet; create table pet (id integer primary key desc, name text)')
+        assert.match((await problemsOf(database.url, pets({ name: string }))).join(), /"id" .* gets no value/)
+      }
       const given = { id: { type: 'number', isInteger: true, required: true }, name: string } as const
       assert.deepEqual(await problemsOf(database.url, pets(given)), [])
     })
@@ -318,6 +322,21 @@ describe('columns that a trigger of PostgreSQL fills', () => {
       create trigger fill before insert on pet for each row execute function fill()`)
     assert.deepEqual(await problemsOf(database.url, pets({ name: string })), [])
   })
+})
+
+test('a foreign key of another type than the key on postgres', { skip: missingPostgres ?? false }, async () => {
+  const [, postgres] = schemaDatabases
+  await using database = await (postgres as (typeof schemaDatabases)[number]).open()
+  await database.execute(
+    'create table owner (id uuid primary key); create table pet (id serial primary key, owner varchar(36), mother numeric)',
+  )
+  const models: ModelDefinitions = {
+    owner: { attributes: { id: { type: 'string', isUUID: true } } },
+    pet: { attributes: { owner: { model: 'owner' }, mother: { model: 'pet' } } },
+  }
+  assert.deepEqual(await problemsOf(database.url, models), [
+    'pet.owner: the column "owner" has the type character varying(36), and the key "id" of owner the type uuid, which the database does not compare. Give them the same type',
+  ])
 })
 
 test('text is not kept in a type of postgres that has no order', { skip: missingPostgres ?? false }, async () => {

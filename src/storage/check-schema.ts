@@ -14,6 +14,8 @@ export interface ColumnCheck<Column extends ExistingColumn> {
   typeOf(column: Column): string
   /** How to get a column that holds the attribute: the end of a sentence. */
   changeType(model: Model, attribute: Attribute, column: Column): string
+  /** Whether the database compares a foreign key with the key that it contains. */
+  compares(column: Column, key: Column): boolean
   /** The statement after which the column accepts null. */
   allowNull(table: string, column: string): string
   /** The statement after which no two rows have the same values. */
@@ -46,6 +48,7 @@ export function checkSchema<Column extends ExistingColumn>(
       ...attributeProblems(model, table, columns),
       ...columnProblems(model, table, columns),
       ...keyProblems(model, table, columns),
+      ...referenceProblems(model, table, tables, columns),
     ]
   })
   if (problems.length > 0) throw new ConfigError(problems)
@@ -68,6 +71,21 @@ function attributeProblems<Column extends ExistingColumn>(
     if (attribute === model.primaryKey)
       return `${place}: ${problem}. A key keeps its type: declare the new one as another attribute, or name another table (tableName: '…') and copy the records`
     return `${place}: ${problem}. Change the type of the attribute, or ${columns.changeType(model, attribute, column)}`
+  })
+}
+
+/** Foreign keys that the database cannot compare with the keys that they contain. */
+function referenceProblems<Column extends ExistingColumn>(
+  { name: model, attributes }: Model,
+  { columns: existing }: TableOf<Column>,
+  tables: ReadonlyMap<string, TableOf<Column>>,
+  { compares }: ColumnCheck<Column>,
+): readonly string[] {
+  return [...attributes.values()].flatMap(({ name, column: columnName, references }) => {
+    const column = existing.get(columnName)
+    const key = references && tables.get(references.table)?.columns.get(references.primaryKey.column)
+    if (!column || !key || compares(column, key)) return []
+    return `${model}.${name}: the column "${column.name}" has the type ${column.type}, and the key "${key.name}" of ${references.name} the type ${key.type}, which the database does not compare. Give them the same type`
   })
 }
 

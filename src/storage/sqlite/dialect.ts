@@ -23,6 +23,8 @@ const columnTypes = {
 const isForeignTime = (attribute: Attribute): boolean =>
   attribute.type.storedAs === 'timestamp' && attribute.columnType !== undefined
 
+const timeForm = '%Y-%m-%dT%H:%M:%fZ'
+
 const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
 /** SQLite prepares a statement again whenever a limit is bound, a third of the cost of a page: limits up to this are literals. */
@@ -78,7 +80,7 @@ export const sqliteDialect = {
       case 'bigint':
         return bytesOr(value, 'utf8')
       case 'boolean':
-        return Boolean(Number(value))
+        return typeof value === 'number' || typeof value === 'bigint' ? Boolean(value) : bytesOr(value, 'utf8')
       case 'json':
         return parsed(bytesOr(value, 'utf8'))
       case 'timestamp':
@@ -126,7 +128,11 @@ export const sqliteDialect = {
   // A cast has the affinity of a column, so that operands are converted.
   expression: ({ type }, text) => `cast(${text} as ${columnTypes[type.storedAs]})`,
 
-  compared: (attribute, column) => (isForeignTime(attribute) ? `strftime('%Y-%m-%dT%H:%M:%fZ', ${column})` : column),
+  compared: (attribute, column) =>
+    isForeignTime(attribute)
+      ? // SQLite would take a number for days.
+        `case when typeof(${column}) in ('integer', 'real') then strftime('${timeForm}', ${column} / 1000.0, 'unixepoch') else strftime('${timeForm}', ${column}) end`
+      : column,
 
   operand(attribute, value) {
     return sql`${this.encode(attribute, value)}`

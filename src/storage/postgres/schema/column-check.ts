@@ -4,6 +4,7 @@ import { quoteName } from '../client/text-form.ts'
 import { madeAs, madeTypes, wholeNumbers } from './column-type.ts'
 import type { PostgresColumn } from './inspect.ts'
 
+const numeric = [...wholeNumbers, 'numeric', 'float4', 'float8']
 const textual = ['text', 'varchar', 'bpchar', 'name', 'citext']
 
 /** The catalog names of the types that store each storage class without silent loss. */
@@ -56,9 +57,14 @@ export const postgresColumns: ColumnCheck<PostgresColumn> = {
     const type = columnType ?? madeAs[storedAs]
     const cast = columnType ?? madeTypes[storedAs].written
     const name = quoteName(column)
-    const value = storedAs === 'json' && kind.name.startsWith('_') ? `to_jsonb(${name})` : `${name}::text::${cast}`
+    // The text of a large fraction has an exponent.
+    const number = fractions.has(kind.name) ? `${name}::float8::numeric` : name
+    const value = storedAs === 'json' && kind.name.startsWith('_') ? `to_jsonb(${name})` : `${number}::text::${cast}`
     return `the column: alter table ${quoteName(table)} alter column ${name} type ${type} using ${value}`
   },
+
+  compares: ({ kind: { name } }, { kind: { name: key } }) =>
+    name === key || [textual, numeric].some((names) => names.includes(name) && names.includes(key)),
 
   makeUnique: (table, ...columns) =>
     `create unique index on ${quoteName(table)} (${columns.map(quoteName).join(', ')})`,

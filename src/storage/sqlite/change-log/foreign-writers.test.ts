@@ -56,7 +56,8 @@ describe('values written by other programs are stored, and logged as they are re
     ['a blob for a big integer', 'big', blob, '\ufffd\0{'],
     ['a blob for a number', 'real', blob, '\ufffd\0{'],
     ['a blob for a time', 'time', blob, '\ufffd\0{'],
-    ['a blob for a boolean', 'flag', blob, false],
+    ['a blob for a boolean', 'flag', blob, '\ufffd\0{'],
+    ['a word for true', 'flag', "'t'", 't'],
     ['a blob for JSON', 'json', blob, 'FF007B'],
     ['bytes', 'bytes', blob, '/wB7'],
   ]

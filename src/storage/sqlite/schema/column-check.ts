@@ -65,6 +65,9 @@ export const sqliteColumns: ColumnCheck<SqliteColumn> = {
   changeType: (_, { column, type: { storedAs } }) =>
     `store it in another column: with columnName: '${column}_${storedAs}' and migrate: 'add', the next start creates the column; then copy the values`,
 
+  // Of a text and a number, SQLite compares the numbers.
+  compares: () => true,
+
   makeUnique: (table, ...columns) =>
     `create unique index ${identifier([table, ...columns, 'key'].join('_'))} on ${identifier(table)} (${columns.map(identifier).join(', ')})`,
 

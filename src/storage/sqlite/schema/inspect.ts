@@ -62,7 +62,8 @@ function tableOf(connection: Connection, name: string, definition: string): Sqli
   )
   const key = info.filter(([, , , place]) => place !== 0).sort((a, b) => Number(a[3]) - Number(b[3]))
   const keyColumns = key.map(([column]) => column as string)
-  const rowId = isRowId(key) ? keyColumns : []
+  const indexes = connection.all('select name, "unique", partial, origin from pragma_index_list(?)', [name])
+  const rowId = isRowId(key) && indexes.every(([, , , origin]) => origin !== 'pk') ? keyColumns : []
   const [[strict] = []] = connection.all('select strict from pragma_table_list(?)', [name])
   const columns = info.map(
     ([column, type, notNull, , defaultValue, hidden]): SqliteColumn => ({
@@ -80,7 +81,6 @@ function tableOf(connection: Connection, name: string, definition: string): Sqli
       ),
     }),
   )
-  const indexes = connection.all('select name, "unique", partial from pragma_index_list(?)', [name])
   const columnsOf = (index: unknown) =>
     connection.all('select name from pragma_index_info(?) order by seqno', [index]).map(([column]) => column as string)
   const links = connection.all('select id, "from", "table" from pragma_foreign_key_list(?) order by id, seq', [name])
@@ -123,5 +123,5 @@ function orderOf(connection: Connection, index: unknown, row: readonly string[])
 /** `default null` is none. */
 const isNull = (defaultValue: unknown): boolean => defaultValue === null || /^null$/i.test(String(defaultValue))
 
-/** An INTEGER PRIMARY KEY is the row id. */
+/** An INTEGER PRIMARY KEY is the row id, unless it has an index: in a table without row ids, and where it is descending. */
 const isRowId = (key: readonly Row[]): boolean => key.length === 1 && String(key[0]?.[1]).toUpperCase() === 'INTEGER'
