@@ -18,3 +18,23 @@ test('a word of an address may begin with a digit, in any letter case', async ()
   ]
   for (const [path, status] of cases) assert.equal(await statusOf(path), status, path)
 })
+
+test('the name of an association is matched in any letter case', async () => {
+  await using service = await createService({
+    database: 'memory:',
+    models: {
+      owner: { attributes: { name: { type: 'string' }, myPets: { collection: 'pet', via: 'owner' } } },
+      pet: { attributes: { owner: { model: 'owner' } } },
+    },
+    sockets: false,
+  })
+  const { id } = await service.system.records.owner.create({ name: 'Ann' })
+  await service.system.records.pet.create({ owner: id })
+  for (const [path, status] of [
+    ['/owner/1/myPets', 200],
+    ['/owner/1/MYPETS', 200],
+    ['/pet/1/Owner', 200],
+    ['/owner/1/pets', 404],
+  ] as const)
+    assert.equal((await service.fetch(new Request(`http://localhost${path}`))).status, status, path)
+})

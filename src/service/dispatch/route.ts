@@ -1,4 +1,5 @@
 import type { Association, Model } from '../../model/model.ts'
+import { folded } from '../../model/names.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import type { ServiceRequest } from '../../protocol/request.ts'
 import { serviceTarget } from '../actions/service-target.ts'
@@ -77,7 +78,7 @@ function placeAt(routes: Routes, path: string, viewOf?: ViewOf, asRecord = false
       model = routes.models.get(segment) ?? routes.models.get(segment.toLowerCase())
       if (!model) return undefined
     } else if (parameter.name === 'association') {
-      association = model && (viewOf?.(model) ?? model).associations.get(decode(segment))
+      association = model && associationAt(viewOf?.(model) ?? model, decode(segment))
       if (!association) return undefined
     } else if (parameter.name === 'child') child = decode(segment)
     else record = segment.includes('%') ? decode(segment) : segment
@@ -85,6 +86,10 @@ function placeAt(routes: Routes, path: string, viewOf?: ViewOf, asRecord = false
   }
   return model && node.routes.size > 0 ? { node, model, record, association, child } : undefined
 }
+
+/** In any letter case, as models are. */
+const associationAt = ({ associations }: Model, name: string): Association | undefined =>
+  associations.get(name) ?? [...associations.values()].find((known) => folded(known.name) === folded(name))
 
 const [digitZero, digitNine] = [48, 57]
 
