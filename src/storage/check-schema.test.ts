@@ -342,11 +342,12 @@ test('a foreign key of another type than the key on postgres', { skip: missingPo
 test('text is not kept in a type of postgres that has no order', { skip: missingPostgres ?? false }, async () => {
   const [, postgres] = schemaDatabases
   await using database = await (postgres as (typeof schemaDatabases)[number]).open()
-  await database.execute('create table pet (id serial primary key, at point, doc xml, mood varchar(9))')
-  const problems = await problemsOf(database.url, pets({ at: string, doc: string, mood: string }))
+  await database.execute('create table pet (id serial primary key, at point, doc xml, mood varchar(9), raw json)')
+  const raw = { type: 'string', columnType: 'json' } as const
+  const problems = await problemsOf(database.url, pets({ at: string, doc: string, mood: string, raw }))
   assert.deepEqual(
     problems.map((problem) => /has the type (\w+), which cannot hold a string/.exec(problem)?.[1]),
-    ['point', 'xml'],
+    ['point', 'xml', 'json'],
   )
 })
 

@@ -5,7 +5,16 @@ import { raw, type Sql, sql } from '../../sql/sql.ts'
 import { prefixEnd } from '../prefix-end.ts'
 import type { SchemaDialect } from '../schema-dialect.ts'
 import { arrayOf, base64Of, jsonOf, literalOf, numberOf, quoteName, timestampOf } from './client/text-form.ts'
-import { type ColumnTypes, isJson, isUuid, isWhole, madeAs, operandType, typeOf } from './schema/column-type.ts'
+import {
+  type ColumnTypes,
+  isArray,
+  isJson,
+  isUuid,
+  isWhole,
+  madeAs,
+  operandType,
+  typeOf,
+} from './schema/column-type.ts'
 
 /** Limits up to this are literals: the planner estimates badly for a bound limit. */
 const plannedLimit = 101
@@ -75,6 +84,8 @@ export function postgresDialect(types: ColumnTypes = () => undefined): SchemaDia
     isOneOf(attribute, column, values) {
       const list = arrayOf(values.map((value) => encode(attribute, value)))
       const type = operandType(attribute, values, types)
+      // There are no arrays of arrays.
+      if (isArray(typeOf(attribute, types))) return sql`${raw(`${column}::text`)} = any(${list}::text[])`
       return sql`${raw(column)} = any(${list}${raw(type === undefined ? '' : `::${type}[]`)})`
     },
 

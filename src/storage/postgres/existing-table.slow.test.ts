@@ -23,6 +23,10 @@ const whole = { type: 'number', isInteger: true } as const
 describe('a table of another program', withPostgres, () => {
   const definition = `
     create type mood as enum ('sad', 'happy');
+    create domain positive as int check (value > 0);
+    create domain small_positive as positive check (value < 10);
+    create table listed (id int primary key, tags text[], few small_positive);
+    insert into listed values (1, '{a,b}', 3), (2, '{c}', 4);
     create table old (
       id int primary key, tiny smallint, small int, num numeric(12, 4), single real, day date, local timestamp, zoned timestamptz,
       name varchar(40), code char(4), feeling mood, uid uuid, uidtext text, doc json, doctext text, flag bool
@@ -145,6 +149,19 @@ describe('a table of another program', withPostgres, () => {
       (await store.find('old', { small: [1, 2.5, 3] })).map(({ id }) => id),
       [1, 3],
     )
+  })
+
+  test('arrays are compared as texts, and domains of domains as their base type', async () => {
+    await using database = await emptyDatabase()
+    await database.query(definition)
+    await using store = await openTestStore(database.url, {
+      listed: { attributes: { id: whole, tags: text, few: whole } },
+    })
+    const ids = async (where: Json) => (await store.find('listed', where)).map(({ id }) => id)
+    assert.deepEqual(await ids({ tags: '{a,b}' }), [1])
+    assert.deepEqual(await ids({ tags: ['{a,b}', '{c}', 'x'] }), [1, 2])
+    assert.deepEqual(await ids({ tags: { nin: ['{c}'] } }), [1])
+    assert.deepEqual(await ids({ few: { '>': 3 } }), [2])
   })
 
   test('its indexes are used', async () => {

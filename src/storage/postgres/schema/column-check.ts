@@ -22,6 +22,9 @@ const keepers: Readonly<Record<Exclude<StorageClass, 'text'>, ReadonlySet<string
 /** A reference with a fraction could not be compared with a key, so that no record with it could be read. */
 const fractions = new Set(['float4', 'float8'])
 
+/** Types without an equality of their own, or without an order. */
+const incomparable = ['json', 'xml', 'point', 'line', 'lseg', 'box', 'path', 'polygon', 'circle']
+
 /** Types that Keelson creates for other values than text, and their like. Of all others, such as enums, the text is stored. */
 const notText = new Set([
   ...wholeNumbers,
@@ -29,25 +32,17 @@ const notText = new Set([
   'float8',
   'bool',
   'bytea',
-  'json',
   'jsonb',
   'timestamptz',
   'timestamp',
-  // They have no equality of their own, or no order.
-  'xml',
-  'point',
-  'line',
-  'lseg',
-  'box',
-  'path',
-  'polygon',
-  'circle',
+  ...incomparable,
 ])
 
 export const postgresColumns: ColumnCheck<PostgresColumn> = {
   holds({ columnType, references, type: { storedAs } }, { kind }) {
     if (references && fractions.has(kind.name)) return false
-    if (storedAs === 'text') return columnType !== undefined || !notText.has(kind.name)
+    if (storedAs === 'text')
+      return columnType === undefined ? !notText.has(kind.name) : !incomparable.includes(kind.name)
     return keepers[storedAs].has(kind.name)
   },
 

@@ -44,6 +44,7 @@ export const typeOf = (attribute: Attribute, types: ColumnTypes): ColumnType =>
 export const wholeNumbers: ReadonlySet<string> = new Set(['int2', 'int4', 'int8'])
 
 export const isJson = ({ name }: ColumnType): boolean => name === 'json' || name === 'jsonb'
+export const isArray = ({ name }: ColumnType): boolean => name.startsWith('_')
 export const isUuid = ({ name }: ColumnType): boolean => name === 'uuid'
 /** Contains integers only, never NaN. */
 export const isWhole = ({ name }: ColumnType): boolean => wholeNumbers.has(name)

@@ -40,7 +40,12 @@ select c.relname, n.nspname, c.relkind in ('r', 'p'), c.relkind = 'r', pg_has_ro
     ) order by a.attnum)
    from pg_attribute a
    join pg_type declared on declared.oid = a.atttypid
-   join pg_type base on base.oid = coalesce(nullif(declared.typbasetype, 0), declared.oid)
+   join lateral (
+     with recursive bases as (
+       select declared.oid, declared.typname, declared.typbasetype
+       union all select t.oid, t.typname, t.typbasetype from bases join pg_type t on t.oid = bases.typbasetype
+     ) select oid, typname from bases where typbasetype = 0
+   ) base on true
    where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped),
   (select json_agg(json_build_array(
       i.relname, x.indisprimary, x.indisunique and x.indisvalid, x.indpred is null,
