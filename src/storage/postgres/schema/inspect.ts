@@ -18,6 +18,8 @@ export interface PostgresTable extends ExistingTable {
   readonly isTable: boolean
   /** Owned by the role of the service, which may alter it. */
   readonly isOurs: boolean
+  /** Its policies apply to the role of the service. */
+  readonly isPoliced: boolean
   /** Columns by the name of the unique index, which the server reports for a duplicate value. */
   readonly uniqueNames: UniqueColumns
   /** The capture triggers by name, and whether they are enabled. */
@@ -29,7 +31,7 @@ export interface PostgresTable extends ExistingTable {
  * insertion of a row, which may set a column that must have a value.
  */
 const catalogQuery = `
-select c.relname, n.nspname, c.relkind in ('r', 'p'), c.relkind = 'r', pg_has_role(c.relowner, 'usage'),
+select c.relname, n.nspname, c.relkind in ('r', 'p'), c.relkind = 'r', pg_has_role(c.relowner, 'usage'), row_security_active(c.oid),
   (select json_agg(json_build_array(
       a.attname, format_type(a.atttypid, a.atttypmod), not a.attnotnull and not declared.typnotnull,
       a.atthasdef or a.attidentity <> '' or declared.typdefault is not null
@@ -107,6 +109,7 @@ function tableOf([
   isTable,
   canBeUnique,
   isOurs,
+  isPoliced,
   columns,
   indexes,
   foreignKeys,
@@ -120,6 +123,7 @@ function tableOf([
     isTable: isTable === 't',
     canBeUnique: canBeUnique === 't',
     isOurs: isOurs === 't',
+    isPoliced: isPoliced === 't',
     columns: new Map(listOf<ColumnRow>(columns).map((column) => [column[0], columnOf(column)])),
     key: indexed.find(({ isPrimary }) => isPrimary)?.columns ?? [],
     uniques: uniques.filter(({ isComplete }) => isComplete).map(({ columns }) => columns),

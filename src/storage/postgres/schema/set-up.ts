@@ -73,6 +73,7 @@ export async function setUp(
     if (migrate === 'drop') await beginAnew(run, log)
     const tables = await inspect(run, names)
     checkSchema(models, tables, postgresColumns, migrate === 'drop' ? undefined : existing)
+    refusePolicies(models, tables)
     steps.push(...(await installCaptures(run, models, tables, log)))
     const secret = (await readMeta(run, log)).get('secret')
     await connection.run(commit)
@@ -81,6 +82,16 @@ export async function setUp(
     await connection.run(rollback).catch(() => {}) // the first error is more specific
     throw error
   }
+}
+
+/** Throws a ConfigError where the role may not read all rows, whereas the change log contains all. */
+function refusePolicies(models: readonly Model[], tables: ReadonlyMap<string, PostgresTable>): void {
+  const problems = models.flatMap(({ name, table }) =>
+    tables.get(table)?.isPoliced
+      ? `${name}: row-level security of the table "${table}" applies to the role of the service, which would send events of rows that it may not read. Use a role to which it does not apply, and access rules; or migrate: 'safe', without events`
+      : [],
+  )
+  if (problems.length > 0) throw new ConfigError(problems)
 }
 
 async function perform(run: Run, { step, statement }: PlannedStep): Promise<void> {
@@ -106,6 +117,7 @@ export async function inspectOnly(connection: Connection, models: readonly Model
   const isCaptured = models.every((model) => {
     const table = tables.get(model.table)
     if (!table?.isTable) return true
+    if (table.isPoliced) return false
     const capture = recorded.get(tableKey(table.schema, table.name))
     if (!capture || !triggerNames(capture.version).every((name) => table.triggers.get(name))) return false
     return allAttributes(model).every(({ column }) => capture.columns.includes(column))
