@@ -88,6 +88,9 @@ const complaintOf = (error: unknown): Complaint | undefined => {
 /** A conflict of two transactions, and this one was rolled back. */
 export const isConflict = (error: unknown): boolean => ['40001', '40P01'].includes(complaintOf(error)?.code ?? '')
 
+/** The conflict that ends while the other transaction goes on. */
+export const isDeadlock = (error: unknown): boolean => complaintOf(error)?.code === '40P01'
+
 /** The statement exceeded its time or lock limit; it was not executed. */
 export const isOverdue = (error: unknown): boolean => ['57014', '55P03'].includes(complaintOf(error)?.code ?? '')
 

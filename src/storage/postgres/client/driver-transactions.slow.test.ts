@@ -56,6 +56,24 @@ testPostgresDriver((open) => {
       assert.deepEqual(await driver.query('select count(*) from u', []), [['0']])
     })
 
+    test('the loser of a deadlock leaves the other one the time for the rest of its locks', async () => {
+      await using given = await open()
+      const { driver } = given
+      const keys = ['1', '2', '3', '4', '5', '6', '7', '8', '9', '10']
+      let runs = 0
+      const all = (keys: readonly string[]) =>
+        driver.transaction(async (query) => {
+          runs++
+          for (const key of keys) {
+            await query(increment, [key])
+            await query('select pg_sleep(0.02)', [])
+          }
+        }, undefined)
+      await Promise.all([all(keys), all(keys.toReversed())])
+      assert.deepEqual(await driver.query('select distinct n from t where id <= 10', []), [['2']])
+      assert.ok(runs > 2, 'they met')
+    })
+
     test('two conflicting transactions run one after the other', async () => {
       await using given = await open()
       const { driver } = given

@@ -2,7 +2,7 @@ import type { MaybePromise } from '../../../support/maybe-promise.ts'
 import { budgetOf } from '../../byte-budget.ts'
 import type { DatabaseError, DatabaseErrorKind, Query, Reader, Row, TransactionOptions } from '../../driver.ts'
 import type { ReadOptions } from '../../store.ts'
-import { isConflict, isLarge, isLost, isStale } from '../errors.ts'
+import { isConflict, isDeadlock, isLarge, isLost, isStale } from '../errors.ts'
 import type { Connection } from './connection.ts'
 import type { Pool } from './pool.ts'
 import { setOriginStatement } from './statement-writer.ts'
@@ -20,6 +20,8 @@ const maxAttempts = 6
 /** Serializable transactions conflict more often, also with rows that they only read. */
 const maxSerializableAttempts = 20
 const longestPauseMs = 40
+/** The other one still runs: a loser that began anew at once would have its locks again before that had the rest of its own. */
+const longestDeadlockPauseMs = 1_000
 
 export type UniqueFault = DatabaseErrorKind & { readonly kind: 'unique' }
 
@@ -42,7 +44,8 @@ export async function repeated<T>(
       if (attempt === attempts) throw error
       const { hasBegun, failures } = progress
       if (!hasBegun && attempt === 1 && (isLost(error) || failures.some(isLost))) pool.discardIdle()
-      else if (failures.some((failure) => isConflict(failure) || isStale(failure))) await pause(attempt)
+      else if (failures.some((failure) => isConflict(failure) || isStale(failure)))
+        await pause(attempt, failures.some(isDeadlock) ? longestDeadlockPauseMs : undefined)
       else if (!failures[0] || !isUnique(failures[0].reason) || !(await resyncSequence(failures[0].reason))) throw error
     }
   }
@@ -51,8 +54,8 @@ export async function repeated<T>(
 const isUnique = (fault: DatabaseErrorKind): fault is UniqueFault => fault.kind === 'unique'
 
 /** A random delay, so that two transactions do not conflict again. */
-export const pause = (attempt: number): Promise<void> =>
-  new Promise((resolve) => setTimeout(resolve, Math.random() * longestPauseMs * Math.min(1, attempt / 3)))
+export const pause = (attempt: number, longestMs = longestPauseMs * Math.min(1, attempt / 3)): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, Math.random() * longestMs))
 
 const control = (text: string, transaction: 'begin' | 'end'): QueryRequest => ({
   text,
