@@ -2,14 +2,20 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createRequire } from 'node:module'
 import type { Duplex } from 'node:stream'
 import type { Server, Socket } from 'engine.io'
+import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import type { Limits } from '../../support/limits.ts'
+import { readBody } from '../read-body.ts'
 import type { EngineQuery } from './engine-query.ts'
 import type { SessionOptions } from './engine-session.ts'
 import { LibrarySession } from './library-session.ts'
 import type { EngineVersion } from './packet.ts'
-import { refusals } from './refusal.ts'
+import { readAtOnce } from './read-in-turns.ts'
+import { refusals, refuse } from './refusal.ts'
 
 const require = createRequire(import.meta.url)
+
+/** Between the packets of a body, in version 4. JSON does not contain it. */
+const separator = 0x1e
 
 /** The sessions that begin with HTTP long polling, served by the `engine.io` library. */
 export class LibraryServer {
@@ -45,9 +51,39 @@ export class LibraryServer {
     const session = this.#sessions.get(sid)
     await session?.onRequest(req, res)
     if (res.closed) return
+    if (req.method !== 'POST') return this.#serve(req, res, query)
+    req.once('close', () => {
+      // Its messages are lost.
+      if (!req.complete) session?.terminate()
+    })
+    readBody(
+      req,
+      { ...this.#sessionOptions[query.version], maxBodyBytes: this.#limits.maxMessageBytes },
+      (body) => {
+        if (query.version === 4 && this.#hasTooManyPackets(body)) {
+          session?.terminate()
+          refuse(res, refusals.packets)
+        } else void this.#receive(req, res, query, body)
+      },
+      () => res.writeHead(413, { Connection: 'close' }).end(),
+    )
+  }
+
+  /** So many end a session, which is known before they are decoded. */
+  #hasTooManyPackets(body: Uint8Array): boolean {
+    const most = 2 * this.#limits.maxMessagesPerSecond
+    let packets = 1
+    for (let at = body.indexOf(separator); at !== -1 && packets <= most; at = body.indexOf(separator, at + 1)) packets++
+    return packets > most
+  }
+
+  /** The library decodes a body with all of its packets in one turn of the event loop, which has to be unused for a long one. */
+  async #receive(req: IncomingMessage, res: ServerResponse, query: EngineQuery, body: Uint8Array): Promise<void> {
+    if (body.length > readAtOnce && eventLoopTurn.isUsed) await eventLoopTurn.next()
+    req.removeAllListeners('data').removeAllListeners('end')
     this.#serve(req, res, query)
-    // Where the library reads it: a listener of its own would take what has arrived before.
-    if (req.listenerCount('data') > 0) session?.countReceived(req)
+    req.emit('data', Buffer.from(body.buffer, body.byteOffset, body.length).toString())
+    req.emit('end')
   }
 
   /** Throws a Refusal when the session cannot be upgraded. */

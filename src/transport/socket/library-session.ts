@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Duplex, Readable } from 'node:stream'
+import type { Duplex } from 'node:stream'
 import type { Socket, Transport } from 'engine.io'
 import type { WebSocket } from 'ws'
 import { terminateIfSending } from './after-close.ts'
@@ -12,6 +12,7 @@ import {
   type SessionOptions,
 } from './engine-session.ts'
 import { parsePacket } from './packet.ts'
+import { readInTurns } from './read-in-turns.ts'
 import { ReceivedBytes } from './received-bytes.ts'
 import type { SharedPacket } from './shared-packet.ts'
 import { UnreadBytes } from './unread-bytes.ts'
@@ -60,6 +61,7 @@ export class LibrarySession implements EngineSession {
   /** Whether a second request was made. */
   #isUsed = false
   #closingSinceMs: number | undefined
+  #isHeld = false
   #resumed: PromiseWithResolvers<void> | undefined
 
   constructor(socket: Socket, options: SessionOptions) {
@@ -93,7 +95,7 @@ export class LibrarySession implements EngineSession {
       this.#ws = this.#handshake?.req.websocket
       this.#connection = this.#handshake?.connection
       this.#handshake = undefined
-      if (this.#connection) this.#received = this.countReceived(this.#connection)
+      if (this.#connection) this.#listenInTurns(this.#connection)
       transport.on('drain', () => this.#onWritten())
       if (this.#closingSinceMs !== undefined) this.#socket.close()
     })
@@ -117,14 +119,6 @@ export class LibrarySession implements EngineSession {
       this.#poll = res
       res.once('close', () => this.#onPollClosed(res))
     }
-  }
-
-  /** Counts what has arrived of a message or of the body of a poll that is not complete. */
-  countReceived(connection: Readable): ReceivedBytes {
-    return new ReceivedBytes(connection, this.#options, () => {
-      connection.destroy()
-      this.terminate()
-    })
   }
 
   /** A handshake for the upgrade of this session. False: it has been upgraded before, or tries to at the moment. */
@@ -160,7 +154,7 @@ export class LibrarySession implements EngineSession {
   resume(): void {
     this.#resumed?.resolve()
     this.#resumed = undefined
-    if (!this.#unread) this.#ws?.resume()
+    this.#readOn()
   }
 
   heartbeat(nowMs: number): void {
@@ -182,6 +176,22 @@ export class LibrarySession implements EngineSession {
     this.#socket.close(true)
     this.#ws?.terminate()
     this.#poll?.destroy()
+  }
+
+  #listenInTurns(connection: Duplex): void {
+    readInTurns(connection, (isHeld) => {
+      this.#isHeld = isHeld
+      if (isHeld) this.#ws?.pause()
+      else this.#readOn()
+    })
+    this.#received = new ReceivedBytes(connection, this.#options, () => {
+      connection.destroy()
+      this.terminate()
+    })
+  }
+
+  #readOn(): void {
+    if (!this.#resumed && !this.#unread && !this.#isHeld) this.#ws?.resume()
   }
 
   get #bufferedBytes(): number {
@@ -244,7 +254,7 @@ export class LibrarySession implements EngineSession {
     } else if (this.#unread) {
       this.#unread[Symbol.dispose]()
       this.#unread = undefined
-      if (!this.#resumed) this.#ws?.resume()
+      this.#readOn()
     }
   }
 }

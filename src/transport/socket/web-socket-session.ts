@@ -10,6 +10,7 @@ import {
 } from './engine-session.ts'
 import { textFrame, textFrameHeader } from './frame.ts'
 import { messagePacket, openPacket, parseEnginePacket, pingPacket, pongPacket } from './packet.ts'
+import { readInTurns } from './read-in-turns.ts'
 import { ReceivedBytes } from './received-bytes.ts'
 import type { SharedPacket } from './shared-packet.ts'
 import { UnreadBytes } from './unread-bytes.ts'
@@ -29,6 +30,7 @@ export class WebSocketSession implements EngineSession {
   #unread: UnreadBytes | undefined
   #isOpen = true
   #isPaused = false
+  #isHeld = false
 
   constructor(ws: WebSocket, socket: Duplex, options: SessionOptions) {
     this.#ws = ws
@@ -51,6 +53,11 @@ export class WebSocketSession implements EngineSession {
   }
 
   listen(listener: SessionListener): void {
+    readInTurns(this.#socket, (isHeld) => {
+      this.#isHeld = isHeld
+      if (isHeld) this.#ws.pause()
+      else this.#readOn()
+    })
     const received = new ReceivedBytes(this.#socket, this.#options, () => this.terminate())
     this.#ws.on('message', (data: Buffer, isBinary) => {
       received.reset()
@@ -111,7 +118,7 @@ export class WebSocketSession implements EngineSession {
   resume(): void {
     if (!this.#isPaused) return
     this.#isPaused = false
-    if (!this.#unread) this.#ws.resume()
+    this.#readOn()
   }
 
   close(code: number): void {
@@ -168,8 +175,12 @@ export class WebSocketSession implements EngineSession {
       this.#unread[Symbol.dispose]()
       this.#unread = undefined
       this.#receivedAtMs = this.#options.now()
-      if (!this.#isPaused) this.#ws.resume()
+      this.#readOn()
     }
+  }
+
+  #readOn(): void {
+    if (!this.#isPaused && !this.#unread && !this.#isHeld) this.#ws.resume()
   }
 
   #recount(): void {

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { describe, test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { RawPolling } from '../../../test/support/raw-polling.ts'
+import { startSockets, until } from '../../../test/support/socket-server.ts'
+import type { ServiceRequest, ServiceResponse } from '../../protocol/request.ts'
+
+/* What several clients send in one piece each, in the same turn of the event loop. */
+
+const clientCount = 6
+const requestCount = 400
+
+const compute = (ms: number): void => {
+  for (const end = performance.now() + ms; performance.now() < end; );
+}
+
+const maskedFrame = (text: string) =>
+  Buffer.concat([Buffer.from([0x81, 0x80 | text.length, 0, 0, 0, 0]), Buffer.from(text)])
+/** Also of the tests before. */
+const opened: Socket[] = []
+function open(url: string): Socket {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {})
+  opened.push(socket)
+  return socket
+}
+const requests = (client: number): string[] =>
+  Array.from({ length: requestCount }, (_, index) => `42${index}["get",{"url":"/${client}/${index}"}]`)
+
+async function openWebSocket(url: string, query: string): Promise<Socket> {
+  const socket = open(url)
+  socket.write(
+    `GET /socket.io/?${query} HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
+      'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n',
+  )
+  await once(socket, 'data')
+  return socket.resume()
+}
+
+/** Each opens a client and resolves with a function that sends its requests. */
+const transports: Readonly<Record<string, (url: string, client: number) => Promise<() => void>>> = {
+  async WebSockets(url, client) {
+    const socket = await openWebSocket(url, 'EIO=3&transport=websocket')
+    return () => void socket.write(Buffer.concat(requests(client).map(maskedFrame)))
+  },
+  async 'upgraded long polling'(url, client) {
+    const { sid } = await RawPolling.connect(url)
+    const socket = await openWebSocket(url, `EIO=4&transport=websocket&sid=${sid}`)
+    socket.write(Buffer.concat([maskedFrame('2probe'), maskedFrame('5')]))
+    for (let turns = 0; turns < 50; turns++) await turn()
+    return () => void socket.write(Buffer.concat(requests(client).map(maskedFrame)))
+  },
+  async 'long polling'(url, client) {
+    const { pathname, search } = new URL((await RawPolling.connect(url)).url)
+    const socket = open(url)
+    const body = requests(client).join('\x1e')
+    const head = `POST ${pathname}${search} HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n`
+    return () => void socket.resume().write(head + body)
+  },
+}
+
+describe('one client is read in a turn, and all of it in the order in which it was sent:', () => {
+  for (const [name, openClient] of Object.entries(transports))
+    test(name, async () => {
+      let now = 0
+      const everyTurn = (): void => {
+        now++
+        immediate = setImmediate(everyTurn)
+      }
+      let immediate = setImmediate(everyTurn)
+      const begun = new Map<string, { readonly turn: number; readonly indexes: string[] }>()
+      const held: (() => void)[] = []
+      let isReleased = false
+      const handle = ({ path }: ServiceRequest): ServiceResponse | Promise<ServiceResponse> => {
+        const [, client, index] = path.split('/') as [string, string, string]
+        const found = begun.get(client) ?? { turn: now, indexes: [] }
+        begun.set(client, found)
+        found.indexes.push(index)
+        const response = { status: 200, headers: {}, body: 1 }
+        if (isReleased) return response
+        compute(1)
+        return new Promise((resolve) => held.push(() => resolve(response)))
+      }
+      await using server = await startSockets({ handle })
+      const clients: (() => void)[] = []
+      for (let client = 0; client < clientCount; client++) clients.push(await openClient(server.url, client))
+      for (const send of clients) send()
+      await until(() => held.length === clientCount * 16)
+      isReleased = true
+      for (const release of held) release()
+      const all = Array.from({ length: requestCount }, (_, index) => String(index))
+      await until(() => [...begun.values()].every(({ indexes }) => indexes.length === requestCount))
+      clearImmediate(immediate)
+      for (const socket of opened) socket.destroy()
+      for (const { indexes } of begun.values()) assert.deepEqual(indexes, all)
+      const turns = [...begun.values()].map(({ turn }) => turn)
+      assert.equal(new Set(turns).size, clientCount, `they were read in the turns ${turns}`)
+    })
+})
