@@ -3,12 +3,13 @@ import { describe, type TestContext, test } from 'node:test'
 import { missingPostgres, postgresForTests } from '../support/postgres.ts'
 import { Random } from '../support/random.ts'
 import { newFile } from '../support/sqlite.ts'
-import { addressOf, alter, type FindRequest, randomFind } from './cost-fuzz/find-request.ts'
+import { alterRequest, type CostRequest, randomRequest, sentOf } from './cost-fuzz/cost-request.ts'
 import { type Cost, fillPostgres, fillSqlite, Target } from './cost-fuzz/target.ts'
 
 /*
- * Searches for valid requests that cost others: random conditions, sort orders and populated associations over large
- * tables, and alterations of the worst found so far. Its signal is the time for which a request holds the event loop.
+ * Searches for valid requests that cost others: random conditions, sort orders, populated associations and pages over large
+ * tables, alone, in batches, live queries and actions, and writes of many records; and alterations of the worst found so far.
+ * Its signal is the time for which a request holds the event loop.
  *
  *   KEELSON_COST_ROWS=200000 KEELSON_COST_REQUESTS=5000 KEELSON_COST_SEED=7 KEELSON_COST_MS=50 \
  *     npm test -- test/attack/cost-fuzz.slow.test.ts
@@ -21,8 +22,13 @@ const maxBlockedMs = Number(process.env.KEELSON_COST_MS ?? 250)
 /** Longer ones are refused by the HTTP server before they are parsed. */
 const longestAddress = 15_000
 
+const describeRequest = (request: CostRequest): string => {
+  const { method, address, body } = sentOf(request)
+  return `${method} ${decodeURIComponent(address)} ${body === undefined ? '' : JSON.stringify(body)}`
+}
+
 interface Found extends Cost {
-  readonly find: FindRequest
+  readonly request: CostRequest
   /** The number of the random request that it descends from; only the worst of each is kept. */
   readonly family: number
 }
@@ -33,26 +39,26 @@ async function search(target: Target, t: TestContext): Promise<void> {
   let answered = 0
   for (let count = 0; count < total; count++) {
     const parent = worst.length > 0 && random.chance(0.5) ? random.pick(worst) : undefined
-    const find = parent ? alter(random, parent.find) : randomFind(random)
-    const address = addressOf(find)
-    if (address.length > longestAddress) continue
-    const cost = await target.cost(address)
-    if (cost.status === 200) answered++
-    assert.notEqual(cost.status, 500, address)
-    const found = { ...cost, find, family: parent?.family ?? count }
+    const request = parent ? alterRequest(random, parent.request) : randomRequest(random)
+    const sent = sentOf(request)
+    if (sent.address.length > longestAddress) continue
+    const cost = await target.cost(sent)
+    if (cost.status === 200 || cost.status === 201) answered++
+    assert.notEqual(cost.status, 500, JSON.stringify(sent))
+    const found = { ...cost, request, family: parent?.family ?? count }
     const rival = worst.find(({ family }) => family === found.family)
     if (rival && rival.blockedMs >= found.blockedMs) continue
     worst = [...worst.filter((other) => other !== rival), found].sort((a, b) => b.blockedMs - a.blockedMs).slice(0, 8)
   }
-  t.diagnostic(`${total} requests over ${rows} pets, ${answered} answered with 200; the worst:`)
-  for (const { status, blockedMs, othersMs, find } of worst) {
-    const address = decodeURIComponent(addressOf(find)).slice(0, 300)
-    t.diagnostic(`${blockedMs.toFixed(0)} ms, others waited ${othersMs.toFixed(0)} ms, ${status} ${address}`)
+  t.diagnostic(`${total} requests over ${rows} pets, ${answered} answered; the worst:`)
+  for (const { status, blockedMs, othersMs, request } of worst) {
+    const text = `${request.kind}: ${describeRequest(request)}`.slice(0, 400)
+    t.diagnostic(`${blockedMs.toFixed(0)} ms, others waited ${othersMs.toFixed(0)} ms, ${status} ${text}`)
   }
-  assert.ok(answered > total / 4, `only ${answered} of ${total} requests were answered with 200`)
+  assert.ok(answered > total / 4, `only ${answered} of ${total} requests were answered`)
   const blocking = worst.filter(({ blockedMs }) => blockedMs > maxBlockedMs)
   assert.deepEqual(
-    blocking.map(({ find }) => addressOf(find)),
+    blocking.map(({ request }) => describeRequest(request)),
     [],
     `blocked the event loop for more than ${maxBlockedMs} ms (seed ${seed})`,
   )
@@ -61,7 +67,7 @@ async function search(target: Target, t: TestContext): Promise<void> {
 /** A search may be as long as its options say. */
 const timeout = 3_600_000
 
-describe('no valid find holds the event loop', () => {
+describe('no valid request holds the event loop', () => {
   test('on SQLite', { timeout }, async (t) => {
     const file = newFile()
     await fillSqlite(file, rows)

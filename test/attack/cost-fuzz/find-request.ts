@@ -8,6 +8,8 @@ export interface FindRequest {
   readonly where: JsonObject
   readonly sort: readonly string[]
   readonly populate: JsonObject
+  /** All attributes, where it is empty. */
+  readonly select: readonly string[]
   readonly limit: number
   readonly skip: number
   readonly count: boolean
@@ -20,6 +22,7 @@ export const randomFind = (random: Random): FindRequest => {
     where: condition(random, model, 3),
     sort: random.chance(0.5) ? [] : Array.from({ length: 1 + random.below(4) }, () => sortTerm(random, model)),
     populate: random.chance(0.7) ? {} : populated(random, model, 2),
+    select: random.chance(0.8) ? [] : selected(random, model),
     limit: random.pick([1, 30, 30, 100, 1000]),
     skip: random.pick([0, 0, 0, 100, 100_000]),
     count: random.chance(0.2),
@@ -37,18 +40,36 @@ export function alter(random: Random, find: FindRequest): FindRequest {
     () => ({ where: condition(random, model, 4) }),
     () => ({ sort: [...sort, sortTerm(random, model)].slice(-8) }),
     () => ({ populate: { ...populate, ...populated(random, model, 3) } }),
+    () => ({ select: random.chance(0.5) ? [] : selected(random, model) }),
     () => ({ limit: random.pick([1, 1000]), skip: random.pick([0, 1_000_000]) }),
     () => ({ count: !find.count }),
   ]
   return { ...find, ...random.pick(alterations)() }
 }
 
-export function addressOf({ model, where, sort, populate, limit, skip, count }: FindRequest): string {
-  const parameters = new URLSearchParams({ where: JSON.stringify(where), limit: String(limit), skip: String(skip) })
-  if (sort.length > 0) parameters.set('sort', sort.join(','))
-  parameters.set('populate', Object.keys(populate).length > 0 ? JSON.stringify(populate) : 'false')
-  if (count) parameters.set('count', 'true')
-  return `/${model}?${parameters}`
+/** What follows the address of its model. */
+export function parametersOf(find: FindRequest, ...names: readonly (keyof FindRequest)[]): string {
+  const all = Object.entries(criteriaOf(find)).filter(([name]) => names.length === 0 || names.includes(name as never))
+  const text = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value))
+  return `?${new URLSearchParams(all.map(([name, value]) => [name, text(value)]))}`
+}
+
+export const addressOf = (find: FindRequest): string => `/${find.model}${parametersOf(find)}`
+
+/** As a JSON body. */
+export const criteriaOf = ({ where, sort, populate, select, limit, skip, count }: FindRequest): JsonObject => ({
+  where,
+  limit,
+  skip,
+  populate: Object.keys(populate).length > 0 ? populate : false,
+  ...(sort.length > 0 && { sort: sort.join(',') }),
+  ...(select.length > 0 && { select: [...select] }),
+  ...(count && { count: true }),
+})
+
+const selected = (random: Random, model: ModelName): string[] => {
+  const { texts, numbers } = shapes[model]
+  return Array.from({ length: 1 + random.below(3) }, () => random.pick([...texts, ...numbers]))
 }
 
 function condition(random: Random, model: ModelName, depth: number): JsonObject {
@@ -98,9 +119,11 @@ function populated(random: Random, model: ModelName, depth: number): JsonObject 
     [name]: {
       ...(isMany && {
         where: condition(random, target, 1),
-        limit: random.pick([1, 30, 50]),
+        limit: random.pick([1, 30, 50, 1000]),
+        skip: random.pick([0, 0, 0, 20, 100_000]),
         sort: sortTerm(random, target),
       }),
+      ...(random.chance(0.2) && { select: selected(random, target) }),
       ...(depth > 0 && random.chance(0.5) && { populate: populated(random, target, depth - 1) }),
     },
   }

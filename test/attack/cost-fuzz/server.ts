@@ -1,5 +1,11 @@
-import { createService } from '../../../src/index.ts'
-import { models } from './models.ts'
+import { action, createService } from '../../../src/index.ts'
+import type { Json, JsonObject } from '../../../src/protocol/json.ts'
+import { type ModelName, models } from './models.ts'
+
+interface Search extends JsonObject {
+  readonly model: ModelName
+}
+type Finders = Readonly<Record<ModelName, { find(criteria: JsonObject): Promise<{ readonly data: Json[] }> }>>
 
 /*
  * `node server.ts DATABASE`: the service under attack, in a process of its own. It samples the CPU time of its main
@@ -7,9 +13,22 @@ import { models } from './models.ts'
  * else the machine does.
  */
 const [database = ''] = process.argv.slice(2)
+/** Reads as an application does. */
+const search = action({
+  on: 'service',
+  transaction: false,
+  input: { '~standard': { version: 1, vendor: 'test', validate: (value: unknown) => ({ value }) } },
+  run: async ({ input, records }) => {
+    const found: Json[] = []
+    for (const { model, ...criteria } of input as readonly Search[])
+      found.push((await (records as unknown as Finders)[model].find(criteria)).data)
+    return found
+  },
+})
 const service = await createService({
   models,
   database,
+  actions: { search },
   attributes: { createdAt: false, updatedAt: false },
   // Errors of the service are failures; the parent sees them as statuses of 500.
   onError: (error) => console.error(error),

@@ -1,9 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { Agent, request } from 'node:http'
+import { Agent, type IncomingMessage, request } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import { createService } from '../../../src/index.ts'
 import { freshDatabase } from '../../support/postgres.ts'
+import type { SentRequest } from './cost-request.ts'
 import { models } from './models.ts'
 
 export interface Cost {
@@ -13,6 +14,9 @@ export interface Cost {
   /** The longest latency of `GET /pet/1` meanwhile. */
   readonly othersMs: number
 }
+
+/** Live queries that scan wait for each other. They are given up. */
+const longestMs = 10_000
 
 /** A service over large tables, and what its other clients notice of a request. */
 export class Target implements AsyncDisposable {
@@ -34,10 +38,11 @@ export class Target implements AsyncDisposable {
     return target
   }
 
-  async cost(address: string): Promise<Cost> {
+  async cost(sent: SentRequest): Promise<Cost> {
+    const address = sent.isNextPage ? await this.#nextPage(sent.address) : sent.address
     await this.#longestTurnMs()
     let isDone = false
-    const status = this.#get(address).finally(() => {
+    const status = this.#send({ ...sent, address }).finally(() => {
       isDone = true
     })
     let othersMs = 0
@@ -56,11 +61,37 @@ export class Target implements AsyncDisposable {
   }
 
   #get(address: string): Promise<number> {
-    return new Promise((resolve, reject) => {
-      const sent = request(new URL(address, this.#url), { agent: this.#agent }, (response) => {
-        response.resume().on('end', () => resolve(response.statusCode ?? 0))
+    return this.#send({ method: 'GET', address })
+  }
+
+  /** The same page where it is the last one. */
+  async #nextPage(address: string): Promise<string> {
+    let link: string | undefined
+    await this.#send({ method: 'GET', address }, ({ headers }) => {
+      link = /^<([^>]*)>/.exec(String(headers.link))?.[1]
+    })
+    return link ?? address
+  }
+
+  #send({ method, address, body, queries }: SentRequest, onResponse?: (response: IncomingMessage) => void) {
+    const text = body === undefined ? undefined : JSON.stringify(body)
+    const headers =
+      text === undefined ? {} : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) }
+    return new Promise<number>((resolve, reject) => {
+      const sent = request(new URL(address, this.#url), { agent: this.#agent, method, headers }, (response) => {
+        onResponse?.(response)
+        let rows = 0
+        response.setEncoding('latin1').on('data', (chunk: string) => {
+          rows += chunk.split('event: rows').length - 1
+          if (queries !== undefined && rows >= queries) response.destroy()
+        })
+        response.on('error', () => {}).on('close', () => resolve(response.statusCode ?? 0))
       })
-      sent.on('error', reject).end()
+      sent.setTimeout(longestMs, () => {
+        resolve(0)
+        sent.destroy()
+      })
+      sent.on('error', reject).end(text)
     })
   }
 
