@@ -99,6 +99,19 @@ test('of several connections with many requests in one piece, one is read and on
   assert.equal(new Set(closed).size, closed.length, `closed in the turns ${closed}`)
 })
 
+test('of several connections with bodies in many small chunks, one is read in a turn', async (t) => {
+  const turns: number[] = []
+  const { open } = await serve(t, (req, _, turn) => {
+    turns.push(turn)
+    req.on('data', () => compute(0.005))
+  })
+  const clients = await open(6)
+  const head = 'POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n'
+  for (const client of clients) client.write(`${head}1\r\n[\r\n${'1\r\n \r\n'.repeat(8_000)}1\r\n]\r\n0\r\n\r\n`)
+  await Promise.all(clients.map((client) => once(client, 'data')))
+  assert.equal(new Set(turns).size, clients.length, `read in the turns ${turns}`)
+})
+
 test('while requests of a connection wait, no more of them are read', async (t) => {
   let pending = 0
   let most = 0

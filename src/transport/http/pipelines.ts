@@ -17,6 +17,8 @@ interface Waiting {
 const maxBegun = 16
 /** In this time of a turn: what a connection has sent in one piece is read in any case, which takes milliseconds as well. */
 const maxBegunMs = 2
+/** So many chunks of a body take less than a millisecond. */
+const chunksAtOnce = 256
 /** Connections on which more requests wait have turns: one of them is answered at a time. */
 const manyWaiting = 100
 /** A connection whose answer takes longer than this lets the next one have its turn. */
@@ -69,6 +71,16 @@ export class Pipelines {
     this.#holdOthers(socket)
     void this.#answerInTurns(socket, queue)
     return true
+  }
+
+  /** What others have sent is read in the next turn when a body in many small chunks has used this one: a piece of 64 kB may hold 10,000. */
+  readInTurns(req: IncomingMessage): void {
+    const { push } = req
+    let chunks = 0
+    req.push = (chunk, encoding) => {
+      if (++chunks % chunksAtOnce === 0 && eventLoopTurn.isUsed) this.#holdOthers(req.socket)
+      return push.call(req, chunk, encoding)
+    }
   }
 
   /**

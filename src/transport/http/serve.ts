@@ -75,6 +75,7 @@ export function handler(service: Service, limits: Limits, options: HandlerOption
       refuseEarly(context, req, res, framing)
       return
     }
+    if (coding !== undefined) pipelines.readInTurns(req)
     if (intercept && String(req.originalUrl ?? req.url).startsWith(intercept.path) && intercept.request(req, res))
       return
     const isPath = req.url?.startsWith('/')
