@@ -63,12 +63,12 @@ describe('two processes on one file', () => {
   const typed: ModelDefinitions = {
     pet: { attributes: { name: { ...text, unique: true }, notes: { type: 'json' }, chip: { type: 'bigint' } } },
   }
-  /** The same table in another service: another name, another key, other types. */
+  /** The same table in another service: another name, another key, another type. */
   const seenOtherwise: ModelDefinitions = {
     animal: {
       tableName: 'pet',
       primaryKey: 'name',
-      attributes: { name: text, notes: text, chip: { type: 'number', isInteger: true } },
+      attributes: { name: text, notes: { type: 'json' }, chip: { type: 'number', isInteger: true } },
     },
   }
   for (const [what, first, second] of [
@@ -101,7 +101,7 @@ describe('two processes on one file', () => {
       { model: 'pet', verb: 'created', id: 1, after: { ...pet, name: 'Rex' } },
       { model: 'pet', verb: 'updated', id: 1, after: { ...pet, name: 'Max' } },
     ])
-    const animal = { notes: '{"fur":"red"}', chip: 9007199254740992 }
+    const animal = { notes: { fur: 'red' }, chip: 9007199254740992 }
     assert.deepEqual(summary(await changesAfter(two.changes, otherHead)), [
       { model: 'animal', verb: 'created', id: 'Rex', after: { ...animal, name: 'Rex' } },
       { model: 'animal', verb: 'destroyed', id: 'Rex', after: undefined },
