@@ -63,18 +63,20 @@ export const add: WriteOperation<AddInput, RecordResult, PreparedAdd> = {
   run: (invocation, prepared, store, services) =>
     changeMembers(
       invocation,
-      joining(invocation.input),
-      prepared,
-      () => prepare(invocation, store, services),
+      {
+        change: joining(invocation.input),
+        prepared,
+        prepareAgain: () => prepare(invocation, store, services),
+        async write(transaction, { record, changes }) {
+          const { input } = invocation
+          if (input.child !== undefined) return { member: await addExisting(input, transaction, services, changes) }
+          const added = assertDefined(record, 'a new member that is not prepared')
+          if (!(await isCurrent(added, transaction, services))) return undefined
+          return { member: await addNew(input, added, transaction, services, changes) }
+        },
+      },
       store,
       services,
-      async (transaction, { record, changes }) => {
-        const { input } = invocation
-        if (input.child !== undefined) return { member: await addExisting(input, transaction, services, changes) }
-        const added = assertDefined(record, 'a new member that is not prepared')
-        if (!(await isCurrent(added, transaction, services))) return undefined
-        return { member: await addNew(input, added, transaction, services, changes) }
-      },
     ),
 
   /** The member as well, also when it was one before. */

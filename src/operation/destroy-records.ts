@@ -29,7 +29,7 @@ export async function destroyRecords(
   const doomed = await collectDoomed(model, ids, all, services)
   for (const [target, found] of doomed.keys) {
     for (const reference of services.referencedBy.get(target) ?? [])
-      await release(reference, [...found], doomed, transaction, services, changes)
+      await detachReferences(reference, [...found], doomed, transaction, services, changes)
   }
   const { order, cut } = deletionOrder(new Set(doomed.keys.keys()), services.referencedBy)
   for (const { model: referring, attribute } of cut) {
@@ -50,14 +50,15 @@ export async function destroyRecords(
  * Deletes junction rows and clears foreign keys. Throws E_CONFLICT where a record that stays keeps its reference, and
  * describes these records only if the requester may read them.
  */
-async function release(
-  { model, attribute }: ForeignKeyReference,
+async function detachReferences(
+  reference: ForeignKeyReference,
   ids: readonly Json[],
   doomed: Doomed,
   transaction: ScopedTransaction,
   services: OperationServices,
   changes: PreparedChanges,
 ): Promise<void> {
+  const { model, attribute } = reference
   const all = integrity(transaction)
   const referring = refersToOne(attribute, ids)
   if (model.isJunction) {
@@ -65,9 +66,9 @@ async function release(
     return
   }
   if (attribute.onDestroy === 'cascade' && doomed.keys.has(model)) return
-  const staying = stayingReferences({ model, attribute }, ids, doomed)
+  const staying = stayingReferences(reference, ids, doomed)
   if (attribute.onDestroy === 'setNull') {
-    await clearReferences(model, attribute, staying, all, services, changes)
+    await clearReferences(reference, staying, changes, all, services)
     return
   }
   const count = await all.count(model, staying)

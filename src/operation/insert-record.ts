@@ -59,7 +59,7 @@ export async function writeMembers(
   services: OperationServices,
 ): Promise<void> {
   const { association, created, changes } = members
-  await replaceMembers(members, parent, transaction, services, changes)
+  await replaceMembers({ members, parent }, changes, transaction, services)
   for (const [index, record] of created.entries()) {
     if (eventLoopTurn.isUsed) await eventLoopTurn.next()
     if (association.kind === 'hasMany') {

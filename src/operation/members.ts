@@ -9,7 +9,14 @@ import type { MaybePromise } from '../support/maybe-promise.ts'
 import { populateWhole, readAnswerPopulate } from './find-input.ts'
 import { areAllPrepared, noChanges, type PreparedChanges, writeCurrent } from './hooks/linked-changes.ts'
 import { type MemberWrite, memberChanges } from './member-changes.ts'
-import type { Invocation, OperationServices, ParameterValues, RecordResult, Target } from './operation.ts'
+import type {
+  Invocation,
+  OperationServices,
+  ParameterValues,
+  RecordResult,
+  Target,
+  WriteOperation,
+} from './operation.ts'
 import { prepareMembers } from './prepare-members.ts'
 import { existingKey } from './record-key.ts'
 import { requireVersion } from './version.ts'
@@ -65,18 +72,27 @@ export async function prepareChange(
   return { changes: await prepareMembers({ association, parent, ...change }, created, { requester, reads, services }) }
 }
 
-/**
- * Changes the members in one transaction and answers the parent with them. `write` may return the key of a member
- * that must be in the answer; it returns undefined, and has written nothing, when it must be prepared again.
- */
+/** A change of members, as it is prepared and written. */
+interface MembersWork<Prepared extends PreparedChange> {
+  readonly change: MembersChange
+  readonly prepared: Prepared
+  readonly prepareAgain: () => MaybePromise<Prepared>
+  /**
+   * May return the key of a member that must be in the answer. Returns undefined, and has written nothing, when it must be
+   * prepared again.
+   */
+  readonly write: (
+    transaction: ScopedTransaction,
+    prepared: Prepared,
+  ) => Promise<{ readonly member?: Json } | undefined>
+}
+
+/** Changes the members in one transaction and answers the parent with them. */
 export async function changeMembers<Prepared extends PreparedChange>(
   invocation: Invocation<MembersInput>,
-  change: MembersChange,
-  prepared: Prepared,
-  prepareAgain: () => MaybePromise<Prepared>,
+  { change, prepared, prepareAgain, write }: MembersWork<Prepared>,
   store: ScopedStore,
   services: OperationServices,
-  write: (transaction: ScopedTransaction, prepared: Prepared) => Promise<{ readonly member?: Json } | undefined>,
 ): Promise<RecordResult> {
   const { input, target, precondition, origin } = invocation
   const { model } = target
@@ -97,6 +113,38 @@ export async function changeMembers<Prepared extends PreparedChange>(
     member === undefined ? embedded : withMember(embedded, member, association, store),
   )
   return { kind: 'record', model, records, populate, stored, member }
+}
+
+/** `prepare` and `run` of an operation that changes the members of a record without creating one. */
+export function changingMembers<Input extends MembersInput>(
+  changeOf: (input: Input) => MembersChange,
+  write: (
+    input: Input,
+    changes: PreparedChanges,
+    transaction: ScopedTransaction,
+    services: OperationServices,
+  ) => Promise<void>,
+): Pick<WriteOperation<Input, RecordResult, PreparedChange>, 'prepare' | 'run'> {
+  const prepare = (invocation: Invocation<Input>, reads: ScopedReads, services: OperationServices) =>
+    prepareChange(invocation, changeOf(invocation.input), reads, services)
+  return {
+    prepare,
+    run: (invocation, prepared, store, services) =>
+      changeMembers(
+        invocation,
+        {
+          change: changeOf(invocation.input),
+          prepared,
+          prepareAgain: () => prepare(invocation, store, services),
+          async write(transaction, { changes }) {
+            await write(invocation.input, changes, transaction, services)
+            return {}
+          },
+        },
+        store,
+        services,
+      ),
+  }
 }
 
 /** The largest page of an association may end before the member that was just added; it is then appended. */

@@ -13,7 +13,7 @@ import { checkTargets, unchecked } from './check-targets.ts'
 import { type PreparedChanges, preparedAssignments } from './hooks/linked-changes.ts'
 import { foreignKeyChange, type NewMember, pairChange } from './member-changes.ts'
 import type { Members } from './member-values.ts'
-import type { OperationServices } from './operation.ts'
+import type { ForeignKeyReference, OperationServices } from './operation.ts'
 
 type ToMany = HasMany | ManyToMany
 
@@ -76,19 +76,26 @@ export async function unlinkRecord(
     return
   }
   const isMember = and(primaryKeyEquals(association.target, child), eq(association.via, parent))
-  await clearForeignKey(association, isMember, transaction, services, changes)
+  await clearForeignKey(association, isMember, changes, transaction, services)
+}
+
+/** The records that are to be the only members. */
+export interface Replacement {
+  readonly members: Members
+  readonly parent: Json
 }
 
 /** Makes these records the members, and no others. */
 export async function replaceMembers(
-  { association, ids, wereRecords }: Members,
-  parent: Json,
+  replacement: Replacement,
+  changes: PreparedChanges,
   transaction: ScopedTransaction,
   services: OperationServices,
-  changes: PreparedChanges,
 ): Promise<void> {
-  if (wereRecords) await refuseTruncatedList(association, parent, ids.length, transaction, services)
-  await unlinkOthers(association, parent, ids, transaction, services, changes)
+  const { members, parent } = replacement
+  const { association, ids, wereRecords } = members
+  if (wereRecords) await refuseTruncatedList(replacement, transaction, services)
+  await unlinkOthers(replacement, changes, transaction, services)
   for (const child of ids) {
     if (eventLoopTurn.isUsed) await eventLoopTurn.next()
     await linkRecord({ association, parent, child }, changes, transaction, services)
@@ -96,12 +103,10 @@ export async function replaceMembers(
 }
 
 async function unlinkOthers(
-  association: ToMany,
-  parent: Json,
-  ids: readonly Json[],
+  { members: { association, ids }, parent }: Replacement,
+  changes: PreparedChanges,
   transaction: ScopedTransaction,
   services: OperationServices,
-  changes: PreparedChanges,
 ): Promise<void> {
   await transaction.assertMayChangeMembers?.('remove', association, [parent])
   if (association.kind === 'manyToMany') {
@@ -113,7 +118,7 @@ async function unlinkOthers(
   }
   const { via, target } = association
   const isOther = and(eq(via, parent), isNoneOf(target.primaryKey, ids))
-  await clearForeignKey(association, isOther, transaction, services, changes)
+  await clearForeignKey(association, isOther, changes, transaction, services)
 }
 
 /** Members that the requester may not read stay, as they do where the member has a foreign key. */
@@ -165,9 +170,7 @@ const isNoneOf = (attribute: Attribute, ids: readonly Json[]): Condition =>
  * for all would remove the others silently.
  */
 async function refuseTruncatedList(
-  association: ToMany,
-  parent: Json,
-  given: number,
+  { members: { association, ids }, parent }: Replacement,
   transaction: ScopedTransaction,
   { limits }: OperationServices,
 ): Promise<void> {
@@ -175,7 +178,7 @@ async function refuseTruncatedList(
     association.kind === 'hasMany'
       ? await transaction.count(association.target, eq(association.via, parent))
       : await transaction.count(association.junction, knownRows(association, eq(association.near, parent)))
-  if (count <= limits.defaultLimit || count <= given) return
+  if (count <= limits.defaultLimit || count <= ids.length) return
   const message = `"${association.name}" has ${count} members, more than an answer embeds: give a list of ids to replace them`
   throw new ServiceError('E_CONFLICT', message, { attribute: association.name })
 }
@@ -183,12 +186,12 @@ async function refuseTruncatedList(
 async function clearForeignKey(
   { target, via, name }: HasMany,
   members: Condition,
+  changes: PreparedChanges,
   transaction: ScopedTransaction,
   services: OperationServices,
-  changes: PreparedChanges,
 ): Promise<void> {
   if (via.nullable) {
-    await clearReferences(target, via, members, transaction, services, changes)
+    await clearReferences({ model: target, attribute: via }, members, changes, transaction, services)
     return
   }
   const count = await transaction.count(target, members)
@@ -199,12 +202,11 @@ async function clearForeignKey(
 
 /** Sets the references of the records that match to null, with what the hooks made of each. */
 export async function clearReferences(
-  model: Model,
-  attribute: Attribute,
+  { model, attribute }: ForeignKeyReference,
   where: Condition,
+  changes: PreparedChanges,
   transaction: Transaction,
   services: OperationServices,
-  changes: PreparedChanges,
 ): Promise<void> {
   const cleared = { attribute, value: null }
   for (const { change, assignments } of changes.values()) {

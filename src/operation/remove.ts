@@ -1,16 +1,8 @@
 import { ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
-import type { ScopedReads } from '../storage/scoped-store.ts'
-import {
-  changeMembers,
-  type MembersChange,
-  type MembersInput,
-  type PreparedChange,
-  prepareChange,
-  readMembersInput,
-} from './members.ts'
+import { changingMembers, type MembersInput, type PreparedChange, readMembersInput } from './members.ts'
 import { unlinkRecord } from './membership.ts'
-import type { Invocation, OperationServices, RecordResult, WriteOperation } from './operation.ts'
+import type { RecordResult, WriteOperation } from './operation.ts'
 import { omit, parameterValue, populate } from './parameters.ts'
 import { parseKey } from './record-key.ts'
 
@@ -37,25 +29,5 @@ export const remove: WriteOperation<RemoveInput, RecordResult, PreparedChange> =
     return { ...input, child: parseKey(id, model) }
   },
 
-  prepare,
-
-  run: (invocation, prepared, store, services) =>
-    changeMembers(
-      invocation,
-      leaving(invocation.input),
-      prepared,
-      () => prepare(invocation, store, services),
-      store,
-      services,
-      async (transaction, { changes }) => {
-        await unlinkRecord(invocation.input, changes, transaction, services)
-        return {}
-      },
-    ),
-}
-
-const leaving = ({ child }: RemoveInput): MembersChange => ({ add: [], remove: [child] })
-
-function prepare(invocation: Invocation<RemoveInput>, reads: ScopedReads, services: OperationServices) {
-  return prepareChange(invocation, leaving(invocation.input), reads, services)
+  ...changingMembers<RemoveInput>(({ child }) => ({ add: [], remove: [child] }), unlinkRecord),
 }

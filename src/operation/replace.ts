@@ -1,17 +1,9 @@
 import type { RecordId } from '../protocol/change.ts'
 import { ServiceError } from '../protocol/errors.ts'
-import type { ScopedReads } from '../storage/scoped-store.ts'
 import { type Members, readMembers } from './member-values.ts'
-import {
-  changeMembers,
-  type MembersChange,
-  type MembersInput,
-  type PreparedChange,
-  prepareChange,
-  readMembersInput,
-} from './members.ts'
+import { changingMembers, type MembersInput, type PreparedChange, readMembersInput } from './members.ts'
 import { replaceMembers } from './membership.ts'
-import type { Invocation, OperationServices, RecordResult, WriteOperation } from './operation.ts'
+import type { RecordResult, WriteOperation } from './operation.ts'
 import { omit, type Parameter, parameterValue, populate } from './parameters.ts'
 import { writtenSubscriptions } from './subscriptions.ts'
 
@@ -44,22 +36,7 @@ export const replace: WriteOperation<ReplaceInput, RecordResult, PreparedChange>
     return { ...input, members: { ...members, wereRecords: false } }
   },
 
-  prepare,
-
-  run: (invocation, prepared, store, services) =>
-    changeMembers(
-      invocation,
-      replacing(invocation.input),
-      prepared,
-      () => prepare(invocation, store, services),
-      store,
-      services,
-      async (transaction, { changes }) => {
-        const { members, parent } = invocation.input
-        await replaceMembers(members, parent, transaction, services, changes)
-        return {}
-      },
-    ),
+  ...changingMembers<ReplaceInput>(({ members }) => ({ add: members.ids, remove: 'others' }), replaceMembers),
 
   /** Of the members, those that the change log reports as added. */
   subscriptions(result, { input: { association, parent }, target: { model } }) {
@@ -67,10 +44,4 @@ export const replace: WriteOperation<ReplaceInput, RecordResult, PreparedChange>
     const added = { model: model.name, id: parent as RecordId, attribute: name, target: target.name }
     return { ...writtenSubscriptions(result), added }
   },
-}
-
-const replacing = ({ members }: ReplaceInput): MembersChange => ({ add: members.ids, remove: 'others' })
-
-function prepare(invocation: Invocation<ReplaceInput>, reads: ScopedReads, services: OperationServices) {
-  return prepareChange(invocation, replacing(invocation.input), reads, services)
 }
