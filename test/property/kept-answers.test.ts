@@ -185,10 +185,10 @@ describe('answers that are kept', () => {
     await fill(service)
     // Texts of records take the other half.
     const kept = (cache: AnswerCache) => cache.bytes
-    const { mock: asked } = mock.method(AnswerCache.prototype, 'ask')
+    const { mock: lookups } = mock.method(AnswerCache.prototype, 'lookup')
     for (let limit = 1; limit < 50; limit++)
       for (let count = 0; count < 4; count++) await service.handle(requestOf(`/owner?limit=${limit}`, { city: 'all' }))
-    const cache = asked.calls.at(-1)?.this as AnswerCache
+    const cache = lookups.calls.at(-1)?.this as AnswerCache
     assert.ok(kept(cache) > 0 && kept(cache) <= 20_000, `${kept(cache)} bytes`)
   })
 })

@@ -16,7 +16,7 @@ import { getOrInsertComputed } from '../../support/get-or-insert-computed.ts'
 import { LastLook } from '../../support/last-look.ts'
 import type { Limits } from '../../support/limits.ts'
 import { isKnown } from './entity-tag.ts'
-import { type Kept, KeptBytes } from './kept-bytes.ts'
+import { type AnswerEntry, KeptBytes } from './kept-bytes.ts'
 import { modelsEmbedded, modelsNamed, modelsOfList } from './read-models.ts'
 import type { Plan } from './resolve.ts'
 
@@ -27,7 +27,7 @@ interface Variant {
   /** The model, where the answer is a page of all its records in the order of the key: it depends on no other values. */
   readonly page: Model | undefined
   /** By the key of the record; the answer to a list has none. */
-  readonly places: Map<Json | undefined, Place>
+  readonly entries: Map<Json | undefined, CacheEntry>
 }
 
 interface Variants {
@@ -43,9 +43,9 @@ interface Variants {
   readonly outcomes: ReadOutcomes<Variant>
 }
 
-/** A request whose answer may be kept. */
-export interface Asked {
-  readonly place: Place
+/** A request whose answer may be kept, and what is kept for it. */
+export interface CacheLookup {
+  readonly entry: CacheEntry
   readonly versions: string
   /** What the read contains at least. */
   readonly position: Position | undefined
@@ -82,35 +82,39 @@ export class AnswerCache {
     this.#kept = new KeptBytes(maxBytes)
   }
 
-  /** To be asked before anything is read, with the position that the answer will name. Undefined: the answer is not kept. */
-  ask(plan: Plan, access: Access | undefined, poll?: number, position?: Position): Asked | undefined {
+  /** To be called before anything is read, with the position that the answer will name. Undefined: the answer is not kept. */
+  lookup(plan: Plan, access: Access | undefined, poll?: number, position?: Position): CacheLookup | undefined {
     const { isKept: isList, input, match } = plan
     const variants = isList ? this.#listsOf(plan) : this.#recordsOf(plan)
     const variant = this.#variantOf(variants, access)
-    const { tables, places } = variant
+    const { tables, entries } = variant
     if (!tables) return undefined
     const id = isList ? undefined : (input as RecordInput).id
-    const place = places.get(id) ?? new Place(places, id, isList ? undefined : match.model)
-    const versions = this.#versions.of(tables, place.record, this.#lastLook.serves(poll, position))
+    const entry = entries.get(id) ?? new CacheEntry(entries, id, isList ? undefined : match.model)
+    const versions = this.#versions.of(tables, entry.record, this.#lastLook.serves(poll, position))
     if (versions === undefined) return undefined
-    if (place.answer === undefined || (place.versions !== versions && !this.#isSamePage(place)))
-      return { place, versions, position, variant, answer: undefined }
-    place.versions = versions
-    this.#kept.use(place)
-    return { place, versions, position, variant, answer: place.answer }
+    if (entry.answer === undefined || (entry.versions !== versions && !this.#isSamePage(entry)))
+      return { entry, versions, position, variant, answer: undefined }
+    entry.versions = versions
+    this.#kept.use(entry)
+    return { entry, versions, position, variant, answer: entry.answer }
   }
 
-  keep({ place, versions, position, variant }: Asked, response: ServiceResponse, result: OperationResult): KeptAnswer {
+  keep(
+    { entry, versions, position, variant }: CacheLookup,
+    response: ServiceResponse,
+    result: OperationResult,
+  ): KeptAnswer {
     // Another request for the same may have been faster.
-    if (place.found && place.found !== place) this.#kept.drop(place.found)
-    place.enter()
+    if (entry.found && entry.found !== entry) this.#kept.drop(entry.found)
+    entry.enter()
     const answer = new KeptAnswer(response, this.isCurrent ? undefined : { position })
-    place.page = this.#pageOf(variant, versions, result)
-    this.#kept.keep(place, versions, answer)
+    entry.page = this.#pageOf(variant, versions, result)
+    this.#kept.keep(entry, versions, answer)
     return answer
   }
 
-  /** Changes that were counted since the answer was asked for may precede or follow the read. */
+  /** Changes that were counted since the lookup may precede or follow the read. */
   #pageOf({ page, tables }: Variant, versions: string, result: OperationResult): Page | undefined {
     if (!page || result.kind !== 'records' || this.#versions.of(tables ?? [], undefined, true) !== versions)
       return undefined
@@ -120,7 +124,7 @@ export class AnswerCache {
   }
 
   /** Whether only records changed that are not on the page, and none of them came or went. */
-  #isSamePage({ page }: Place): boolean {
+  #isSamePage({ page }: CacheEntry): boolean {
     return page?.version !== undefined && this.#versions.ofPage?.(page.keys) === page.version
   }
 
@@ -171,11 +175,11 @@ export class AnswerCache {
     const variant = {
       tables: isComputed ? undefined : tables,
       page: rules.conditions.length === 0 ? page : undefined,
-      places: new Map(),
+      entries: new Map(),
     }
     if (byRules.size >= max) {
-      const [oldest, { places }] = byRules.entries().next().value as [string, Variant]
-      for (const place of places.values()) this.#kept.drop(place)
+      const [oldest, { entries }] = byRules.entries().next().value as [string, Variant]
+      for (const entry of entries.values()) this.#kept.drop(entry)
       byRules.delete(oldest)
     }
     byRules.set(key, variant)
@@ -194,9 +198,9 @@ const isInKeyOrder = ({ where, sort, select }: Criteria): boolean =>
   select.some(({ isPrimaryKey }) => isPrimaryKey) &&
   sort.every(({ attribute, through }) => attribute.isPrimaryKey && !through)
 
-/** Where the answer to a list or of a record is found. */
-class Place implements Kept {
-  readonly #places: Map<Json | undefined, Place>
+/** The answer to a list or of a record, in the cache. */
+class CacheEntry implements AnswerEntry {
+  readonly #entries: Map<Json | undefined, CacheEntry>
   readonly #id: Json | undefined
   readonly record: RecordKey | undefined
   answer: KeptAnswer | undefined = undefined
@@ -205,23 +209,23 @@ class Place implements Kept {
   bytes = 0
 
   /** `model`: of a record. */
-  constructor(places: Map<Json | undefined, Place>, id: Json | undefined, model: Model | undefined) {
-    this.#places = places
+  constructor(entries: Map<Json | undefined, CacheEntry>, id: Json | undefined, model: Model | undefined) {
+    this.#entries = entries
     this.#id = id
     this.record = model && { table: model.table, column: model.primaryKey.column, id: id as Json }
   }
 
   /** The one that is found. */
-  get found(): Place | undefined {
-    return this.#places.get(this.#id)
+  get found(): CacheEntry | undefined {
+    return this.#entries.get(this.#id)
   }
 
   enter(): void {
-    this.#places.set(this.#id, this)
+    this.#entries.set(this.#id, this)
   }
 
   onDrop(): void {
-    this.#places.delete(this.#id)
+    this.#entries.delete(this.#id)
   }
 }
 

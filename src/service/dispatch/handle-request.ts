@@ -11,7 +11,7 @@ import { clientScript, clientScriptPath } from '../pages/client-script.ts'
 import type { LandingPage } from '../pages/landing-page.ts'
 import { wantsPage } from '../pages/landing-page.ts'
 import { acceptsEventStream } from './accept.ts'
-import type { AnswerCache, Asked } from './answer-cache.ts'
+import type { AnswerCache, CacheLookup } from './answer-cache.ts'
 import { answerWrite, receiptFor, withOperation } from './answer-write.ts'
 import { type Authorization, assertAllowed, authorizationFor } from './authorize.ts'
 import { forOneRequester } from './caching.ts'
@@ -94,20 +94,21 @@ function answerFor(
   const plan = planOf(authorization.access, context, request)
   if (plan.match.operation.effect === 'writes') return answerWrite(plan, authorization, context, request)
   const position = context.position.latest ?? context.position.renew()
-  const asked = plan.isKept || plan.isOfRecord ? askAgain(plan, authorization, context, request, position) : undefined
-  if (asked?.answer) return asked.answer.for(request, position)
+  const cached =
+    plan.isKept || plan.isOfRecord ? lookupAnswer(plan, authorization, context, request, position) : undefined
+  if (cached?.answer) return cached.answer.for(request, position)
   const invocation = invocationOf(plan, authorization.requester, request, undefined)
   const result = request.peer
     ? executeForSocket(request.peer, invocation, authorization, context)
     : execute(invocation, authorization, context)
   const { encoding } = context
-  if (asked) {
+  if (cached) {
     const { path, query } = request
     const unconditional = { path, query, headers: {} }
     return andThen(result, (result) =>
       andThen(respond(result, unconditional, plan.match, encoding), (response) => {
         const kept = context.identify ? forOneRequester(response) : response
-        return (context.answers as AnswerCache).keep(asked, kept, result).for(request, position)
+        return (context.answers as AnswerCache).keep(cached, kept, result).for(request, position)
       }),
     )
   }
@@ -117,17 +118,17 @@ function answerFor(
 }
 
 /** Links in an answer begin with `base`, and a socket is subscribed to what it is answered: these are not kept. */
-function askAgain(
+function lookupAnswer(
   plan: Plan,
   { access }: Authorization,
   { answers }: DispatchContext,
   { peer, base, poll, headers }: ServiceRequest,
   position: Position | undefined,
-): Asked | undefined {
+): CacheLookup | undefined {
   if (!answers || peer || base !== undefined) return undefined
   if (headers['keelson-after'] !== undefined && !answers.isCurrent) return undefined
   if (access) assertAllowed(plan.match.operation, plan.match, access)
-  return answers.ask(plan, access, poll, position)
+  return answers.lookup(plan, access, poll, position)
 }
 
 async function withBatch(

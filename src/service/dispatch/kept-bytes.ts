@@ -2,8 +2,8 @@ import { EncodedJson } from '../../protocol/json.ts'
 import type { ServiceResponse } from '../../protocol/request.ts'
 import type { KeptAnswer } from './answer-cache.ts'
 
-/** A place for one answer. */
-export interface Kept {
+/** What is kept of one answer. */
+export interface AnswerEntry {
   answer: KeptAnswer | undefined
   /** Of what it was read from, before it was read. */
   versions: string | undefined
@@ -20,7 +20,7 @@ const overheadBytes = 1000
 /** The answers that are kept, in the order of use: the last ones, as many as there are bytes for. */
 export class KeptBytes {
   readonly #maxBytes: number
-  readonly #kept = new Set<Kept>()
+  readonly #kept = new Set<AnswerEntry>()
   /** Of the answers that are kept now. */
   bytes = 0
 
@@ -28,17 +28,17 @@ export class KeptBytes {
     this.#maxBytes = maxBytes
   }
 
-  keep(place: Kept, versions: string, answer: KeptAnswer): void {
-    if (this.#kept.delete(place)) this.bytes -= place.bytes
+  keep(entry: AnswerEntry, versions: string, answer: KeptAnswer): void {
+    if (this.#kept.delete(entry)) this.bytes -= entry.bytes
     const bytes = bytesOf(answer.response)
     if (bytes > this.#maxBytes / largestPart) {
-      clear(place)
+      clear(entry)
       return
     }
-    place.answer = answer
-    place.versions = versions
-    place.bytes = bytes
-    this.#kept.add(place)
+    entry.answer = answer
+    entry.versions = versions
+    entry.bytes = bytes
+    this.#kept.add(entry)
     this.bytes += bytes
     for (const oldest of this.#kept) {
       if (this.bytes <= this.#maxBytes) return
@@ -47,22 +47,22 @@ export class KeptBytes {
   }
 
   /** The order is kept once half of the bytes are used: before that, nothing is dropped soon. */
-  use(place: Kept): void {
+  use(entry: AnswerEntry): void {
     if (this.bytes * 2 < this.#maxBytes) return
-    this.#kept.delete(place)
-    this.#kept.add(place)
+    this.#kept.delete(entry)
+    this.#kept.add(entry)
   }
 
-  drop(place: Kept): void {
-    if (!this.#kept.delete(place)) return
-    this.bytes -= place.bytes
-    clear(place)
+  drop(entry: AnswerEntry): void {
+    if (!this.#kept.delete(entry)) return
+    this.bytes -= entry.bytes
+    clear(entry)
   }
 }
 
-function clear(place: Kept): void {
-  place.answer = undefined
-  place.onDrop()
+function clear(entry: AnswerEntry): void {
+  entry.answer = undefined
+  entry.onDrop()
 }
 
 /** At most: parts may be joined to a text, and characters may have two bytes in memory. */

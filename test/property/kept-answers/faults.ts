@@ -35,7 +35,7 @@ export function plant(fault: Fault | undefined): Planted {
 function plantIn(fault: (typeof faults)[number], known: Map<string, string | undefined>) {
   const { of, ofPage } = SqliteTableVersions.prototype
   const { count } = RecordVersions.prototype
-  const { ask } = AnswerCache.prototype
+  const { lookup } = AnswerCache.prototype
   switch (fault) {
     case 'the versions of embedded models are forgotten':
       return mock.method(SqliteTableVersions.prototype, 'of', function (this: SqliteTableVersions, tables, record) {
@@ -46,13 +46,13 @@ function plantIn(fault: (typeof faults)[number], known: Map<string, string | und
         return of.call(this, tables, record && { ...record, id: 1 + (record.id as number) })
       } satisfies typeof of)
     case 'the values of the rule are left out of the key': {
-      const firsts = new Map<string, Parameters<typeof ask>[1]>()
-      return mock.method(AnswerCache.prototype, 'ask', function (this: AnswerCache, plan, access) {
+      const firsts = new Map<string, Parameters<typeof lookup>[1]>()
+      return mock.method(AnswerCache.prototype, 'lookup', function (this: AnswerCache, plan, access) {
         const { key } = readRulesOf([plan.match.model], access)
         const shape = key.replaceAll(/"[ab]"|\b[34]\b/g, '?')
         if (!firsts.has(shape)) firsts.set(shape, access)
-        return ask.call(this, plan, firsts.get(shape))
-      } satisfies typeof ask)
+        return lookup.call(this, plan, firsts.get(shape))
+      } satisfies typeof lookup)
     }
     case 'changes of the records of a page are forgotten':
       return mock.method(SqliteTableVersions.prototype, 'ofPage', function (this: SqliteTableVersions, page) {
