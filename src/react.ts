@@ -8,14 +8,14 @@ export interface RecordSnapshot<Row> {
   /** Undefined until it was read, and when there is no such record. */
   readonly record: Row | undefined
   readonly status: LiveStatus
-  readonly error?: unknown
+  readonly error?: Error | undefined
 }
 
 /** The state of a function of `useWrite`. */
 export interface WriteState {
   readonly isPending: boolean
   /** Why the last call was rejected. */
-  readonly error: unknown
+  readonly error: Error | undefined
 }
 
 /**
@@ -44,7 +44,7 @@ export function useRecord<Row>(
 export function useWrite<Args extends readonly unknown[], T>(
   write: (...args: Args) => Promise<T>,
 ): readonly [(...args: Args) => Promise<T | undefined>, WriteState] {
-  const [state, setState] = useState<{ readonly pending: number; readonly error: unknown }>({
+  const [state, setState] = useState<{ readonly pending: number; readonly error: Error | undefined }>({
     pending: 0,
     error: undefined,
   })
@@ -56,7 +56,8 @@ export function useWrite<Args extends readonly unknown[], T>(
       const result = await latest.current(...args)
       setState(({ pending, error }) => ({ pending: pending - 1, error }))
       return result
-    } catch (error) {
+    } catch (thrown) {
+      const error = thrown instanceof Error ? thrown : new Error(String(thrown))
       setState(({ pending }) => ({ pending: pending - 1, error }))
       return undefined
     }

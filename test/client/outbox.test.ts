@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type ClientOptions, ConflictError, createClient, NetworkError } from '../../src/client.ts'
+import { type ClientOptions, ConflictError, createClient, NetworkError, type RequestError } from '../../src/client.ts'
 import { eventually } from './eventually.ts'
 import { FakeService } from './fake-service.ts'
 
@@ -160,7 +160,7 @@ describe('writes that are made offline', () => {
       outbox: {
         storage,
         key: 'cards',
-        onRefused: (error, { kind, values }) => refused.push([(error as { status: number }).status, kind, values]),
+        onRefused: (error, { kind, values }) => refused.push([(error as RequestError).status, kind, values]),
       },
     })
     await eventually(() => assert.deepEqual(refused, [[400, 'create', { title: 'b' }]]))

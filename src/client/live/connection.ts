@@ -81,7 +81,7 @@ export class LiveConnection {
         this.#show('catching-up')
       } catch (error) {
         if (this.#failQuery(error)) continue
-        this.#show('offline', error)
+        this.#show('offline', error as Error)
       }
       if (this.#queries.size === 0) break
       await this.#pause.for(retryDelay(this.#failures++, this.#options.retryDelayMs))
@@ -200,7 +200,7 @@ export class LiveConnection {
     query.fail(error)
   }
 
-  #show(status: LiveStatus, error?: unknown): void {
+  #show(status: LiveStatus, error?: Error): void {
     for (const query of this.#queries.values()) query.refresh(status, error)
   }
 }

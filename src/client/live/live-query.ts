@@ -17,7 +17,7 @@ export interface LiveSnapshot<Row> {
   /** The number of records on all pages, if the query has `count: true`. */
   readonly total?: number
   /** Why the service ended the query, or the last error of the connection. */
-  readonly error?: unknown
+  readonly error?: Error | undefined
 }
 
 /** A query whose rows are kept as the service has them. */
@@ -124,7 +124,7 @@ export class LiveQuery {
   }
 
   /** Applies the pending writes to the rows, and tells the listeners if the result differs. */
-  refresh(status: LiveStatus = this.status, error: unknown = this.#snapshot.error): void {
+  refresh(status: LiveStatus = this.status, error: Error | null | undefined = this.#snapshot.error): void {
     const writes = this.#writes.shownIn(this)
     for (const [id, creates] of this.#withheld) if (!creates.some(isUnanswered)) this.#withheld.delete(id)
     const base =

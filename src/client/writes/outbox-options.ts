@@ -17,7 +17,7 @@ export interface OutboxOptions {
     theirs: JsonObject | undefined,
   ) => JsonObject | undefined | Promise<JsonObject | undefined>
   /** Receives the refusal of a write that was kept from an earlier page, whose promise no longer exists. */
-  readonly onRefused?: (error: unknown, write: ConflictingWrite) => void
+  readonly onRefused?: (error: Error, write: ConflictingWrite) => void
 }
 
 /** The used part of `Storage`; its functions may return promises. */

@@ -26,7 +26,7 @@ export class OutboxStore {
     const text = (await this.#options.storage?.getItem(this.#key)) ?? '[]'
     this.#saved = text
     for (const saved of JSON.parse(text) as readonly PendingWrite[]) {
-      const refused = (error: unknown) => this.#options.onRefused?.(error, described(write))
+      const refused = (error: Error) => this.#options.onRefused?.(error, described(write))
       const write: PendingWrite = pendingWrite(saved, {}, () => {}, refused)
       add(write)
     }
