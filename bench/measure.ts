@@ -12,6 +12,8 @@ export type Servers = Readonly<Record<Variant, Server>>
 
 export interface MeasureOptions {
   readonly rounds: number
+  /** Seconds for each server before the rounds: V8's compilers take processor time until the code of a case is optimized. */
+  readonly warmUp: number
   readonly seconds: number
   readonly connections: number
   /** Requests per second of the second measurement. */
@@ -68,13 +70,16 @@ export async function measure(
   { name }: BenchCase,
   servers: Servers,
   load: Child,
-  { rounds, ...options }: MeasureOptions,
+  { rounds, warmUp, ...options }: MeasureOptions,
 ): Promise<Figures> {
-  const sample = (variant: Variant): Promise<Samples> => {
-    const { process, port, given } = servers[variant]
-    return samplesOf(process, load, { port, requests: requestsOf(name, given), ...options })
+  const order = ({ port, given }: Server) => ({ port, requests: requestsOf(name, given), ...options })
+  for (const variant of variants) {
+    const server = servers[variant]
+    const { rate, ...atFullLoad } = order(server)
+    await sampleOf(server.process, load, { ...atFullLoad, seconds: warmUp })
   }
-  await inRounds(variants, 1, sample) // warm-up
+  const sample = (variant: Variant): Promise<Samples> =>
+    samplesOf(servers[variant].process, load, order(servers[variant]))
   const samples = await inRounds(variants, rounds, sample)
 
   const medians = (figure: keyof Samples): Record<Variant, number> => ({

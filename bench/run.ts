@@ -20,6 +20,7 @@ const { values: options } = parseArgs({
   options: {
     database: { type: 'string', default: 'all' },
     rounds: { type: 'string', default: '7' },
+    'warm-up': { type: 'string', default: '4' },
     seconds: { type: 'string', default: '1' },
     connections: { type: 'string', default: '48' },
     /** Requests per second when latencies are measured at a fixed rate. */
@@ -46,6 +47,7 @@ const names = chosenNames(
 const kinds = chosenDatabases(options.database)
 const measured: MeasureOptions = {
   rounds: count('rounds'),
+  warmUp: count('warm-up'),
   seconds: count('seconds'),
   connections: count('connections'),
   rate: count('rate'),
@@ -121,7 +123,7 @@ function cells({ perCpuSecond, ratio, ...times }: Figures): readonly string[] {
   ]
 }
 
-function count(name: 'rounds' | 'seconds' | 'connections' | 'rate'): number {
+function count(name: 'rounds' | 'warm-up' | 'seconds' | 'connections' | 'rate'): number {
   const number = Number(options[name])
   return number > 0 ? number : fail(`--${name} takes a number above 0`)
 }

@@ -14,7 +14,7 @@ import { loadCpu, profiling, startServer } from '../server.ts'
 const variants = ['without', 'with'] as const
 type Variant = (typeof variants)[number]
 
-export interface ReadsOptions extends Omit<MeasureOptions, 'rate'> {
+export interface ReadsOptions extends Omit<MeasureOptions, 'rate' | 'warmUp'> {
   readonly postgresUrl: string | undefined
   readonly profile: string | undefined
   readonly only: readonly string[]
