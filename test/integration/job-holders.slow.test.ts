@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { createService, job } from '../../src/index.ts'
 import { openService } from '../../src/service/open-service.ts'
+import { SqlJobStore } from '../../src/storage/sql-job-store.ts'
 import type { JobObservation } from '../../src/support/observation.ts'
 import { Command, folder, root } from '../support/command.ts'
 import { databases } from '../support/databases.ts'
@@ -54,7 +55,7 @@ const petsOf = (service: Awaited<ReturnType<typeof open>>) => service.system.rec
 describe('a lock that is lost', { skip: missingPostgres ?? false }, () => {
   for (const notices of [true, false]) {
     const what = notices ? 'the first aborts its run' : 'what the first still stores is refused'
-    test(`another process takes the job over, and ${what}`, async () => {
+    test(`another process takes the job over, and ${what}`, async (t) => {
       await using database = await freshDatabase((await postgresForTests()).url)
       // Its clock stands still: it does not look at its lock by itself.
       const clock = new ManualClock()
@@ -77,7 +78,11 @@ describe('a lock that is lost', { skip: missingPostgres ?? false }, () => {
             return first.aborted.length === 1
           })
         }
+        const { mock: saves } = t.mock.method(SqlJobStore.prototype, 'save')
         gate.resolve()
+        // Until then it would run later events as well.
+        const isRefused = async () => (await Promise.all(saves.calls.map(({ result }) => result))).includes('fenced')
+        if (!notices) await eventually(isRefused)
         await petsOf(other).create({ name: 'Tom' })
         await eventually(() => second.runs.length === 2)
         for (let turn = 0; turn < 20; turn++) {

@@ -27,10 +27,13 @@ describe('a start on tables of another program', withPostgres, () => {
   test('says which rights the role lacks', async () => {
     await using database = await emptyDatabase()
     const role = `lowly_${process.pid}`
-    await database.query(`${table}; create role ${role} login; revoke create on schema public from public`)
+    await database.query(
+      `${table}; create role ${role} login password '${role}'; revoke create on schema public from public`,
+    )
     const problemOf = async (migrate: 'add' | 'safe' = 'add') => {
       const url = new URL(database.url)
       url.username = role
+      url.password = role
       const opened = await openTestStore(url.href, models, { migrate }).catch((error: unknown) => error)
       if (opened instanceof ConfigError) return opened.problems.join()
       if (opened instanceof Error) throw opened
