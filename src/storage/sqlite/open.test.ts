@@ -62,9 +62,9 @@ test('a file that this process may not write is named by a warning, which a star
     const { service } = await SqliteForTest.open(${JSON.stringify(models(false))}, { path: ${JSON.stringify(path)} })
     console.log(service.warnings.join())
     await service.close()`
-  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', source], {
-    uid: 65_534,
-    encoding: 'utf8',
-  })
+  const asOther = (...args: string[]) => spawnSync(process.execPath, args, { uid: 65_534, encoding: 'utf8' })
+  if (asOther('--check', import.meta.filename).status !== 0)
+    return t.skip('another user may not run this Node on these files')
+  const { stdout } = asOther('--input-type=module', '--eval', source)
   assert.equal(stdout.trim(), `${path} is read-only: every write gets 503`)
 })
