@@ -17,6 +17,13 @@ export type Declared = ReadonlyMap<Draft, ReadonlyMap<string, Attribute>>
 /** The declared indexes of each model. */
 export type IndexPlans = ReadonlyMap<Draft, readonly IndexPlan[]>
 
+/** What the models are built from. */
+interface Parts {
+  readonly declared: Declared
+  readonly plans: AssociationPlans
+  readonly modelOf: (draft: Draft) => Model
+}
+
 interface Unfinished extends Model {
   readonly attributes: Map<string, Attribute>
   computed: ReadonlyMap<string, Attribute>
@@ -32,16 +39,17 @@ export function link(drafts: Drafts, declared: Declared, plans: AssociationPlans
   const models = new Map<Draft, Unfinished>()
   for (const draft of drafts.values()) models.set(draft, unfinished(draft, declared))
   const modelOf = (draft: Draft): Model => assertDefined(models.get(draft), `the model ${draft.name} was not linked`)
+  const parts = { declared, plans, modelOf }
 
   for (const [draft, model] of models) {
-    fillAttributes(model, draft, declared, plans, modelOf)
+    fillAttributes(model, draft, parts)
     model.computed = linkComputed(draft, model.attributes)
     for (const plan of indexes.get(draft) ?? []) model.indexes.push(linkIndex(plan, (name) => attributeOf(model, name)))
   }
   const junctions = new Map(plans.junctions.map((junction) => [junction.table, junctionModel(junction, modelOf)]))
   for (const [draft, model] of models) {
     for (const [name, plan] of plansOf(plans, draft)) {
-      model.associations.set(name, association(name, plan, model, modelOf, junctions))
+      model.associations.set(name, association(name, plan, model, { modelOf, junctions }))
     }
   }
   return new Map([...models.values(), ...junctions.values()].map((model) => [model.name, model]))
@@ -72,13 +80,7 @@ function unfinished(draft: Draft, declared: Declared): Unfinished {
   }
 }
 
-function fillAttributes(
-  model: Unfinished,
-  draft: Draft,
-  declared: Declared,
-  plans: AssociationPlans,
-  modelOf: (draft: Draft) => Model,
-): void {
+function fillAttributes(model: Unfinished, draft: Draft, { declared, plans, modelOf }: Parts): void {
   for (const [name, definition] of draft.attributes) {
     const plan = plansOf(plans, draft).get(name)
     if (isComputed(definition)) continue
@@ -149,13 +151,13 @@ function junctionModel({ table, columns }: Junction, modelOf: (draft: Draft) => 
   }
 }
 
-function association(
-  name: string,
-  plan: AssociationPlan,
-  model: Model,
-  modelOf: (draft: Draft) => Model,
-  junctions: ReadonlyMap<string, Model>,
-): Association {
+/** The finished models, and those of the undeclared junctions by their tables. */
+interface Targets {
+  readonly modelOf: (draft: Draft) => Model
+  readonly junctions: ReadonlyMap<string, Model>
+}
+
+function association(name: string, plan: AssociationPlan, model: Model, { modelOf, junctions }: Targets): Association {
   const target = modelOf(plan.target)
   if (plan.kind === 'belongsTo') return { kind: 'belongsTo', name, target, foreignKey: attributeOf(model, name) }
   if (plan.kind === 'hasMany') return { kind: 'hasMany', name, target, via: attributeOf(target, plan.via) }

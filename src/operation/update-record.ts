@@ -10,16 +10,21 @@ import { isCurrent } from './prepare-members.ts'
 import type { PreparedRecord } from './prepare-record.ts'
 import { requireVersion } from './version.ts'
 
+/** The record with this primary key, and what it becomes. */
+export interface RecordUpdate {
+  readonly id: Json
+  readonly record: PreparedRecord
+  readonly precondition: Precondition | undefined
+}
+
 /**
  * Throws E_NO_SUCH_RECORD, and E_PRECONDITION_FAILED for another version. Returns undefined, and has written nothing, when
  * the record must be prepared again.
  */
 export async function updateRecord(
-  id: Json,
-  record: PreparedRecord,
+  { id, record, precondition }: RecordUpdate,
   transaction: ScopedTransaction,
   services: OperationServices,
-  precondition: Precondition | undefined,
 ): Promise<Records | undefined> {
   const { model, members } = record
   await requireVersion(model, id, precondition, transaction, services)

@@ -95,7 +95,7 @@ function updateCurrent(
   const { input, target, precondition, origin } = invocation
   const prepareAgain = () => prepareUpdate(invocation, store, services)
   return writeCurrent(target.model, prepared, prepareAgain, (record) =>
-    store.transaction((transaction) => updateRecord(input.id, record, transaction, services, precondition), {
+    store.transaction((transaction) => updateRecord({ id: input.id, record, precondition }, transaction, services), {
       origin,
       isSerializable: hasChanges(record),
     }),

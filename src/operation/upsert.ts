@@ -67,8 +67,8 @@ export const upsert: WriteOperation<UpsertInput, RecordResult | EmptyResult, Pre
         throw new ServiceError('E_PRECONDITION_FAILED', `The ${model.name} does not exist`, { model: model.name })
       const stored =
         id === undefined
-          ? await insertUnlessTaken(record, invocation, store, services, attempt === maxAttempts)
-          : await updateFound(id, record, invocation, store, services)
+          ? await insertUnlessTaken(record, { invocation, store, services, isLast: attempt === maxAttempts })
+          : await updateFound(id, record, { invocation, store, services })
       if (stored) return writtenResult(stored, invocation, store, services, id === undefined)
     }
     throw new ServiceError('E_UNAVAILABLE', `The ${model.name} is being changed by other requests`, {
@@ -114,16 +114,19 @@ async function keyWith({ attribute, value }: UpsertInput, model: Model, reads: S
   return (await reads.find(model, criteria)).values(model.primaryKey)[0]
 }
 
+interface Caller {
+  readonly invocation: Invocation<UpsertInput>
+  readonly store: ScopedStore
+  readonly services: OperationServices
+}
+
 /**
  * Undefined when another record has the value. The last attempt fails with the violation instead: the record with the
  * value is then one that the requester may not read.
  */
 async function insertUnlessTaken(
   record: PreparedRecord,
-  { input, origin }: Invocation<UpsertInput>,
-  store: ScopedStore,
-  services: OperationServices,
-  isLast: boolean,
+  { invocation: { input, origin }, store, services, isLast }: Caller & { readonly isLast: boolean },
 ): Promise<Records | undefined> {
   try {
     return await store.transaction(
@@ -166,16 +169,16 @@ const isTaken = (error: unknown, { name }: Attribute): boolean =>
 async function updateFound(
   id: Json,
   record: PreparedRecord,
-  { input, target: { model }, precondition, origin }: Invocation<UpsertInput>,
-  store: ScopedStore,
-  services: OperationServices,
+  { invocation, store, services }: Caller,
 ): Promise<Records | undefined> {
+  const { input, target, precondition, origin } = invocation
+  const { model } = target
   return store.transaction(
     async (transaction) => {
       await transaction.find(model, lockByPrimaryKey(model, id))
       const isUnchanged = and(primaryKeyEquals(model, id), eq(input.attribute, input.value))
       if ((await transaction.count(model, isUnchanged)) === 0) return undefined
-      return updateRecord(id, record, transaction, services, precondition)
+      return updateRecord({ id, record, precondition }, transaction, services)
     },
     { origin, isSerializable: hasChanges(record) },
   )

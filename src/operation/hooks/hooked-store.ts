@@ -71,6 +71,12 @@ export function hookedStore(store: Store, caller: WithinCaller): Store {
   }
 }
 
+/** The record as it was and as it is now. */
+interface Images {
+  readonly previous?: JsonObject | undefined
+  readonly record?: JsonObject
+}
+
 /** A record that was written, for the functions that run after the commit. */
 interface Written {
   readonly model: Model
@@ -81,19 +87,15 @@ interface Written {
 function hookedTransaction(all: Transaction, caller: WithinCaller, written: Written[]): Transaction {
   const inserted = async (model: Model, records: MaybePromise<Records>): Promise<Records> => {
     const stored = await records
-    if (hasHook(model, 'create')) for (const record of stored.decode()) await wrote(model, 'create', { record }, record)
+    if (hasHook(model, 'create')) for (const record of stored.decode()) await wrote(model, 'create', { record })
     return stored
   }
-  const wrote = async (
-    model: Model,
-    write: HookedWrite,
-    images: { readonly previous?: JsonObject | undefined; readonly record?: JsonObject },
-    record: JsonObject,
-  ): Promise<void> => {
+  const wrote = async (model: Model, write: HookedWrite, images: Images): Promise<void> => {
     if (model.hooks?.within[write]) {
       const own = hookedTransaction(all, { ...caller, requester: system }, written)
-      await runWithin(model, write, images, own, caller)
+      await runWithin({ model, write, images }, own, caller)
     }
+    const record = assertDefined(images.record ?? images.previous, 'a write has a record')
     if (model.hooks?.lifecycle.after?.[write]) written.push({ model, write, record })
   }
   return {
@@ -106,15 +108,15 @@ function hookedTransaction(all: Transaction, caller: WithinCaller, written: Writ
     insertMissing: (model, assignments) => inserted(model, all.insertMissing(model, assignments)),
     async update(model, where, assignments) {
       if (!hasHook(model, 'update')) return all.update(model, where, assignments)
-      const { previous, records } = await updateLocked(model, where, assignments, all, caller)
+      const { previous, records } = await updateLocked({ model, where, assignments }, all, caller.limits)
       for (const record of records.decode())
-        await wrote(model, 'update', { previous: previous.get(record[model.primaryKey.name]), record }, record)
+        await wrote(model, 'update', { previous: previous.get(record[model.primaryKey.name]), record })
       return records
     },
     async delete(model, where) {
       const deleted = await all.delete(model, where)
       if (hasHook(model, 'destroy'))
-        for (const previous of deleted.decode()) await wrote(model, 'destroy', { previous }, previous)
+        for (const previous of deleted.decode()) await wrote(model, 'destroy', { previous })
       return deleted
     },
   }
@@ -122,11 +124,9 @@ function hookedTransaction(all: Transaction, caller: WithinCaller, written: Writ
 
 /** Updates the rows that match now, which are locked, so that `previous` is what the update replaced. */
 async function updateLocked(
-  model: Model,
-  where: Condition,
-  assignments: readonly Assignment[],
+  { model, where, assignments }: { model: Model; where: Condition; assignments: readonly Assignment[] },
   all: Transaction,
-  { limits }: WithinCaller,
+  limits: Limits,
 ): Promise<{ readonly previous: ReadonlyMap<unknown, JsonObject>; readonly records: Records }> {
   const found = await all.find(model, {
     where,
@@ -143,9 +143,7 @@ async function updateLocked(
 }
 
 async function runWithin(
-  model: Model,
-  write: HookedWrite,
-  images: { readonly previous?: JsonObject | undefined; readonly record?: JsonObject },
+  { model, write, images }: { readonly model: Model; readonly write: HookedWrite; readonly images: Images },
   transaction: Transaction,
   { requester, hooks, limits }: WithinCaller,
 ): Promise<void> {
