@@ -3,9 +3,11 @@ import type { AnyConfig } from '../service/config/config.ts'
 import type { Logger } from '../support/logger.ts'
 import type { Output } from './output.ts'
 
-/** A logger that prints warnings, and passes everything on to the logger of the configuration. */
+/** A logger that prints warnings and refused pages, and passes everything on to the logger of the configuration. */
 export function warningLog(output: Output, config: AnyConfig): Logger {
-  return { ...requestLog(output, config), info: (data, message) => config.logger?.info(data, message) }
+  const log = requestLog(output, config)
+  const isPrinted = (data: object) => (data as JsonObject).kind === 'pageRefused'
+  return { ...log, info: (data, message) => (isPrinted(data) ? log : config.logger)?.info(data, message) }
 }
 
 /** A logger that prints requests and warnings, and passes everything on to the logger of the configuration. */

@@ -18,7 +18,22 @@ export function observersOf({ logger, onError }: AnyConfig): Observers {
     ...(logger || onError ? [] : [errorsTo((error) => console.error(error))]),
   ]
   const observe = observeAll(listeners)
-  return { onError: (error) => observe({ kind: 'error', error }), observe: logger && observe }
+  return { onError: (error) => observe({ kind: 'error', error }), observe: logger && eachPageOnce(observe) }
+}
+
+/** Any client can send any origin: further ones are not reported. */
+const maxReportedPages = 20
+
+function eachPageOnce(observe: Observe): Observe {
+  const reported = new Set<string>()
+  return (observation) => {
+    if (observation.kind === 'pageRefused') {
+      const page = `${observation.option} ${observation.origin}`
+      if (reported.has(page) || reported.size === maxReportedPages) return
+      reported.add(page)
+    }
+    observe(observation)
+  }
 }
 
 const errorsTo =

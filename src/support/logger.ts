@@ -1,4 +1,4 @@
-import type { JobObservation, Observation, Observe } from './observation.ts'
+import type { JobObservation, Observation, Observe, PageObservation } from './observation.ts'
 
 /** The part of the interface of `pino` that a service uses. Each call gets the data of an observation and a text. */
 export interface Logger {
@@ -21,7 +21,8 @@ export const logTo =
       logger.error({ err: error }, error instanceof Error ? error.message : String(error))
     } else if (observation.kind === 'statement' && observation.ms < slowStatementMs)
       logger.debug?.(observation, messageOf(observation))
-    else if (observation.kind === 'request') logger.info(observation, messageOf(observation))
+    else if (observation.kind === 'request' || observation.kind === 'pageRefused')
+      logger.info(observation, messageOf(observation))
     else if (observation.kind === 'job' && observation.outcome === 'done')
       logger.debug?.(observation, messageOf(observation))
     else if (observation.kind === 'job' && observation.outcome !== 'failed')
@@ -39,6 +40,8 @@ function messageOf(observation: Exclude<Observation, { kind: 'error' }>): string
       return `${observation.ms < slowStatementMs ? 'Statement' : 'Slow statement'}, ${observation.ms.toFixed(1)} ms: ${observation.text}`
     case 'clientDisconnected':
       return `A client that did not read its response was disconnected: ${observation.limit}`
+    case 'pageRefused':
+      return pageMessage(observation)
     case 'scan': {
       const { model, tables, index } = observation
       const what = tables.length === 0 ? 'takes long' : `reads all rows of ${tables.join(' and ')}`
@@ -55,6 +58,13 @@ function messageOf(observation: Exclude<Observation, { kind: 'error' }>): string
     case 'subscriptionLost':
       return 'A client must begin its subscriptions again'
   }
+}
+
+function pageMessage({ origin, option }: PageObservation): string {
+  if (origin === 'null')
+    return 'A page without an origin, such as one that was opened as a file, may not use this service: serve it over HTTP, for example from the folder public'
+  const entry = option === 'cors' ? `cors: { origins: ['${origin}'] }` : `sockets: { onlyAllowOrigins: ['${origin}'] }`
+  return `Pages of ${origin} may not use this service; the configuration would allow them: ${entry}`
 }
 
 /** Also for the console, where there is no logger. */

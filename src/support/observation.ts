@@ -4,6 +4,7 @@ export type Observation =
   | StatementObservation
   | ScanObservation
   | ClientObservation
+  | PageObservation
   | SubscriptionObservation
   | AccessObservation
   | JobObservation
@@ -44,6 +45,15 @@ export interface ClientObservation {
   readonly kind: 'clientDisconnected'
   /** The limit that was exceeded. */
   readonly limit: 'streamIdleTimeoutMs' | 'maxWaitingBytes'
+}
+
+/** A page of another origin sent a request that it may not send, or whose answer it cannot read. Reported once per origin. */
+export interface PageObservation {
+  readonly kind: 'pageRefused'
+  /** `null` for a page without an origin, such as one that was opened as a file. */
+  readonly origin: string
+  /** The option that would allow it. */
+  readonly option: 'cors' | 'sockets.onlyAllowOrigins'
 }
 
 /** A socket or an event stream must begin again, because its position is no longer available or too much waited for it. */

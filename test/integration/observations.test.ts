@@ -35,6 +35,40 @@ test('a logger receives each request, without its query string, over HTTP and so
   assert.match(entries[0]?.[2] ?? '', /^GET \/pet 200 \d+\.\d ms$/)
 })
 
+test('a logger receives each origin once whose pages may not use the service, and the option that allows them', async () => {
+  const { logger, entries } = recorded()
+  const cors = { origins: ['https://listed.example'] }
+  const service = await createService({ models, database: 'memory:', logger, cors, sockets: { onlyAllowOrigins: [] } })
+  const { url } = await service.listen(0)
+  const pages = ['http://localhost:5173', 'http://localhost:5173', 'https://listed.example', url, 'null', 'no origin']
+  for (const origin of pages) {
+    const headers = { origin, 'access-control-request-method': 'POST' }
+    await fetch(`${url}/pet`, { method: 'OPTIONS', headers })
+  }
+  await fetch(`${url}/socket.io/?EIO=4&transport=polling`, { headers: { origin: 'https://listed.example' } })
+  for (let port = 1; port <= 30; port++) await fetch(`${url}/pet`, { headers: { origin: `http://a.example:${port}` } })
+  await service.close()
+  const refused = entries.filter(([, data]) => (data as { kind: string }).kind === 'pageRefused')
+  assert.deepEqual(refused.slice(0, 3), [
+    [
+      'info',
+      { kind: 'pageRefused', origin: 'http://localhost:5173', option: 'cors' },
+      "Pages of http://localhost:5173 may not use this service; the configuration would allow them: cors: { origins: ['http://localhost:5173'] }",
+    ],
+    [
+      'info',
+      { kind: 'pageRefused', origin: 'null', option: 'cors' },
+      'A page without an origin, such as one that was opened as a file, may not use this service: serve it over HTTP, for example from the folder public',
+    ],
+    [
+      'info',
+      { kind: 'pageRefused', origin: 'https://listed.example', option: 'sockets.onlyAllowOrigins' },
+      "Pages of https://listed.example may not use this service; the configuration would allow them: sockets: { onlyAllowOrigins: ['https://listed.example'] }",
+    ],
+  ])
+  assert.equal(refused.length, 20)
+})
+
 test('a logger and onError both receive an unexpected error', async () => {
   const { logger, entries } = recorded()
   const reported: unknown[] = []

@@ -21,6 +21,13 @@ describe('keelson dev', () => {
     assert.deepEqual((await ask(`${url}/pet?select=name,weight`))[0], { id: 1, name: 'Rex', weight: null })
   })
 
+  test('prints the option that would allow the pages of another origin', async () => {
+    const dev = new Command(['dev', '--port', '0'], { cwd: folder(petShop) })
+    const headers = { origin: 'http://localhost:5173' }
+    await fetch(`${await dev.url()}/pet`, { headers })
+    await dev.until(/Pages of http:\/\/localhost:5173 may not use.*cors: \{ origins: \['http:\/\/localhost:5173'\] \}/)
+  })
+
   test('keeps serving the previous version while the configuration is invalid, and loads the repaired one', async () => {
     const cwd = folder(petShop)
     const dev = new Command(['dev', '--port', '0'], { cwd })

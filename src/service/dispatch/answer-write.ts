@@ -106,7 +106,7 @@ export function assertMayWrite(request: ServiceRequest, { style }: { readonly st
 function foreignPage({ origin, host }: ServiceRequest['headers']): string {
   const page = typeof origin === 'string' ? URL.parse(origin)?.origin : undefined
   const pages = page === undefined || page === 'null' ? 'Pages of other origins' : `Pages of ${page}`
-  return `${pages} may not write to ${String(host)} unless cors lists their origin; a proxy in front must forward the Host header`
+  return `${pages} may not write to ${host === undefined ? 'this service' : String(host)} unless cors lists their origin; a proxy in front must forward the Host header`
 }
 
 /** The last three are what browsers sent before `Sec-Purpose`; Safari loads previews of pages that are visited often. */

@@ -6,7 +6,7 @@ import type { Limits } from '../../support/limits.ts'
 import { isPromise, type MaybePromise } from '../../support/maybe-promise.ts'
 import type { Observe } from '../../support/observation.ts'
 import { WaitingBytes } from '../../support/waiting-bytes.ts'
-import { observeRequest } from '../observe-request.ts'
+import { observePage, observeRequest } from '../observe-request.ts'
 import { type OriginOptions, OriginPolicy } from '../origin-policy.ts'
 import { type Cors, createCors } from './cors.ts'
 import type { HttpRequest } from './http-request.ts'
@@ -58,6 +58,7 @@ export function handleHttpRequest(
   const { method, path, headers } = request
   if (observe) {
     const unobserved = { ...context, observe: undefined }
+    observePage(observe, policy, headers)
     const answer = () => handleHttpRequest(unobserved, request, readBody)
     return observeRequest(observe, { transport: 'http', method, path }, answer)
   }

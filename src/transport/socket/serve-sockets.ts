@@ -8,6 +8,7 @@ import type { Clock } from '../../support/clock.ts'
 import type { Limits } from '../../support/limits.ts'
 import type { Observe } from '../../support/observation.ts'
 import { WaitingBytes } from '../../support/waiting-bytes.ts'
+import { observePage } from '../observe-request.ts'
 import { isRepeated, type OriginOptions, OriginPolicy } from '../origin-policy.ts'
 import type { WorkerChannel } from '../worker-channel.ts'
 import { type SessionOwner, WorkerSessions } from '../worker-sessions.ts'
@@ -102,6 +103,7 @@ export function serveSockets(service: LiveService, options: SocketOptions): Sock
   function hasCookies(req: IncomingMessage): boolean {
     if (isRepeated(req.rawHeaders, 'host')) throw refusals.hosts
     const access = policy.socketAccess(req.headers, options.onlyAllowOrigins)
+    if (observe) observePage(observe, policy, req.headers, options.onlyAllowOrigins)
     if (access === 'none') throw refusals.origin
     return access === 'with cookies'
   }
