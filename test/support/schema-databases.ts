@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
+import { ConfigError } from '../../src/model/config-error.ts'
 import { defineModels } from '../../src/model/define.ts'
-import type { ModelDefinitions } from '../../src/model/definition.ts'
+import type { AttributeDefinitions, ModelDefinitions } from '../../src/model/definition.ts'
 import type { OpenedStore } from '../../src/storage/opened-store.ts'
 import type { MigrateMode } from '../../src/storage/schema.ts'
 import { describeStep } from '../../src/storage/schema-step.ts'
@@ -80,4 +81,20 @@ export async function start(
   const { store, steps } = await openWith(url, definitions, migrate)
   await store[Symbol.asyncDispose]()
   return steps.filter(({ kind }) => kind !== 'createLog' && kind !== 'captureChanges').map(describeStep)
+}
+
+/** The definitions of one model, `pet`. */
+export const pets = (attributes: AttributeDefinitions): ModelDefinitions => ({ pet: { attributes } })
+
+/** What a start finds wrong with the database's tables. */
+export async function problemsOf(
+  url: string,
+  definitions: ModelDefinitions,
+  migrate?: 'safe',
+): Promise<readonly string[]> {
+  const opened = await openWith(url, definitions, migrate).catch((error: unknown) => error)
+  if (opened instanceof ConfigError) return opened.problems
+  if (opened instanceof Error) throw opened
+  await (opened as Awaited<ReturnType<typeof openWith>>).store[Symbol.asyncDispose]()
+  return []
 }
