@@ -9,7 +9,9 @@ export interface ChangeSource {
     after: Position,
     limit: number,
     isWanted?: (model: string) => boolean,
-  ): MaybePromise<{ readonly changes: readonly Change[]; readonly position: Position } | 'reset'>
+  ): MaybePromise<
+    { readonly changes: readonly Change[]; readonly position: Position; readonly bytes?: number } | 'reset'
+  >
   onChange(listener: () => void): Disposable
 }
 

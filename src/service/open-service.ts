@@ -26,6 +26,7 @@ import { defaultLimits, type Limits } from '../support/limits.ts'
 import { Lru } from '../support/lru.ts'
 import type { MaybePromise } from '../support/maybe-promise.ts'
 import type { Observe } from '../support/observation.ts'
+import { Semaphore } from '../support/semaphore.ts'
 import { WaitingBytes } from '../support/waiting-bytes.ts'
 import { ActionOperations } from './actions/action-operations.ts'
 import { type LooseActions, serviceActionsOf } from './actions/in-process.ts'
@@ -159,8 +160,9 @@ export async function openService(config: AnyConfig): Promise<OpenService> {
     onError,
   })
   const broker = new SocketBroker(broadcaster, limits)
-  const subscriptions = new SubscriptionFactory(store, broadcaster)
+  const reads = new Semaphore(limits.maxCatchUps)
   const waiting = new WaitingBytes(limits.maxWaitingBytes)
+  const subscriptions = new SubscriptionFactory({ store, broadcaster, reads, waiting, limits })
   const tokens = new OperationTokens(store.secret, config.auth !== undefined || policy !== undefined)
   const slots = new StreamSlots(limits.maxStreams)
   const queries = new LiveQueries({
@@ -172,6 +174,7 @@ export async function openService(config: AnyConfig): Promise<OpenService> {
   const liveStreams = new LiveStreams({
     queries,
     log: store.changes,
+    reads,
     models,
     services,
     tokens,
@@ -198,7 +201,7 @@ export async function openService(config: AnyConfig): Promise<OpenService> {
     actions,
     broker,
     subscriptions,
-    streams: new Streams(subscriptions, services, waiting, slots),
+    streams: new Streams(subscriptions, services, slots),
     liveStreams,
     landingPage,
     shapes: undefined,

@@ -7,6 +7,8 @@ export interface ChangeBatch {
   readonly changes: readonly Change[]
   /** The position for the next read, also when the batch is empty. */
   readonly position: Position
+  /** About what the images of the changes take in memory, where they were read for this batch alone. */
+  readonly bytes?: number
 }
 
 /** What a trim leaves. */

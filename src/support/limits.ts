@@ -40,6 +40,7 @@ export const limitTable = {
   maxLiveQueries: [100, 'live queries of one stream'],
   maxLiveRuns: [4, 'live queries that are read again at once; further ones wait, those of each stream in turn'],
   maxLiveRows: [2_000_000, 'rows of the results of all live queries: about 150 bytes are kept of each'],
+  maxCatchUps: [4, 'clients that read the change log at once from an earlier position; further ones wait in turn'],
   streamIdleTimeoutMs: [
     30_000,
     'a client, also a socket, may read nothing of what is sent to it for this long; then the connection is closed',
@@ -63,7 +64,7 @@ export const limitTable = {
   ],
   maxWaitingBytes: [
     268_435_456,
-    'bytes of responses and events that wait for all clients, and of bodies and messages that have not arrived completely; above it the slowest clients are disconnected. As many, estimated, for the bodies of the requests that are executed; above it further ones get 503, and one that is heavier alone gets 413',
+    'bytes of responses, events and changes read from the log that wait for all clients, and of bodies and messages that have not arrived completely; above it the slowest clients are disconnected. As many, estimated, for the bodies of the requests that are executed; above it further ones get 503, and one that is heavier alone gets 413',
   ],
   requestTimeoutMs: [30_000, 'time to receive a whole request'],
   headersTimeoutMs: [10_000, 'time to receive the headers of a request'],

@@ -13,6 +13,7 @@ import {
 } from '../../src/realtime/delivery/event-iterator.ts'
 import { EventIterators } from '../../src/realtime/delivery/event-iterators.ts'
 import type { CurrentRecords } from '../../src/realtime/visibility.ts'
+import { Semaphore } from '../../src/support/semaphore.ts'
 
 const models = defineModels({
   owner: { attributes: { name: { type: 'string' }, pets: { collection: 'pet', via: 'owner' } } },
@@ -79,6 +80,7 @@ export function setUp(options: OpenOptions = {}, currentRecords: CurrentRecords 
   const open = ({ since, ...more }: OpenOptions = {}) =>
     new EventIterator({
       log,
+      reads: new Semaphore(1),
       broadcaster,
       iterators,
       requester: anonymous,

@@ -2,6 +2,7 @@ import type { Position } from '../../protocol/change.ts'
 import type { Event, SubscriptionEvent } from '../../protocol/event.ts'
 import type { Requester } from '../../protocol/requester.ts'
 import { eventLoopTurn } from '../../support/event-loop-turn.ts'
+import type { Semaphore } from '../../support/semaphore.ts'
 import type { Broadcaster } from '../broadcaster.ts'
 import { type ChangeOperation, type ChangeSource, operationsOf } from '../change-feed.ts'
 import { slicesOf } from '../event-slice.ts'
@@ -10,6 +11,8 @@ import type { SubscriptionTarget } from '../subscription-target.ts'
 
 export interface CatchUpOptions {
   readonly log: ChangeSource
+  /** Bounds how many clients read at once: each read returns some megabytes. */
+  readonly reads: Semaphore
   readonly broadcaster: Broadcaster
   readonly target: SubscriptionTarget
   readonly requester: Requester
@@ -24,28 +27,36 @@ export interface SelectedOperation {
 const changesPerRead = 500
 
 /** What a subscription selects of the log after a position: one read of it. */
-export async function readSelected(
-  after: Position,
-  options: CatchUpOptions,
-): Promise<
-  | {
-      /** `reset`: what the requester may see of the next one is no longer known. */
-      readonly operations: AsyncIterable<SelectedOperation | 'reset'>
-      readonly position: Position
-      readonly isEnd: boolean
-    }
-  | 'reset'
-> {
+export interface SelectedBatch {
+  /** `reset`: what the requester may see of the next one is no longer known. */
+  readonly operations: AsyncIterable<SelectedOperation | 'reset'>
+  readonly position: Position
+  readonly isEnd: boolean
+  /** About what it takes in memory, until it is dropped. */
+  readonly bytes: number
+  /** There are no further operations, also where the one before them is still with the consumer. */
+  drop(): void
+}
+
+export async function readSelected(after: Position, options: CatchUpOptions): Promise<SelectedBatch | 'reset'> {
   const { log, broadcaster, target, requester } = options
   const { affectedModels } = broadcaster.associations
   const isWanted = (model: string): boolean =>
     affectedModels.get(model)?.includes(target.model.name) === true || broadcaster.decidesRights(model)
+  using _ = await options.reads.acquire()
   const batch = await log.read(after, changesPerRead, isWanted)
   if (batch === 'reset') return batch
   // A change of the records that the rules pass through may have changed what was visible.
   if (broadcaster.changesRights(broadcaster.viewOf({ requester }, target.model.name), batch.changes)) return 'reset'
-  const { changes, position } = batch
-  return { operations: selectIn(operationsOf(changes), options), position, isEnd: changes.length === 0 }
+  const { position, bytes = 0 } = batch
+  const changes = [...batch.changes]
+  return {
+    operations: selectIn(operationsOf(changes), options),
+    position,
+    isEnd: changes.length === 0,
+    bytes,
+    drop: () => void changes.splice(0),
+  }
 }
 
 async function* selectIn(

@@ -1,13 +1,14 @@
 import type { Change, Position } from '../../protocol/change.ts'
 import type { SubscriptionEvent } from '../../protocol/event.ts'
 import type { Requester } from '../../protocol/requester.ts'
+import type { Semaphore } from '../../support/semaphore.ts'
 import { yieldToEventLoop } from '../../support/yield-to-event-loop.ts'
 import type { Broadcaster } from '../broadcaster.ts'
 import type { ChangeSource } from '../change-feed.ts'
 import type { StartPosition } from '../start-position.ts'
 import type { Subscriber } from '../subscriber.ts'
 import type { SubscriptionTarget } from '../subscription-target.ts'
-import { readSelected } from './catch-up.ts'
+import { readSelected, type SelectedBatch } from './catch-up.ts'
 import type { EventIterators } from './event-iterators.ts'
 import { OperationQueue, type QueueOptions } from './operation-queue.ts'
 
@@ -38,6 +39,8 @@ export interface EventIteratorOptions {
   readonly broadcaster: Broadcaster
   readonly iterators: EventIterators
   readonly log: ChangeSource
+  /** Bounds how many clients read the log at once. */
+  readonly reads: Semaphore
   readonly requester: Requester
   readonly target: SubscriptionTarget
   readonly from: Beginning | Promise<Beginning>
@@ -66,6 +69,8 @@ export class EventIterator implements Subscriber, AsyncIterableIterator<Iterator
   #behind: { readonly slowAt: Position | undefined } | undefined
   #end: 'stopped' | 'ended' | undefined
   #heartbeatIsDue = false
+  /** What was read from the log and is delivered at the pace of the consumer. */
+  #batch: SelectedBatch | undefined
   #wake: (() => void) | undefined
 
   constructor(options: EventIteratorOptions) {
@@ -111,9 +116,9 @@ export class EventIterator implements Subscriber, AsyncIterableIterator<Iterator
     else this.onOverflow()
   }
 
-  /** Too much waits for the consumer, here or in the whole process. */
+  /** Too much waits for the consumer, here or in the whole process. What was read from the log can be read again. */
   onOverflow(): void {
-    this.#fallBehind(this.#queue.lastPosition)
+    this.#fallBehind(this.#batch ? undefined : this.#queue.lastPosition)
     this.#wake?.()
   }
 
@@ -169,6 +174,7 @@ export class EventIterator implements Subscriber, AsyncIterableIterator<Iterator
         yield await this.#startAfresh()
         continue
       }
+      this.#hold(batch)
       if (!this.#isAnnounced) yield this.#announce('ready')
       let isLost = false
       for await (const operation of batch.operations) {
@@ -177,6 +183,8 @@ export class EventIterator implements Subscriber, AsyncIterableIterator<Iterator
         else yield* this.#emit(operation.events, operation.position)
         if (this.#isOver) return
       }
+      if (this.#isOver) return
+      this.#hold(undefined)
       if (isLost) continue
       this.#position = batch.position
       if (this.#heartbeatIsDue) yield this.#beat()
@@ -215,6 +223,13 @@ export class EventIterator implements Subscriber, AsyncIterableIterator<Iterator
   /** Whether it is the last event of a subscription to one record. */
   #isEnd(event: SubscriptionEvent | undefined): boolean {
     return this.#options.target.id !== undefined && event?.verb === 'destroyed'
+  }
+
+  /** Instead of what is held until now. */
+  #hold(batch: SelectedBatch | undefined): void {
+    this.#batch?.drop()
+    this.#batch = batch
+    this.#queue.setReadWeight(batch?.bytes ?? 0)
   }
 
   async #subscribe(): Promise<void> {
@@ -268,6 +283,7 @@ export class EventIterator implements Subscriber, AsyncIterableIterator<Iterator
     this.#subscription?.[Symbol.dispose]()
     this.#subscription = undefined
     this.#start = undefined
+    this.#hold(undefined)
     this.#queue.clear()
   }
 }

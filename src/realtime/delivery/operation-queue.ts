@@ -4,7 +4,7 @@ import type { SubscriptionEvent } from '../../protocol/event.ts'
 export interface QueueOptions {
   readonly capacity: number
   weigh(event: SubscriptionEvent): number
-  /** Called with the weight of all that waits, after each change of it. */
+  /** Called with the weight of all that waits, and of what was read from the log, after each change of it. */
   readonly onWeight?: ((weight: number) => void) | undefined
 }
 
@@ -25,6 +25,7 @@ export class OperationQueue {
   readonly #options: QueueOptions
   #entries: Entry[] = []
   #weight = 0
+  #readWeight = 0
   /** The events of an operation of which more may follow. */
   #begun: { readonly change: Change; readonly events: SubscriptionEvent[]; weight: number } | undefined
   #lastPosition: Position | undefined
@@ -81,9 +82,16 @@ export class OperationQueue {
     this.remove(() => true)
   }
 
+  /** The weight of what was read from the log, which waits for the consumer before the queue does. */
+  setReadWeight(weight: number): void {
+    if (weight === this.#readWeight) return
+    this.#readWeight = weight
+    this.#options.onWeight?.(this.#weight + weight)
+  }
+
   #setWeight(weight: number): void {
     if (weight === this.#weight) return
     this.#weight = weight
-    this.#options.onWeight?.(weight)
+    this.#options.onWeight?.(weight + this.#readWeight)
   }
 }

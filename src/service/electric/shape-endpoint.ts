@@ -10,6 +10,7 @@ import type { Limits } from '../../support/limits.ts'
 import { yieldToEventLoop } from '../../support/yield-to-event-loop.ts'
 import { encodeInParts } from '../dispatch/encode-records.ts'
 import type { LooseRecords } from '../in-process/records.ts'
+import { sizeOf } from '../live/event-stream-format.ts'
 import type { LooseLiveEvent, LooseLiveEvents } from '../live/live-records.ts'
 import type { StreamSlots } from '../live/stream-slots.ts'
 import { eventMessage, insertMessage, mustRefetch, upToDate } from './shape-messages.ts'
@@ -17,7 +18,7 @@ import { newHandle, offsetText, readShapeRequest, type ShapeOffset, type ShapeRe
 
 /** A request that waits for changes is answered after this time without any. */
 const pollMs = 20_000
-/** More messages follow in the next answer. */
+/** More messages follow in the next answer, and those after `maxQueuedBytes`. */
 const maxMessages = 1_000
 const keepAliveMs = 15_000
 /** Records in one answer: they are decoded in one turn of the event loop. */
@@ -31,7 +32,7 @@ export interface ShapeOptions {
   /** The records of the models on behalf of a requester, under its rules. */
   readonly recordsFor: (requester: Requester, client: ReadOptions) => ReadonlyMap<string, LooseRecords>
   readonly head: () => Promise<Position> | Position
-  readonly limits: Pick<Limits, 'maxLimit' | 'maxAnswerBytes'>
+  readonly limits: Pick<Limits, 'maxLimit' | 'maxAnswerBytes' | 'maxQueuedBytes'>
   readonly slots: StreamSlots
   readonly clock: Clock
 }
@@ -145,7 +146,7 @@ export class ShapeEndpoint {
         }
         return { status: 200, headers, stream: cancellable(streamed(shape, events, since, stop), stop) }
       }
-      const found = await collect(shape, events, since)
+      const found = await collect(shape, events, since, this.#options.limits.maxQueuedBytes)
       end()
       return found === 'reset' ? refetch(shape) : answer(shape, [...found.messages, upToDate()], found, true)
     } catch (error) {
@@ -160,6 +161,7 @@ async function collect(
   shape: Shape,
   events: LooseLiveEvents,
   since: Position,
+  maxBytes: number,
 ): Promise<{ readonly messages: readonly JsonObject[]; readonly position: Position } | 'reset'> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const timeout = new Promise<undefined>((resolve) => {
@@ -167,9 +169,9 @@ async function collect(
     timer = setTimeout(() => resolve(undefined), shape.isLive ? pollMs : 50)
   })
   const messages: JsonObject[] = []
-  let [complete, position] = [0, since]
+  let [complete, position, bytes] = [0, since, 0]
   try {
-    while (messages.length < maxMessages || complete === 0) {
+    while ((messages.length < maxMessages && bytes < maxBytes) || complete === 0) {
       const waiting = complete > 0 ? quiet() : timeout
       const next = await Promise.race([events.next(), waiting])
       const event = next?.value as LooseLiveEvent | undefined
@@ -177,6 +179,7 @@ async function collect(
       if (!event || !('id' in event)) break
       const message = eventMessage(event, shape.key, shape)
       if (message) messages.push(message)
+      bytes += sizeOf(event)
       if (event.position !== undefined) [complete, position] = [messages.length, event.position]
     }
   } finally {

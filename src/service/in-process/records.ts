@@ -114,7 +114,8 @@ export function recordsOf(
       if (access) assertAllowed(operationNamed('find'), { model }, access)
       const { subscriptions, services } = context
       const view = access ? access.views.of(model) : model
-      return liveRecords(options, { model: view, authorization, subscriptions, limits: services.limits })
+      const isForClient = client !== undefined
+      return liveRecords(options, { model: view, authorization, subscriptions, limits: services.limits, isForClient })
     },
     liveQuery(options = {}) {
       if (scope)

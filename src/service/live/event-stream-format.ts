@@ -31,16 +31,19 @@ export const sizeOf = (event: SubscriptionEvent): number => Buffer.byteLength(te
 
 /**
  * An item in the format of server-sent events. Only the last event of an operation has an id: a client that resumes
- * from it has received the whole operation.
+ * from it has received the whole operation. `onUnsent` is called before a piece with about the length of those after it.
  */
-export function* piecesOf(item: IteratorItem): Generator<string> {
+export function* piecesOf(item: IteratorItem, onUnsent: (length: number) => void = () => {}): Generator<string> {
   switch (item.kind) {
     case 'operation': {
       let piece = ''
+      let length = 0
       for (const [index, event] of item.events.entries()) {
         const isLast = index === item.events.length - 1
         piece += isLast ? `${textOf(event)}id: ${item.position}\n\n` : `${textOf(event)}\n`
         if (!isLast && piece.length < maxPieceLength) continue
+        length += piece.length
+        onUnsent(Math.round((length / (index + 1)) * (item.events.length - index - 1)))
         yield piece
         piece = ''
       }

@@ -13,10 +13,9 @@ import type { EventIterator, IteratorItem } from '../../realtime/delivery/event-
 import type { SubscriptionTarget } from '../../realtime/subscription-target.ts'
 import { cancellable } from '../../support/cancellable.ts'
 import { systemClock } from '../../support/clock.ts'
-import type { WaitingBytes } from '../../support/waiting-bytes.ts'
 import type { Authorization } from '../dispatch/authorize.ts'
 import type { Match } from '../dispatch/route.ts'
-import { opening, piecesOf, sizeOf, streamHeaders } from './event-stream-format.ts'
+import { opening, piecesOf, streamHeaders } from './event-stream-format.ts'
 import type { StreamSlots } from './stream-slots.ts'
 import { assertLocalCondition, type SubscriptionFactory } from './subscription-factory.ts'
 
@@ -27,37 +26,18 @@ const keepAliveMs = 15_000
 export class Streams {
   readonly #subscriptions: SubscriptionFactory
   readonly #context: OperationServices
-  readonly #waiting: WaitingBytes
   readonly #slots: StreamSlots
 
-  constructor(
-    subscriptions: SubscriptionFactory,
-    context: OperationServices,
-    waiting: WaitingBytes,
-    slots: StreamSlots,
-  ) {
+  constructor(subscriptions: SubscriptionFactory, context: OperationServices, slots: StreamSlots) {
     this.#subscriptions = subscriptions
     this.#context = context
-    this.#waiting = waiting
     this.#slots = slots
   }
 
   async open(request: ServiceRequest, match: Match, authorization: Authorization): Promise<ServiceResponse> {
-    const { limits } = this.#context
     const { target, since } = readTarget(request, match, this.#context)
     const slot = this.#slots.take()
-    const queued = this.#waiting.add(() => live.onOverflow())
-    const live = this.#subscriptions.open({
-      target,
-      since,
-      authorization,
-      queue: {
-        capacity: limits.maxQueuedBytes,
-        weigh: sizeOf,
-        overflow: 'reset',
-        onWeight: (bytes) => queued.set(bytes),
-      },
-    })
+    const live = this.#subscriptions.open({ target, since, authorization, overflow: 'reset', isForClient: true })
     const close = () => {
       slot[Symbol.dispose]()
       void live.return()
@@ -93,20 +73,22 @@ export class Streams {
       heartbeat[Symbol.dispose]()
       close()
     }
-    return { ...cancellable(piecesFrom(live, first, end), end), stop: () => live.stop() }
-  }
-}
-
-async function* piecesFrom(
-  live: EventIterator,
-  first: IteratorItem,
-  end: () => void,
-): AsyncGenerator<string, undefined, undefined> {
-  try {
-    yield opening(first)
-    for await (const item of live) yield* piecesOf(item)
-  } finally {
-    end()
+    let unsentLength = 0
+    async function* pieces(): AsyncGenerator<string, undefined, undefined> {
+      try {
+        yield opening(first)
+        for await (const item of live) yield* piecesOf(item, (length) => (unsentLength = length))
+      } finally {
+        end()
+      }
+    }
+    return {
+      ...cancellable(pieces(), end),
+      stop: () => live.stop(),
+      get unsentLength() {
+        return unsentLength
+      },
+    }
   }
 }
 

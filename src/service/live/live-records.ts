@@ -12,9 +12,6 @@ import type { Limits } from '../../support/limits.ts'
 import type { Authorization } from '../dispatch/authorize.ts'
 import { assertLocalCondition, type SubscriptionFactory } from './subscription-factory.ts'
 
-/** Events that wait for a slow loop; with more of them, it reads from the log what it has not received. */
-const capacity = 1_000
-
 export interface LooseLiveOptions {
   readonly where?: Json
   readonly id?: Json
@@ -34,12 +31,14 @@ export interface LiveContext {
   readonly authorization: Authorization
   readonly subscriptions: SubscriptionFactory
   readonly limits: Limits
+  /** The events are for an answer to a client. */
+  readonly isForClient: boolean
 }
 
 /** Throws E_BAD_CRITERIA or E_BAD_REQUEST for options that cannot be subscribed to. */
 export function liveRecords(
   { where, id, since, signal, ...others }: LooseLiveOptions,
-  { model, authorization, subscriptions, limits }: LiveContext,
+  { model, authorization, subscriptions, limits, isForClient }: LiveContext,
 ): LooseLiveEvents {
   const [unknown] = Object.keys(others)
   if (unknown !== undefined) throw new ServiceError('E_BAD_CRITERIA', `"live" has no option "${unknown}"`)
@@ -47,7 +46,8 @@ export function liveRecords(
     target: targetOf(where, id, model, limits),
     since,
     authorization,
-    queue: { capacity, weigh: () => 1, overflow: 'replay' },
+    overflow: 'replay',
+    isForClient,
   })
   const end = () => {
     signal?.removeEventListener('abort', end)

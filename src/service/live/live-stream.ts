@@ -5,6 +5,7 @@ import type { QueryPlan } from '../../realtime/queries/query-plan.ts'
 import type { ChangeLog } from '../../storage/change-log.ts'
 import { getOrInsertComputed } from '../../support/get-or-insert-computed.ts'
 import type { Limits } from '../../support/limits.ts'
+import type { Semaphore } from '../../support/semaphore.ts'
 import type { WaitingBytes } from '../../support/waiting-bytes.ts'
 import { FrameQueue } from './frame-queue.ts'
 import { failedFrame, type LiveFrame } from './live-frame.ts'
@@ -26,6 +27,7 @@ export interface LiveStreamOptions {
   readonly peer: string | undefined
   readonly queries: LiveQueries
   readonly log: ChangeLog
+  readonly reads: Semaphore
   readonly tokens: OperationTokens
   readonly limits: Limits
   readonly waiting: WaitingBytes
@@ -170,7 +172,8 @@ export class LiveStream implements LiveClient, QueryOwner {
   }
 
   missedSince(position: Position): MissedChanges {
-    return getOrInsertComputed(this.#missed, position, () => new MissedChanges(position, this.#options.log))
+    const { log, reads } = this.#options
+    return getOrInsertComputed(this.#missed, position, () => new MissedChanges(position, log, reads))
   }
 
   onOperations(operations: readonly string[], turn: number, position: Position): void {

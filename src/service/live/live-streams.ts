@@ -8,6 +8,7 @@ import { remainingMs } from '../../protocol/requester.ts'
 import type { LiveQueries } from '../../realtime/queries/live-queries.ts'
 import type { ChangeLog } from '../../storage/change-log.ts'
 import { systemClock } from '../../support/clock.ts'
+import type { Semaphore } from '../../support/semaphore.ts'
 import type { WaitingBytes } from '../../support/waiting-bytes.ts'
 import type { Authorization } from '../dispatch/authorize.ts'
 import { type NamedQuery, readOperations, readQueries } from './live-request.ts'
@@ -22,6 +23,8 @@ const keepAliveMs = 15_000
 export interface LiveStreamsOptions {
   readonly queries: LiveQueries
   readonly log: ChangeLog
+  /** Bounds how many clients read the log at once. */
+  readonly reads: Semaphore
   readonly models: Models
   readonly services: OperationServices
   readonly tokens: OperationTokens

@@ -3,6 +3,7 @@ import type { QueryPlan, QueryResult } from '../../realtime/queries/query-plan.t
 import { differenceOf, type RowDifference } from '../../realtime/queries/row-difference.ts'
 import type { ChangeLog } from '../../storage/change-log.ts'
 import { getOrInsertComputed } from '../../support/get-or-insert-computed.ts'
+import type { Semaphore } from '../../support/semaphore.ts'
 import { yieldToEventLoop } from '../../support/yield-to-event-loop.ts'
 
 const changesPerRead = 500
@@ -15,14 +16,17 @@ const maxChanges = 20_000
  */
 export class MissedChanges {
   readonly #log: ChangeLog
+  readonly #reads: Semaphore
   #position: Position
   readonly #changed = new Map<string, Set<RecordId>>()
   #count = 0
   #reading: Promise<boolean> = Promise.resolve(true)
 
-  constructor(after: Position, log: ChangeLog) {
+  /** `reads` bounds how many clients read the log at once. */
+  constructor(after: Position, log: ChangeLog, reads: Semaphore) {
     this.#position = after
     this.#log = log
+    this.#reads = reads
   }
 
   /**
@@ -53,15 +57,23 @@ export class MissedChanges {
   /** False: the position is not in the log. */
   async #readOn(): Promise<boolean> {
     while (this.#count <= maxChanges) {
-      const batch = await this.#log.read(this.#position, changesPerRead)
-      if (batch === 'reset') return false
-      this.#position = batch.position
-      if (batch.changes.length === 0) return true
-      for (const { model, id } of batch.changes)
-        getOrInsertComputed(this.#changed, model, () => new Set<RecordId>()).add(id as RecordId)
-      this.#count += batch.changes.length
+      const changes = await this.#readBatch()
+      if (changes === 'reset') return false
+      if (changes === 0) return true
+      this.#count += changes
       await yieldToEventLoop()
     }
     return false
+  }
+
+  /** Keeps the keys alone: how many changes there were. */
+  async #readBatch(): Promise<number | 'reset'> {
+    using _ = await this.#reads.acquire()
+    const batch = await this.#log.read(this.#position, changesPerRead)
+    if (batch === 'reset') return batch
+    this.#position = batch.position
+    for (const { model, id } of batch.changes)
+      getOrInsertComputed(this.#changed, model, () => new Set<RecordId>()).add(id as RecordId)
+    return batch.changes.length
   }
 }

@@ -5,31 +5,49 @@ import { noSuchRecord, ServiceError } from '../../protocol/errors.ts'
 import type { Requester } from '../../protocol/requester.ts'
 import type { Broadcaster } from '../../realtime/broadcaster.ts'
 import { readSelected } from '../../realtime/delivery/catch-up.ts'
-import { type Beginning, EventIterator, type EventIteratorOptions } from '../../realtime/delivery/event-iterator.ts'
+import { type Beginning, EventIterator } from '../../realtime/delivery/event-iterator.ts'
 import { EventIterators } from '../../realtime/delivery/event-iterators.ts'
+import type { QueueOptions } from '../../realtime/delivery/operation-queue.ts'
 import type { SubscriptionTarget } from '../../realtime/subscription-target.ts'
 import type { Store } from '../../storage/store.ts'
+import type { Limits } from '../../support/limits.ts'
 import { andThen } from '../../support/maybe-promise.ts'
+import type { Semaphore } from '../../support/semaphore.ts'
+import type { WaitingBytes, WaitingClient } from '../../support/waiting-bytes.ts'
 import { yieldToEventLoop } from '../../support/yield-to-event-loop.ts'
 import type { Authorization } from '../dispatch/authorize.ts'
+import { sizeOf } from './event-stream-format.ts'
 
 export interface Subscription {
   readonly target: SubscriptionTarget
   /** Resume after this position; without one the subscription begins now. */
   readonly since: Position | undefined
   readonly authorization: Pick<Authorization, 'requester' | 'store'>
-  readonly queue: EventIteratorOptions['queue']
+  /** What becomes of a consumer that is too slow. */
+  readonly overflow: 'reset' | 'replay'
+  /** What waits for it is bounded in bytes, together with what waits for all clients; for code in this process in events. */
+  readonly isForClient: boolean
 }
+
+interface SubscriptionParts {
+  readonly store: Store
+  readonly broadcaster: Broadcaster
+  /** Bounds how many clients read the change log at once. */
+  readonly reads: Semaphore
+  readonly waiting: WaitingBytes
+  readonly limits: Pick<Limits, 'maxQueuedBytes'>
+}
+
+/** Events that wait for a slow loop of the application; with more of them, it reads from the log what it has not received. */
+const maxWaitingEvents = 1_000
 
 /** Opens the subscriptions of streams and of code in this process. */
 export class SubscriptionFactory {
-  readonly #store: Store
-  readonly #broadcaster: Broadcaster
+  readonly #parts: SubscriptionParts
   readonly #iterators = new EventIterators()
 
-  constructor(store: Store, broadcaster: Broadcaster) {
-    this.#store = store
-    this.#broadcaster = broadcaster
+  constructor(parts: SubscriptionParts) {
+    this.#parts = parts
   }
 
   /**
@@ -37,17 +55,36 @@ export class SubscriptionFactory {
    * rejects with E_NO_SUCH_RECORD.
    */
   open(subscription: Subscription): EventIterator {
-    const { target, since, authorization, queue } = subscription
-    return new EventIterator({
-      log: this.#store.changes,
-      broadcaster: this.#broadcaster,
+    const { target, since, authorization, overflow, isForClient } = subscription
+    const { store, reads, broadcaster } = this.#parts
+    const iterator: EventIterator = new EventIterator({
+      log: store.changes,
+      reads,
+      broadcaster,
       iterators: this.#iterators,
       requester: authorization.requester,
       target,
       from: this.#begin(subscription),
       isResumed: since !== undefined,
-      queue,
+      queue: {
+        overflow,
+        ...(isForClient ? this.#countedQueue(() => iterator.onOverflow()) : { capacity: maxWaitingEvents, weigh: one }),
+      },
     })
+    return iterator
+  }
+
+  /** It counts in bytes, among what waits for all clients. */
+  #countedQueue(onOverflow: () => void): QueueOptions {
+    const { waiting, limits } = this.#parts
+    // The entry is given up together with its bytes, and the subscription may go on.
+    const begin = (): WaitingClient =>
+      waiting.add(() => {
+        client = begin()
+        onOverflow()
+      })
+    let client = begin()
+    return { capacity: limits.maxQueuedBytes, weigh: sizeOf, onWeight: (bytes) => client.set(bytes) }
   }
 
   /** Every subscription ends with `shutdown`. */
@@ -58,7 +95,7 @@ export class SubscriptionFactory {
   async #begin({ target, since, authorization }: Subscription): Promise<Beginning> {
     const { requester, store } = authorization
     const { model, id } = target
-    if (id === undefined) return { position: since ?? (await this.#store.changes.head()) }
+    if (id === undefined) return { position: since ?? (await this.#parts.store.changes.head()) }
     const { value: exists, position } = await store.snapshot((reads) =>
       andThen(reads.find(model, findByPrimaryKey(model, id)), ({ length }) => length > 0),
     )
@@ -74,7 +111,7 @@ export class SubscriptionFactory {
     target: SubscriptionTarget,
     requester: Requester,
   ): Promise<'present' | 'absent' | 'reset'> {
-    const options = { log: this.#store.changes, broadcaster: this.#broadcaster, target, requester }
+    const options = { ...this.#parts, log: this.#parts.store.changes, target, requester }
     for (let position = since; ; ) {
       const batch = await readSelected(position, options)
       if (batch === 'reset') return 'reset'
@@ -88,6 +125,8 @@ export class SubscriptionFactory {
     }
   }
 }
+
+const one = (): number => 1
 
 /** A condition on the attributes of a record alone. Throws E_BAD_CRITERIA for one that only the database can decide. */
 export function assertLocalCondition(where: Condition): Condition {

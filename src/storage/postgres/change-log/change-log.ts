@@ -236,7 +236,7 @@ export class PostgresChangeLog implements SqlChangeLog {
         if (eventLoopTurn.isUsed) await eventLoopTurn.next()
       }
     }
-    return { changes, position: end }
+    return { changes, position: end, bytes: rows.reduce((sum, { bytes }) => sum + bytes, 0) }
   }
 
   onChange(listener: () => void): Disposable {

@@ -19,6 +19,8 @@ export interface LogRow {
   readonly verb: string
   readonly before: Image | undefined
   readonly after: Image | undefined
+  /** About what it takes in memory; 0 without images. */
+  readonly bytes: number
   readonly at: string
   readonly origin: string | undefined
 }
@@ -37,6 +39,7 @@ const logRowOf = ([seq, tx, capture, verb, before, after, at, origin]: Row): Log
   verb: verb as string,
   before: imageOf(before),
   after: imageOf(after),
+  bytes: before === null && after === null ? 0 : 100 + lengthOf(before) + lengthOf(after),
   at: timestampOf(at as string),
   origin: (origin as string | null) ?? undefined,
 })
@@ -60,6 +63,8 @@ export function inOrder(rows: readonly LogRow[]): readonly (readonly LogRow[])[]
   }
   return [...operations.values()]
 }
+
+const lengthOf = (text: unknown): number => (text as string | null)?.length ?? 0
 
 const imageOf = (text: unknown): Image | undefined => (text === null ? undefined : JSON.parse(text as string))
 

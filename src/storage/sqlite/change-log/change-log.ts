@@ -8,9 +8,9 @@ import type { ChangeNotifier } from '../../change-notifier.ts'
 import type { Driver, Query, Row } from '../../driver.ts'
 import { changeOrigin } from '../../write-origin.ts'
 import { type Image, keyIn, parseImage, recordIn } from './image.ts'
-import { lastToTrim, trimmedTogether } from './last-to-trim.ts'
-import { imageBytes } from './log-slice.ts'
+import { bytesOf, imageBytes } from './log-slice.ts'
 import { operationTable } from './operation-marker.ts'
+import { floorQuery, trim } from './trim.ts'
 
 /** The tables of the log. `autoincrement`: a number is never reused, even when all rows are deleted. */
 export const logSchema = [
@@ -115,13 +115,16 @@ export class SqliteChangeLog implements SqlChangeLog {
     }
     const ends = endsOf(rows)
     const changes: Change[] = []
+    let bytes = 0
     for (const [index, row] of rows.entries()) {
-      for (const change of this.#changes(row, ends[index] as Row, isWanted)) changes.push(change)
+      const found = this.#changes(row, ends[index] as Row, isWanted)
+      if (found.length > 0) bytes += bytesOf(row[4], row[5])
+      for (const change of found) changes.push(change)
       if (eventLoopTurn.isUsed) await eventLoopTurn.next()
     }
     const position = this.#position(placeOf(rows.at(-1) as Row))
     // An empty batch means the end of the log, so a batch without wanted changes is skipped.
-    if (changes.length > 0 || isEnd) return { changes, position }
+    if (changes.length > 0 || isEnd) return { changes, position, bytes }
     await eventLoopTurn.next() // synchronous reads alone would block the event loop
     return this.read(position, limit, isWanted)
   }
@@ -186,25 +189,8 @@ export class SqliteChangeLog implements SqlChangeLog {
   }
 
   async trim(keep: Keep): Promise<void> {
-    const { seq: floor } = await this.#floor()
-    const until = await lastToTrim(
-      (text, values) => this.#read(text, values),
-      keep,
-      floor,
-      (position) => this.#parse(position)?.seq,
-    )
-    for (let from = floor; from < until; ) {
-      const to = await trimmedTogether((text, values) => this.#read(text, values), from, until)
-      if (to === undefined) return
-      await this.#driver.transaction(async (query) => {
-        const [last] = await query(`select seq, at from ${logTable} where seq <= ? order by seq desc limit 1`, [to])
-        if (!last) return
-        await query(`update ${metaTable} set value = ? where name = 'floor'`, [`${last[0]}:${last[1]}`])
-        await query(`delete from ${logTable} where seq <= ?`, [to])
-        await query(`delete from ${operationTable} where first <= ? and last <= ?`, [to, to])
-      }, undefined)
-      from = to
-    }
+    const { seq } = await this.#floor()
+    await trim(this.#driver, keep, { floor: seq, seqOf: (position) => this.#parse(position)?.seq })
   }
 
   close(): void {
@@ -275,8 +261,6 @@ export class SqliteChangeLog implements SqlChangeLog {
     })
   }
 }
-
-const floorQuery = `select value from ${metaTable} where name = 'floor'`
 
 /** For each row, the last row of its operation. */
 function endsOf(rows: readonly Row[]): readonly Row[] {

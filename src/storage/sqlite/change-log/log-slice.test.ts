@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { Connection } from '../client/connection.ts'
 import { logSchema } from './change-log.ts'
-import { lastToTrim } from './last-to-trim.ts'
+import { lastToTrim } from './trim.ts'
 
 /** Rows of the log are examined a few at a time where they are large, as one statement cannot be interrupted. */
 function open(t: TestContext, count: number, bytes: number): Connection {

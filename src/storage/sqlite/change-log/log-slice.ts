@@ -3,6 +3,10 @@ import { logTable } from '../../capture.ts'
 /** The size of a row of the log; the images are not read for it. */
 export const imageBytes = '100 + ifnull(octet_length(before), 0) + ifnull(octet_length(after), 0)'
 
+/** The same for a row that was read. */
+export const bytesOf = (before: unknown, after: unknown): number =>
+  100 + ((before as string | null)?.length ?? 0) + ((after as string | null)?.length ?? 0)
+
 /** Rows of the log that are examined or deleted in one statement, so that other requests are not blocked for long. */
 const sliceRows = 2000
 const sliceBytes = 4_000_000

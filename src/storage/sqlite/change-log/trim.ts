@@ -1,10 +1,38 @@
 import type { Position } from '../../../protocol/change.ts'
 import { yieldToEventLoop } from '../../../support/yield-to-event-loop.ts'
-import { logTable } from '../../capture.ts'
+import { logTable, metaTable } from '../../capture.ts'
 import type { Keep } from '../../change-log.ts'
-import type { Row } from '../../driver.ts'
+import type { Driver, Row } from '../../driver.ts'
 import { jobTable } from '../../job-store.ts'
 import { sliceEnd } from './log-slice.ts'
+import { operationTable } from './operation-marker.ts'
+
+/** The last row that was trimmed. */
+export const floorQuery = `select value from ${metaTable} where name = 'floor'`
+
+interface Trimmed {
+  /** The number of the last row that was trimmed before. */
+  readonly floor: number
+  readonly seqOf: (position: Position) => number | undefined
+}
+
+/** Deletes in slices, with the floor of each in the same transaction. */
+export async function trim(driver: Driver, keep: Keep, { floor, seqOf }: Trimmed): Promise<void> {
+  const read: Read = async (text, values = []) => driver.query(text, values)
+  const until = await lastToTrim(read, keep, floor, seqOf)
+  for (let from = floor; from < until; ) {
+    const to = await trimmedTogether(read, from, until)
+    if (to === undefined) return
+    await driver.transaction(async (query) => {
+      const [last] = await query(`select seq, at from ${logTable} where seq <= ? order by seq desc limit 1`, [to])
+      if (!last) return
+      await query(`update ${metaTable} set value = ? where name = 'floor'`, [`${last[0]}:${last[1]}`])
+      await query(`delete from ${logTable} where seq <= ?`, [to])
+      await query(`delete from ${operationTable} where first <= ? and last <= ?`, [to, to])
+    }, undefined)
+    from = to
+  }
+}
 
 type Read = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>
 
@@ -40,7 +68,7 @@ async function lastBefore(read: Read, atMs: number, rows: number, floor: number)
 }
 
 /** The last of the rows after `from` that are examined, or deleted in one transaction: others have their turn in between. */
-export async function trimmedTogether(read: Read, from: number, until: number): Promise<number | undefined> {
+async function trimmedTogether(read: Read, from: number, until: number): Promise<number | undefined> {
   const [row] = await read(sliceEnd, [from, until])
   return row?.[0] === null ? undefined : Number(row?.[0])
 }
