@@ -79,12 +79,22 @@ const asBytes = ({ text = '' }: HostileRequest): Promise<void> =>
     connection.write(text)
   })
 
+const byPolling = async (posted: HostileRequest): Promise<void> => {
+  const path = '/socket.io/?EIO=3&transport=polling'
+  const opened = await fetch(`http://127.0.0.1:${port}${path}`).then((response) => response.text())
+  const sid = /"sid":"([^"]+)"/.exec(opened)?.[1]
+  await overHttp({ ...posted, path: `${path}&sid=${sid}` })
+}
+
 let sent = 0
 for (let index = 0; index < concurrency; index++) void repeat()
 
 async function repeat(): Promise<void> {
   for (;;) {
     const next = hostile?.request(sent++, position) as HostileRequest
-    await (socket ? overSocket(socket, next) : hostile?.over === 'bytes' ? asBytes(next) : overHttp(next))
+    if (socket) await overSocket(socket, next)
+    else if (hostile?.over === 'bytes') await asBytes(next)
+    else if (hostile?.over === 'polling') await byPolling(next)
+    else await overHttp(next)
   }
 }

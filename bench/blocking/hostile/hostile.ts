@@ -11,9 +11,10 @@ export interface Hostile {
   readonly name: string
   /**
    * `socket`: requests over one socket, where a find reads a snapshot. `stream`: the answer does not end, so the connection
-   * is closed after a time. `bytes`: `text` is written to a connection as it is.
+   * is closed after a time. `bytes`: `text` is written to a connection as it is. `polling`: `text` is sent in a new session of
+   * long polling, by version 3 of Engine.IO.
    */
-  readonly over?: 'socket' | 'stream' | 'bytes'
+  readonly over?: 'socket' | 'stream' | 'bytes' | 'polling'
   /** The request number `n`; most of them differ, as those of an attacker do. `position` is an old one of the change log. */
   readonly request: (n: number, position: string) => HostileRequest
 }

@@ -1,4 +1,4 @@
-import { get, type Hostile, type HostileRequest, several } from './hostile.ts'
+import { get, type Hostile, type HostileRequest, post, several } from './hostile.ts'
 
 const mega = 1_000_000
 const body = (type: string, text: string): HostileRequest => ({
@@ -34,6 +34,7 @@ const wide = {
 }
 
 const pipelined = (request: string, count: number) => request.repeat(count)
+const polled = (text: string): HostileRequest => ({ ...post('', undefined), text })
 const head = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`
 
 /** Bodies, headers and bytes whose reading is long. */
@@ -88,5 +89,15 @@ export const hostileParsing: readonly Hostile[] = [
       ...get(''),
       text: pipelined('POST /visit?cost=1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n', 2_000),
     }),
+  },
+  { name: 'packets of 2 bytes in one poll', over: 'polling', request: () => polled(repeated(() => '2:b4')) },
+  { name: 'an endless length in one poll', over: 'polling', request: () => polled(`${'1'.repeat(mega)}:2`) },
+  {
+    name: 'messages in one poll',
+    over: 'polling',
+    request: (n) => {
+      const message = `42${n}["get",{"url":"/pet/${1 + (n % 1000)}?populate=false&x=${'y'.repeat(400)}"}]`
+      return polled(`${message.length}:${message}`.repeat(1_900))
+    },
   },
 ]

@@ -70,16 +70,21 @@ describe('the limits of long polling:', () => {
     assert.ok((await poll).includes('41'), 'a disconnect packet, after which a client does not reconnect')
   })
 
-  test('maxMessagesPerSecond limits the packets of a payload before they are decoded', async () => {
-    await using server = await startSockets({ limits: { maxMessagesPerSecond: 3 } })
-    const polling = await RawPolling.connect(server.url)
-    const response = await polling.request({ method: 'POST', body: Array(7).fill('3').join('\x1e') })
-    assert.deepEqual(
-      [response.status, ((await response.json()) as { message: string }).message],
-      [400, 'Too many packets in one payload'],
-    )
-    await allClosed(server.sockets)
-  })
+  for (const version of [3, 4] as const) {
+    test(`maxMessagesPerSecond limits the packets of a payload of Engine.IO ${version} before they are decoded`, async () => {
+      await using server = await startSockets({ limits: { maxMessagesPerSecond: 3 } })
+      const polling = await RawPolling.connect(server.url, { version })
+      const body = version === 3 ? '1:2'.repeat(7) : Array(7).fill('3').join('\x1e')
+      // The version of a session is that of its first request.
+      const url = polling.url.replace(/EIO=./, 'EIO=4')
+      const response = await fetch(url, { method: 'POST', body })
+      assert.deepEqual(
+        [response.status, ((await response.json()) as { message: string }).message],
+        [400, 'Too many packets in one payload'],
+      )
+      await allClosed(server.sockets)
+    })
+  }
 
   test('a response that is not read delays the next poll', async () => {
     await using server = await startSockets({ limits: { maxQueuedBytes: 50_000_000 } })

@@ -9,13 +9,11 @@ import type { EngineQuery } from './engine-query.ts'
 import type { SessionOptions } from './engine-session.ts'
 import { LibrarySession } from './library-session.ts'
 import type { EngineVersion } from './packet.ts'
+import { splitPayload } from './payload.ts'
 import { readAtOnce } from './read-in-turns.ts'
-import { refusals, refuse } from './refusal.ts'
+import { Refusal, refusals, refuse } from './refusal.ts'
 
 const require = createRequire(import.meta.url)
-
-/** Between the packets of a body, in version 4. JSON does not contain it. */
-const separator = 0x1e
 
 /** The sessions that begin with HTTP long polling, served by the `engine.io` library. */
 export class LibraryServer {
@@ -56,33 +54,30 @@ export class LibraryServer {
       // Its messages are lost.
       if (!req.complete) session?.terminate()
     })
+    const options = this.#sessionOptions[query.version]
     readBody(
       req,
-      { ...this.#sessionOptions[query.version], maxBodyBytes: this.#limits.maxMessageBytes },
-      (body) => {
-        if (query.version === 4 && this.#hasTooManyPackets(body)) {
-          session?.terminate()
-          refuse(res, refusals.packets)
-        } else void this.#receive(req, res, query, body)
-      },
+      { ...options, maxBodyBytes: this.#limits.maxMessageBytes },
+      (body) => this.#receive(req, res, query, body).catch(options.onError),
       () => res.writeHead(413, { Connection: 'close' }).end(),
     )
   }
 
-  /** So many end a session, which is known before they are decoded. */
-  #hasTooManyPackets(body: Uint8Array): boolean {
-    const most = 2 * this.#limits.maxMessagesPerSecond
-    let packets = 1
-    for (let at = body.indexOf(separator); at !== -1 && packets <= most; at = body.indexOf(separator, at + 1)) packets++
-    return packets > most
-  }
-
-  /** The library decodes a body with all of its packets in one turn of the event loop, which has to be unused for a long one. */
   async #receive(req: IncomingMessage, res: ServerResponse, query: EngineQuery, body: Uint8Array): Promise<void> {
     if (body.length > readAtOnce && eventLoopTurn.isUsed) await eventLoopTurn.next()
+    const session = this.#sessions.get(query.sid as string)
+    // At twice the rate a session is ended.
+    const maxPackets = 2 * this.#limits.maxMessagesPerSecond
+    const payload = Buffer.from(body.buffer, body.byteOffset, body.length).toString()
+    const parts = splitPayload(payload, session?.version ?? query.version, maxPackets)
+    if (parts instanceof Refusal) {
+      session?.terminate()
+      return refuse(res, parts)
+    }
+    await session?.receive(parts.slice(0, -1))
     req.removeAllListeners('data').removeAllListeners('end')
     this.#serve(req, res, query)
-    req.emit('data', Buffer.from(body.buffer, body.byteOffset, body.length).toString())
+    req.emit('data', parts.at(-1))
     req.emit('end')
   }
 

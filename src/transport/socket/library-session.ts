@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Socket, Transport } from 'engine.io'
 import type { WebSocket } from 'ws'
+import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import { terminateIfSending } from './after-close.ts'
 import {
   closeCodes,
@@ -118,6 +119,17 @@ export class LibrarySession implements EngineSession {
       if (this.#poll?.writableEnded) await once(this.#poll, 'close')
       this.#poll = res
       res.once('close', () => this.#onPollClosed(res))
+    }
+  }
+
+  /** Parts of the body of a request, but its last one. */
+  async receive(parts: readonly string[]): Promise<void> {
+    // The library has this method for the whole body.
+    const transport = this.#socket.transport as unknown as { onData(text: string): void }
+    for (const part of parts) {
+      if (!this.isOpen) return
+      transport.onData(part)
+      if (eventLoopTurn.isUsed) await eventLoopTurn.next()
     }
   }
 

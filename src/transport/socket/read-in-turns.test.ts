@@ -98,3 +98,38 @@ describe('one client is read in a turn, and all of it in the order in which it w
       assert.equal(new Set(turns).size, clientCount, `they were read in the turns ${turns}`)
     })
 })
+
+for (const version of [3, 4] as const)
+  test(`a long payload of Engine.IO ${version} is read in several turns`, async () => {
+    let now = 0
+    const everyTurn = (): void => {
+      now++
+      immediate = setImmediate(everyTurn)
+    }
+    let immediate = setImmediate(everyTurn)
+    const turns = new Set<number>()
+    /** It is asked for each message. */
+    const clock = {
+      now() {
+        turns.add(now)
+        compute(0.1)
+        return 0
+      },
+    }
+    const paths: string[] = []
+    const handle = ({ path }: ServiceRequest): ServiceResponse => {
+      paths.push(path)
+      return { status: 200, headers: {}, body: 1 }
+    }
+    await using server = await startSockets({ clock, handle })
+    await using polling = await RawPolling.connect(server.url, { version })
+    turns.clear()
+    await polling.post(...requests(0))
+    while (paths.length < requestCount) await polling.poll()
+    clearImmediate(immediate)
+    assert.deepEqual(
+      paths,
+      Array.from({ length: requestCount }, (_, index) => `/0/${index}`),
+    )
+    assert.ok(turns.size > 1)
+  })

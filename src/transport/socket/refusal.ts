@@ -24,6 +24,7 @@ export const refusals = {
   jsonp: new Refusal(400, 3, 'JSONP polling is not supported'),
   binary: new Refusal(400, 3, 'Binary payloads are not supported'),
   packets: new Refusal(400, 3, 'Too many packets in one payload'),
+  payload: new Refusal(400, 3, 'Invalid payload'),
   bodyRead: new Refusal(400, 3, 'No body, or it was already read: put the handler in front of body parsers'),
   origin: new Refusal(403, 4, 'Forbidden'),
   hosts: new Refusal(400, 3, 'More than one Host header'),
