@@ -9,6 +9,7 @@ import { collectDoomed, type Doomed, refersToOne, stayingReferences } from './do
 import type { PreparedChanges } from './hooks/linked-changes.ts'
 import { clearReferences } from './membership.ts'
 import type { ForeignKeyReference, OperationServices } from './operation.ts'
+import { keptByTrigger } from './unwritten.ts'
 
 /** Keys in one statement. */
 const deletedAtOnce = 100
@@ -42,7 +43,10 @@ export async function destroyRecords(
       if (round.model !== target) continue
       for (const some of chunksOf(round.ids, deletedAtOnce)) await all.delete(target, idIn(target, some))
     }
-    if (first?.model === target) await transaction.delete(target, idIn(target, ids))
+    if (first?.model !== target) continue
+    const deleted = await transaction.delete(target, idIn(target, ids))
+    if (deleted.length < ids.length && (await all.count(target, idIn(target, ids))) > 0)
+      throw keptByTrigger(target, 'delete')
   }
 }
 

@@ -1,6 +1,5 @@
 import { findByPrimaryKey, type Populate, primaryKeyEquals } from '../criteria/criteria.ts'
 import { originalOf } from '../model/model.ts'
-import { noSuchRecord } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
 import { boundedReads } from '../storage/byte-budget.ts'
 import type { ScopedReads, ScopedTransaction } from '../storage/scoped-store.ts'
@@ -14,6 +13,7 @@ import { noChanges, type PreparedChanges, writeCurrent } from './hooks/linked-ch
 import type { Invocation, OperationServices, RecordResult, WriteOperation } from './operation.ts'
 import { omit, populate } from './parameters.ts'
 import { missingId, requiredKey } from './record-key.ts'
+import { refuseUnwritten } from './unwritten.ts'
 import { requireVersion } from './version.ts'
 
 export interface DestroyInput {
@@ -65,7 +65,7 @@ export const destroy: WriteOperation<DestroyInput, RecordResult, PreparedChanges
               { origin, isSerializable: changes.size > 0 },
             ),
         )
-    if (records.length === 0) throw noSuchRecord(model.name)
+    if (records.length === 0) return refuseUnwritten(model, id, 'delete', store)
     return { kind: 'record', model, records, populate }
   },
 }

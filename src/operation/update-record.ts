@@ -1,5 +1,4 @@
 import { primaryKeyEquals } from '../criteria/criteria.ts'
-import { noSuchRecord } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
 import type { ScopedTransaction } from '../storage/scoped-store.ts'
 import type { Records } from '../storage/store.ts'
@@ -8,6 +7,7 @@ import { assignmentsOf, writeMembers } from './insert-record.ts'
 import type { OperationServices, Precondition } from './operation.ts'
 import { isCurrent } from './prepare-members.ts'
 import type { PreparedRecord } from './prepare-record.ts'
+import { refuseUnwritten } from './unwritten.ts'
 import { requireVersion } from './version.ts'
 
 /** The record with this primary key, and what it becomes. */
@@ -32,7 +32,7 @@ export async function updateRecord(
   const assignments = await assignmentsOf(record, transaction, services)
   await checkTargets(unchecked(assignments, services), model, transaction)
   const stored = await transaction.update(model, primaryKeyEquals(model, id), assignments)
-  if (stored.length === 0) throw noSuchRecord(model.name)
+  if (stored.length === 0) return refuseUnwritten(model, id, 'change', transaction)
   for (const item of members) await writeMembers(item, id, transaction, services)
   return stored
 }

@@ -14,6 +14,7 @@ import { isOneStatement, type PreparedRecord, prepareRecord } from './prepare-re
 import { requiredKey } from './record-key.ts'
 import { type RecordInput, readRecordInput } from './record-values.ts'
 import { writtenSubscriptions } from './subscriptions.ts'
+import { refuseUnwritten } from './unwritten.ts'
 import { updateRecord } from './update-record.ts'
 import { writtenResult } from './written-result.ts'
 
@@ -59,7 +60,7 @@ export const update: WriteOperation<UpdateInput, RecordResult | EmptyResult, Pre
           ? store.updateByKey(model, id, prepared.assignments, context)
           : store.update(model, primaryKeyEquals(model, id), prepared.assignments, context)
     return written.then((stored) => {
-      if (stored.length === 0) throw noSuchRecord(model.name)
+      if (stored.length === 0) return refuseUnwritten(model, id, 'change', store)
       if (store.reveal || populate.length > 0) return writtenResult(stored, invocation, store, services, false)
       return { kind: 'record', model, records: stored, populate, stored }
     })

@@ -7,12 +7,18 @@ const raises = {
   sqlite: `create trigger low before update on pet when new.age < 0 begin select raise(abort, 'secret'); end;
     create trigger kept before delete on pet begin select raise(abort, 'secret'); end;
     create trigger full before insert on pet when new.name = 'low' begin select raise(abort, 'secret'); end;
-    create trigger lost before insert on pet when new.name = 'lost' begin select raise(ignore); end`,
+    create trigger lost before insert on pet when new.name = 'lost' begin select raise(ignore); end;
+    create trigger fixed before update on pet when new.age = 50 begin select raise(ignore); end;
+    create trigger stays before delete on shelf begin select raise(ignore); end;
+    create trigger needed before delete on lid begin select raise(ignore); end`,
   postgres: `create function judge() returns trigger language plpgsql as $$ begin
       if tg_op = 'DELETE' or new.age < 0 or new.name = 'low' then raise exception 'secret'; end if;
-      if new.name = 'lost' then return null; end if;
+      if new.name = 'lost' or new.age = 50 then return null; end if;
       return new; end $$;
     create trigger judge before insert or update or delete on pet for each row execute function judge();
+    create function keep() returns trigger language plpgsql as $$ begin return null; end $$;
+    create trigger stays before delete on shelf for each row execute function keep();
+    create trigger needed before delete on lid for each row execute function keep();
     create table counted (id bigint primary key generated always as identity, name text);
     create view young as select id, age from pet where age < 9 with check option`,
 }
@@ -44,6 +50,16 @@ const cases: readonly (readonly [
     ['POST', '/pet', [{ name: 'Tom' }, { name: 'lost' }]],
     [400, 'did not store'],
   ],
+  ['an update that a trigger drops', ['PATCH', '/pet/1', { age: 50 }], [400, 'did not change the pet']],
+  [
+    'the same in a list',
+    ['POST', '/batch', [{ method: 'PATCH', url: '/pet/1', body: { age: 50 } }]],
+    [400, 'did not change'],
+  ],
+  ['a delete that a trigger drops', ['DELETE', '/lid/1'], [400, 'did not delete the lid']],
+  ['the same of a record to which others refer', ['DELETE', '/shelf/1'], [400, 'did not delete the shelf']],
+  ['the same by a condition', ['DELETE', '/shelf?where={"name":"top"}'], [400, 'did not delete the shelf']],
+  ['an update of a record that does not exist', ['PATCH', '/pet/99', { age: 4 }], [404, 'No pet with this id']],
   ['a foreign key of the database alone', ['POST', '/toy', { owner: 9 }], [400, 'names a row that'], 'postgres'],
   ['a constraint that the commit checks', ['POST', '/toy', [{ shelf: 9 }]], [409, 'one that does not exist']],
   ['the same of one record', ['POST', '/toy', { shelf: 9 }], [400, 'names a row that'], 'postgres'],
@@ -64,7 +80,13 @@ for (const { name, missing, open } of schemaDatabases) {
       await database.execute(`
         create table pet (id ${key}, name text, age integer);
         create table toy (id ${key}, owner integer references pet, shelf integer references pet deferrable initially deferred);
+        create table shelf (id ${key}, name text);
+        create table lid (id ${key}, name text);
+        insert into lid (name) values ('red');
+        create table tin (id ${key}, shelf integer references shelf, name text);
         insert into pet (name, age) values ('Rex', 3);
+        insert into shelf (name) values ('top');
+        insert into tin (shelf, name) values (1, 'beans');
         ${raises[name]}`)
       const whole = { type: 'number', isInteger: true } as const
       const text = { type: 'string' } as const
@@ -74,6 +96,9 @@ for (const { name, missing, open } of schemaDatabases) {
         models: {
           pet: { attributes: { name: text, age: whole } },
           toy: { attributes: { owner: whole, shelf: whole } },
+          shelf: { attributes: { name: text } },
+          lid: { attributes: { name: text } },
+          tin: { attributes: { shelf: { model: 'shelf' }, name: text } },
           ...(name === 'postgres' && {
             counted: { attributes: { name: text } },
             young: { attributes: { age: whole } },
@@ -87,14 +112,14 @@ for (const { name, missing, open } of schemaDatabases) {
         const response = await service.fetch(new Request(`http://localhost${path}`, request))
         return [response.status, await response.text()] as const
       }
-      const before = [await ask('GET', '/pet'), await ask('GET', '/toy')]
+      const before = [await ask('GET', '/pet'), await ask('GET', '/toy'), await ask('GET', '/tin')]
       for (const [what, request, [status, part], only] of cases) {
         if (only !== undefined && only !== name) continue
         const [answered, answer] = await ask(...request)
         assert.deepEqual([answered, answer.includes(part)], [status, true], `${what}: ${answered} ${answer}`)
         assert.doesNotMatch(answer, /secret/)
       }
-      assert.deepEqual([await ask('GET', '/pet'), await ask('GET', '/toy')], before)
+      assert.deepEqual([await ask('GET', '/pet'), await ask('GET', '/toy'), await ask('GET', '/tin')], before)
       await service.close()
     })
   })
