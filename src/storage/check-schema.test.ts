@@ -107,9 +107,59 @@ for (const { name, missing, open } of schemaDatabases) {
       assert.deepEqual(await problemsOf(database.url, pair), [])
 
       const [added = ''] = await problemsOf(database.url, { bare: { attributes: { v: string } } })
-      assert.match(added, /^bare: the table "bare" has no column "id" for the key, and a start adds none/)
+      assert.equal(
+        added,
+        `bare: the table "bare" has no column "id" for the key, and a start adds none. It has no key: add a column with unique values, or name another table (tableName: '…')`,
+      )
       assert.deepEqual(await problemsOf(database.url, { bare: { attributes: { v: string } } }, 'safe'), [added])
     })
+
+    const keyed: readonly (readonly [
+      columns: string,
+      attributes: ModelDefinitions[string]['attributes'],
+      advice: string,
+    ])[] = [
+      [
+        '"No" integer primary key',
+        {},
+        `unique values of "No": declare an attribute with columnName: 'No' and primaryKey: true`,
+      ],
+      ['code varchar(9) primary key', { code: string }, `unique values of "code": write primaryKey: 'code'`],
+      ['code varchar(9) unique', { code: string }, `unique values of "code": write primaryKey: 'code'`],
+      [
+        'a integer, b integer, primary key (a, b)',
+        {},
+        'Its key is "a", "b", and that of a model is one column: add one',
+      ],
+    ]
+    for (const [columns, attributes, advice] of keyed)
+      test(`a key that is called otherwise: ${columns}`, async () => {
+        await using database = await open()
+        await database.execute(`create table bare (${columns})`)
+        const [problem = '', ...others] = await problemsOf(database.url, { bare: { attributes } })
+        assert.ok(problem.includes(advice), problem)
+        assert.deepEqual(others, [])
+      })
+
+    if (!isSqlite)
+      test('a view without a column of its model, which no start adds', async () => {
+        await using database = await open()
+        await database.execute(`create table pet (id serial primary key, name text, owner integer);
+          create view named as select id, name, owner from pet;
+          create materialized view counted as select name, count(*) as pets from pet group by name`)
+        const models: ModelDefinitions = {
+          named: { attributes: { name: string, kind: string, owner: { model: 'named' } } },
+          counted: { attributes: { name: string } },
+        }
+        const problems = [
+          'named.kind: the view "named" has no column "kind"',
+          `counted: the view "counted" has no column "id" for the key, and a start adds none. Declare the attribute that names one row (primaryKey: '…'), or name another table (tableName: '…')`,
+        ]
+        assert.deepEqual(await problemsOf(database.url, models), problems)
+        assert.deepEqual(await problemsOf(database.url, models, 'safe'), problems)
+        const served = { named: { attributes: { name: string, owner: { model: 'named' } } } }
+        assert.deepEqual(await problemsOf(database.url, served), [])
+      })
 
     test('a key of another type', async () => {
       await using database = await open()

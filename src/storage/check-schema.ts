@@ -42,7 +42,7 @@ export function checkSchema<Column extends ExistingColumn>(
     const table = tables.get(model.table)
     const { primaryKey } = model
     if (table && !model.isJunction && before.get(model.table)?.columns.has(primaryKey.column) === false)
-      return `${model.name}: the table "${table.name}" has no column "${primaryKey.column}" for the key, and a start adds none. Name the key that it has (primaryKey: '…'), or another table (tableName: '…')`
+      return `${model.name}: ${nounOf(table)} has no column "${primaryKey.column}" for the key, and a start adds none. ${keyAdvice(model, table)}, or name another table (tableName: '…')`
     if (!table) return `${model.name}: the database has no table "${model.table}"; migrate: 'add' creates it`
     return [
       ...attributeProblems(model, table, columns),
@@ -54,6 +54,21 @@ export function checkSchema<Column extends ExistingColumn>(
   if (problems.length > 0) throw new ConfigError(problems)
 }
 
+const nounOf = ({ name, isTable }: ExistingTable): string => `the ${isTable ? 'table' : 'view'} "${name}"`
+const listed = (columns: readonly string[]): string => columns.map((column) => `"${column}"`).join(', ')
+
+/** How a model gets a key in a table that has another one, or none. */
+function keyAdvice({ attributes }: Model, { key, uniques, isTable }: ExistingTable): string {
+  const [column] = (key.length === 1 ? key : uniques.find((unique) => unique.length === 1)) ?? []
+  const declared = [...attributes.values()].find((attribute) => attribute.column === column)
+  if (declared) return `It has unique values of "${column}": write primaryKey: '${declared.name}'`
+  if (column !== undefined)
+    return `It has unique values of "${column}": declare an attribute with columnName: '${column}' and primaryKey: true`
+  if (!isTable) return "Declare the attribute that names one row (primaryKey: '…')"
+  if (key.length > 1) return `Its key is ${listed(key)}, and that of a model is one column: add one with unique values`
+  return 'It has no key: add a column with unique values'
+}
+
 function attributeProblems<Column extends ExistingColumn>(
   model: Model,
   table: TableOf<Column>,
@@ -63,7 +78,7 @@ function attributeProblems<Column extends ExistingColumn>(
     const place = `${model.name}.${attribute.name}`
     const column = table.columns.get(attribute.column)
     if (!column)
-      return `${place}: the table "${table.name}" has no column "${attribute.column}"; migrate: 'add' creates it`
+      return `${place}: ${nounOf(table)} has no column "${attribute.column}"${table.isTable ? "; migrate: 'add' creates it" : ''}`
     if (column.isComputed)
       return `${place}: the database computes the column "${column.name}" of the table "${table.name}", so that no record could be created. Leave the attribute out`
     if (columns.holds(attribute, column)) return []
@@ -105,7 +120,7 @@ function columnProblems<Column extends ExistingColumn>(
 
 function keyProblems<Column extends ExistingColumn>(
   { name, primaryKey, isJunction, key: attributes }: Model,
-  { name: table, columns: existing, uniques, canBeUnique }: TableOf<Column>,
+  { name: table, columns: existing, key: stored, uniques, canBeUnique }: TableOf<Column>,
   columns: ColumnCheck<Column>,
 ): readonly string[] {
   const key = existing.get(primaryKey.column)
@@ -118,10 +133,15 @@ function keyProblems<Column extends ExistingColumn>(
     ]
   }
   const place = `${name}: the key column "${key.name}" of the table "${table}"`
-  if (!uniques.some((unique) => unique.length === 1 && unique[0] === key.name))
+  if (!uniques.some((unique) => unique.length === 1 && unique[0] === key.name)) {
+    const others =
+      stored.length > 1
+        ? `The key of the table is ${listed(stored)}, and that of a model is one column: add one with unique values`
+        : 'Choose another primary key'
     return [
-      `${place} may have equal values, so that a request for one record would change several. Choose another primary key, or make it unique: ${columns.makeUnique(table, key.name)}`,
+      `${place} may have equal values, so that a request for one record would change several. ${others}, or make it unique: ${columns.makeUnique(table, key.name)}`,
     ]
+  }
   if (primaryKey.autoIncrement && key.becomesNull)
     return [
       `${place} gets no value from the database, so that new records would have no key. Declare the attribute as required`,

@@ -5,6 +5,8 @@ import type { Model } from '../model/model.ts'
 export interface ExistingTable {
   readonly name: string
   readonly columns: ReadonlyMap<string, ExistingColumn>
+  /** Its columns can be altered and it can have triggers: neither a view nor a foreign table. */
+  readonly isTable: boolean
   /** It can have a unique index on any column: neither a view nor partitioned. */
   readonly canBeUnique: boolean
   /** Columns of the primary key, in key order. */

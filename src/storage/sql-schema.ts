@@ -26,13 +26,18 @@ export function planSchema(
   if (mode === 'safe') return []
   const dropped = mode === 'drop' ? models.filter(({ table }) => existing.has(table)) : []
   const tableOf = ({ table }: Model) => (mode === 'drop' ? undefined : existing.get(table))
+  const altered = models.filter((model) => canBeAltered(model, tableOf(model)))
   return [
     ...dropped.map((model) => planned({ kind: 'dropTable', table: model.table }, dropTable(model, dialect))),
-    ...models.flatMap((model) => tableSteps(model, tableOf(model), dialect)),
-    ...models.flatMap((model) => foreignKeySteps(model, tableOf(model), dialect)),
-    ...models.flatMap((model) => indexSteps(model, tableOf(model), dialect)),
+    ...altered.flatMap((model) => tableSteps(model, tableOf(model), dialect)),
+    ...altered.flatMap((model) => foreignKeySteps(model, tableOf(model), dialect)),
+    ...altered.flatMap((model) => indexSteps(model, tableOf(model), dialect)),
   ]
 }
+
+/** A view is served as it is, and a table without the key of its model is refused by the check of the schema. */
+const canBeAltered = ({ isJunction, primaryKey }: Model, table: ExistingTable | undefined): boolean =>
+  table === undefined || (table.isTable && (isJunction || table.columns.has(primaryKey.column)))
 
 const planned = (step: SchemaStep, statement: string): PlannedStep => ({ step, statement })
 

@@ -14,8 +14,6 @@ export interface PostgresColumn extends ExistingColumn {
 export interface PostgresTable extends ExistingTable {
   readonly schema: string
   readonly columns: ReadonlyMap<string, PostgresColumn>
-  /** Can have triggers: neither a view nor a foreign table. */
-  readonly isTable: boolean
   /** Owned by the role of the service, which may alter it. */
   readonly isOurs: boolean
   /** Its policies apply to the role of the service. */

@@ -87,6 +87,7 @@ function tableOf(connection: Connection, name: string, definition: string): Sqli
   const byLink = Map.groupBy(links, ([id]) => id)
   return {
     name,
+    isTable: true,
     canBeUnique: true,
     isOutdated: columns.some((column) => definition.includes(jsonCheckWithoutNull(identifier(column.name)))),
     columns: new Map(columns.map((column) => [column.name, column])),
