@@ -167,7 +167,7 @@ for (const { name, missing, open } of schemaDatabases) {
       await database.execute(`insert into pet (id, name) values (1, 'Rex')`)
       const uuid = { type: 'string', isUUID: true } as const
       const type = isSqlite ? 'INTEGER' : 'bigint'
-      const problem = `pet.id: the column "id" of the table "pet" has the type ${type}, which cannot hold a UUID. A key keeps its type: declare the new one as another attribute, or name another table (tableName: '…') and copy the records`
+      const problem = `pet.id: the column "id" of the table "pet" has the type ${type}, which cannot hold a UUID. A key keeps its type: declare it as it is stored ({ type: 'string', isUUID: true } for a UUID, { type: 'string', required: true } for other texts), or declare the new one as another attribute, or name another table (tableName: '…') and copy the records`
       assert.deepEqual(await problemsOf(database.url, pets({ id: uuid, name: string })), [problem])
       const [moved = ''] = await problemsOf(database.url, pets({ id: { ...uuid, columnName: 'uid' }, name: string }))
       assert.match(moved, /^pet: the table "pet" has no column "uid" for the key/)

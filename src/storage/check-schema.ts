@@ -84,7 +84,7 @@ function attributeProblems<Column extends ExistingColumn>(
     if (columns.holds(attribute, column)) return []
     const problem = `the column "${column.name}" of the table "${table.name}" has the type ${columns.typeOf(column)}, which cannot hold ${attribute.type.noun}`
     if (attribute === model.primaryKey)
-      return `${place}: ${problem}. A key keeps its type: declare the new one as another attribute, or name another table (tableName: '…') and copy the records`
+      return `${place}: ${problem}. A key keeps its type: declare it as it is stored ({ type: 'string', isUUID: true } for a UUID, { type: 'string', required: true } for other texts), or declare the new one as another attribute, or name another table (tableName: '…') and copy the records`
     return `${place}: ${problem}. Change the type of the attribute, or ${columns.changeType(model, attribute, column)}`
   })
 }

@@ -10,7 +10,7 @@ export interface OpenedStore {
   readonly steps: readonly SchemaStep[]
   /** To-one attributes without a foreign key in the database. */
   readonly unenforced: readonly Attribute[]
-  /** What the way to the database costs, as sentences for the log. */
+  /** What the way to the database costs, and what the service does not use of its tables, as sentences for the log. */
   readonly warnings?: readonly string[]
   readonly notes: MetadataTable
   readonly jobs: JobStore

@@ -17,7 +17,14 @@ export interface ExistingTable {
   readonly indexes: ReadonlySet<string>
   /** For each index that includes all rows: its terms, as `Dialect.order` writes them, up to the first of another kind. */
   readonly orders: readonly (readonly string[])[]
-  readonly foreignKeys: readonly { readonly columns: readonly string[]; readonly table: string }[]
+  readonly foreignKeys: readonly ExistingForeignKey[]
+}
+
+export interface ExistingForeignKey {
+  readonly columns: readonly string[]
+  readonly table: string
+  /** `on delete cascade` */
+  readonly cascades: boolean
 }
 
 export interface ExistingColumn {
@@ -29,6 +36,8 @@ export interface ExistingColumn {
   readonly mustBeGiven: boolean
   /** Null is stored when an insert contains no value: there is no default. */
   readonly becomesNull: boolean
+  /** It is declared with a default that is not null. */
+  readonly hasDefault: boolean
   /** Computed by the database from other columns: no statement may contain a value. */
   readonly isComputed: boolean
   /** Texts that are not the same may be equal in it, as in one that ignores letter case. */

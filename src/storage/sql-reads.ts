@@ -20,6 +20,8 @@ const failAtOnce: Fail = (error, subject) => {
   throw annotateError(error, subject)
 }
 
+const readOf = (model: Model): ErrorSubject => ({ model, assignments: [], isRead: true })
+
 /** The reads of every SQL database. */
 export class SqlReads implements Reads {
   readonly #reader: Reader
@@ -43,10 +45,10 @@ export class SqlReads implements Reads {
       if (!(rows instanceof Promise)) return new SqlRecords(rows, select, encoders)
       return rows.then(
         (rows) => new SqlRecords(rows, select, encoders),
-        (error) => this.#fail(error, { model, assignments: [] }),
+        (error) => this.#fail(error, readOf(model)),
       )
     } catch (error) {
-      return this.#fail(error, { model, assignments: [] })
+      return this.#fail(error, readOf(model))
     }
   }
 
@@ -110,9 +112,9 @@ export class SqlReads implements Reads {
     try {
       const rows = read()
       if (!(rows instanceof Promise)) return result(rows)
-      return rows.then(result, (error) => this.#fail(error, { model, assignments: [] }))
+      return rows.then(result, (error) => this.#fail(error, readOf(model)))
     } catch (error) {
-      return this.#fail(error, { model, assignments: [] })
+      return this.#fail(error, readOf(model))
     }
   }
 

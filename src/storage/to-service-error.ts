@@ -9,6 +9,8 @@ import { answerTooLarge, type Reads } from './store.ts'
 export interface ErrorSubject {
   readonly model: Model
   readonly assignments: readonly Assignment[]
+  /** A read: what the database refuses is a value of its conditions. */
+  readonly isRead?: true
 }
 
 /** Records the subject of a statement in its error; the innermost one is kept. */
@@ -38,7 +40,11 @@ export const toServiceErrorWithin = (error: unknown): Promise<unknown> => toServ
 
 const everyTarget = { find: () => ({ length: 1 }) } as unknown as Reads
 
-async function describe(error: DatabaseError, { model, assignments }: ErrorSubject, reads: Reads): Promise<unknown> {
+async function describe(
+  error: DatabaseError,
+  { model, assignments, isRead }: ErrorSubject,
+  reads: Reads,
+): Promise<unknown> {
   const { reason } = error
   switch (reason.kind) {
     case 'unique': {
@@ -76,6 +82,10 @@ async function describe(error: DatabaseError, { model, assignments }: ErrorSubje
           })
     }
     case 'value': {
+      if (isRead) {
+        const message = 'The database cannot compare a value of the conditions with its column'
+        return new ServiceError('E_BAD_CRITERIA', message, { model: model.name, cause: error })
+      }
       const message =
         assignments.length > 0
           ? 'The database cannot store one of the values'

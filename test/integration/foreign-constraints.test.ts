@@ -19,7 +19,8 @@ const raises = {
     create function keep() returns trigger language plpgsql as $$ begin return null; end $$;
     create trigger stays before delete on shelf for each row execute function keep();
     create trigger needed before delete on lid for each row execute function keep();
-    create table counted (id bigint primary key generated always as identity, name text);
+    create type mood as enum ('calm', 'wild');
+    create table counted (id bigint primary key generated always as identity, name text, mood mood);
     create view young as select id, age from pet where age < 9 with check option`,
 }
 
@@ -69,6 +70,12 @@ const cases: readonly (readonly [
     [400, 'cannot store one of the values'],
     'postgres',
   ],
+  [
+    'a condition with a value that its column cannot have',
+    ['GET', '/counted?mood=angry'],
+    [400, 'cannot compare a value of the conditions'],
+    'postgres',
+  ],
   ['against the condition of a view', ['PATCH', '/young/1', { age: 20 }], [400, 'cannot store one'], 'postgres'],
 ]
 
@@ -100,7 +107,7 @@ for (const { name, missing, open } of schemaDatabases) {
           lid: { attributes: { name: text } },
           tin: { attributes: { shelf: { model: 'shelf' }, name: text } },
           ...(name === 'postgres' && {
-            counted: { attributes: { name: text } },
+            counted: { attributes: { name: text, mood: text } },
             young: { attributes: { age: whole } },
           }),
         },

@@ -10,6 +10,7 @@ import { observeStatements } from '../observe-statements.ts'
 import type { OpenedStore } from '../opened-store.ts'
 import { reportScans } from '../report-scans.ts'
 import { type MigrateMode, noteFoldedTexts } from '../schema.ts'
+import { schemaWarnings } from '../schema-warnings.ts'
 import { SelfVersions } from '../self-versions.ts'
 import { SqlStore } from '../sql-store.ts'
 import { answerTable, SqlStoredAnswers } from '../sql-stored-answers.ts'
@@ -154,6 +155,7 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenedStor
     ...(isPooled ? [pooledWarning(options)] : []),
     ...(isPooled && selfWritten.size > 0 ? [unlockedWarning] : []),
     ...(lock && !installed.log ? [unloggedWarning] : []),
+    ...schemaWarnings(models, tables),
   ]
   return { store, steps: installed.steps, unenforced: unenforced(models, tables), warnings, notes, jobs }
 }

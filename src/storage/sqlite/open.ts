@@ -17,6 +17,7 @@ import type { OpenedStore } from '../opened-store.ts'
 import { RecordTexts } from '../record-texts.ts'
 import { reportScans } from '../report-scans.ts'
 import { type ExistingTable, type MigrateMode, noteFoldedTexts } from '../schema.ts'
+import { schemaWarnings } from '../schema-warnings.ts'
 import { SqlStore } from '../sql-store.ts'
 import { answerTable, SqlStoredAnswers } from '../sql-stored-answers.ts'
 import type { TextSource } from '../text-source.ts'
@@ -104,7 +105,10 @@ export async function openSqlite({
       store,
       steps,
       unenforced: unenforced(served, tables),
-      ...(migrate !== 'safe' && isReadOnly(path) && { warnings: [`${path} is read-only: every write gets 503`] }),
+      warnings: [
+        ...(migrate !== 'safe' && isReadOnly(path) ? [`${path} is read-only: every write gets 503`] : []),
+        ...schemaWarnings(served, tables),
+      ],
       jobs: sqliteJobStore({
         driver,
         mayCreate: log !== noLog && migrate !== 'safe',

@@ -36,7 +36,8 @@ select c.relname, n.nspname, c.relkind in ('r', 'p'), c.relkind = 'r', pg_has_ro
         or exists (select 1 from pg_trigger t where t.tgrelid = c.oid and not t.tgisinternal and t.tgtype & 7 = 7),
       a.attgenerated <> '',
       base.typname, format_type(base.oid, null), pg_get_serial_sequence(format('%I.%I', n.nspname, c.relname), a.attname),
-      base.typname in ('citext', 'bpchar') or exists (select 1 from pg_collation l where l.oid = a.attcollation and not l.collisdeterministic)
+      base.typname in ('citext', 'bpchar') or exists (select 1 from pg_collation l where l.oid = a.attcollation and not l.collisdeterministic),
+      a.atthasdef and a.attgenerated = ''
     ) order by a.attnum)
    from pg_attribute a
    join pg_type declared on declared.oid = a.atttypid
@@ -61,7 +62,7 @@ select c.relname, n.nspname, c.relkind in ('r', 'p'), c.relkind = 'r', pg_has_ro
   (select json_agg(json_build_array(
       (select json_agg(a.attname order by k.place) from unnest(f.conkey) with ordinality k (number, place)
        join pg_attribute a on a.attrelid = c.oid and a.attnum = k.number),
-      (select target.relname from pg_class target where target.oid = f.confrelid)
+      (select target.relname from pg_class target where target.oid = f.confrelid), f.confdeltype = 'c'
     ))
    from pg_constraint f where f.conrelid = c.oid and f.contype = 'f'),
   (select json_agg(json_build_array(t.tgname, t.tgenabled <> 'D')) from pg_trigger t
@@ -79,6 +80,7 @@ type ColumnRow = [
   written: string,
   sequence: string | null,
   foldsText: boolean,
+  declaresDefault: boolean,
 ]
 /** `flags`: 1 is descending, 2 is nulls first. */
 type IndexColumn = [name: string, flags: number, isDefaultOrder: boolean]
@@ -90,7 +92,7 @@ type IndexRow = [
   columns: IndexColumn[] | null,
   isPlain: boolean,
 ]
-type ForeignKeyRow = [columns: string[], table: string]
+type ForeignKeyRow = [columns: string[], table: string, cascades: boolean]
 
 /** The existing tables with these names. */
 export async function inspect(
@@ -128,7 +130,7 @@ function tableOf([
     uniqueNames: new Map(uniques.map(({ name, columns }) => [name, columns])),
     indexes: new Set(indexed.map(({ name }) => name)),
     orders: indexed.filter(({ isComplete }) => isComplete).map(({ terms }) => terms),
-    foreignKeys: listOf<ForeignKeyRow>(foreignKeys).map(([columns, table]) => ({ columns, table })),
+    foreignKeys: listOf<ForeignKeyRow>(foreignKeys).map(([columns, table, cascades]) => ({ columns, table, cascades })),
     triggers: new Map(listOf<[string, boolean]>(triggers)),
   }
 }
@@ -160,6 +162,7 @@ function columnOf([
   written,
   sequence,
   foldsText,
+  declaresDefault,
 ]: ColumnRow): PostgresColumn {
   const kind = { name: base, written }
   return {
@@ -168,6 +171,7 @@ function columnOf([
     nullable,
     mustBeGiven: !nullable && !hasDefault,
     becomesNull: nullable && !hasDefault,
+    hasDefault: declaresDefault,
     isComputed,
     foldsText,
     holdsJson: isJson(kind),
