@@ -24,6 +24,7 @@ export const limitTable = {
   maxXmlBytes: [262_144, 'bytes of an XML body: it takes several times as long to parse as JSON'],
   maxJsonDepth: [32, 'levels of nesting in a JSON body'],
   maxJsonValues: [150_000, 'names and values in a JSON body of more than 64 kB, at all of its levels'],
+  maxJsonNames: [10_000, 'different names in a JSON body of more than 64 kB: a parser takes longer for new names'],
   maxValueBytes: [1_048_576, 'bytes of one text or JSON value'],
   maxPlans: [1000, 'parsed requests for lists that are kept, by address, and as many by shape: all but the values'],
   maxKeptBytes: [

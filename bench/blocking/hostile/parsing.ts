@@ -13,6 +13,7 @@ const repeated = (text: (index: number) => string): string => {
   return several(count, text).join('')
 }
 const nested = (open: string, close: string, levels: number) => open.repeat(levels) + close.repeat(levels)
+const records = several(25_000, (i) => ({ [`a${i}`]: 1, [`b${i}`]: 1 }))
 const lists = nested('[', ']', 30)
 /** Made once: an attacker does not make them anew either. */
 const wide = {
@@ -40,6 +41,9 @@ const head = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`
 /** Bodies, headers and bytes whose reading is long. */
 export const hostileParsing: readonly Hostile[] = [
   { name: 'JSON of 90,000 names', request: () => body('application/json', wide.names) },
+  { name: 'JSON of 50,000 names', request: () => post('/visit', Object.assign({}, ...records)) },
+  { name: 'JSON of records with other names each', request: () => post('/visit', records) },
+  { name: 'JSON of records with other names each, by socket', over: 'socket', request: () => post('/visit', records) },
   { name: 'JSON of 150,000 numbers', request: () => body('application/json', wide.numbers) },
   { name: 'JSON of 16,000 lists of 30 levels', request: () => body('application/json', wide.lists) },
   { name: 'JSON of escapes', request: () => body('application/json', wide.escapes) },

@@ -1,5 +1,6 @@
 import { ServiceError } from '../../protocol/errors.ts'
 import type { Json } from '../../protocol/json.ts'
+import { checkedLength, requireBounded } from '../../protocol/json-size.ts'
 import type { ServiceRequest } from '../../protocol/request.ts'
 import type { Limits } from '../../support/limits.ts'
 import { form } from './body/form.ts'
@@ -35,7 +36,7 @@ export function parseBody(bytes: Uint8Array, headers: ServiceRequest['headers'],
   const content = typeof header === 'string' ? parseContentType(header) : undefined
   if (!content) throw unsupported('The Content-Type header is invalid')
   const text = decode(bytes)
-  if (!json.accepts(content.type) && looksLikeJson(text)) throw jsonWithoutType(content)
+  if (!json.accepts(content.type) && looksLikeJson(text, limits)) throw jsonWithoutType(content)
   return formatOf(content).parse(text, limits, content)
 }
 
@@ -48,8 +49,9 @@ const jsonWithoutType = ({ type }: ContentType): ServiceError =>
 
 const beginsLikeJson = /^\s*[{[]/
 
-function looksLikeJson(text: string): boolean {
+function looksLikeJson(text: string, limits: Limits): boolean {
   if (!beginsLikeJson.test(text)) return false
+  if (text.length > checkedLength) requireBounded(text, limits)
   try {
     JSON.parse(text)
     return true

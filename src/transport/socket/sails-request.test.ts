@@ -103,10 +103,14 @@ describe('a malformed message:', () => {
   }
 })
 
+const several = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i))
+
 describe('limits have the error codes of HTTP:', () => {
   const cases: readonly [name: string, message: Json, code: string][] = [
     ['a long URL', { url: `/${'é'.repeat(50)}` }, 'E_URL_TOO_LONG'],
     ['a deep body', { url: '/pet', data: { a: [{ b: {} }] } }, 'E_BAD_BODY'],
+    ['many names', { url: '/pet', data: Object.fromEntries(several(20_000, (i) => [`name${i}`, 1])) }, 'E_BAD_BODY'],
+    ['many values', { url: '/pet', data: { a: several(160_000, () => 1) } }, 'E_BAD_BODY'],
   ]
   for (const [name, message, code] of cases) {
     test(name, () => {

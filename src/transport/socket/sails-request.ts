@@ -2,6 +2,7 @@ import { requireShallow } from '../../protocol/body-depth.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import type { Peer } from '../../protocol/event.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts'
+import { checkedLength, requireBounded } from '../../protocol/json-size.ts'
 import { methods, type ServiceRequest, type Site } from '../../protocol/request.ts'
 import type { Limits } from '../../support/limits.ts'
 
@@ -25,7 +26,7 @@ export interface Sender {
  * reports a parse error, and a ServiceError for what HTTP refuses before the service is called.
  */
 export function readRequest(list: string, sender: Sender, limits: Limits): ServiceRequest | undefined {
-  const [event, message] = parseList(list)
+  const [event, message] = parseList(list, limits)
   const method = methodOf.get(event)
   if (method === undefined) return undefined
   if (!isJsonObject(message)) throw new MalformedMessage('The request is not an object')
@@ -45,7 +46,11 @@ export function readRequest(list: string, sender: Sender, limits: Limits): Servi
 /** The origin was checked at the handshake: requests of the connection count as requests of the service's own pages. */
 const siteOf = ({ origin }: Headers): Site => (origin === undefined ? 'none' : 'same-origin')
 
-function parseList(text: string): readonly Json[] {
+/** Of a message around its body: the list and the object of the request. */
+const outerLevels = 2
+
+function parseList(text: string, limits: Limits): readonly Json[] {
+  if (text.length > checkedLength) requireBounded(text, limits, limits.maxJsonDepth + outerLevels)
   try {
     const list: Json = JSON.parse(text)
     if (Array.isArray(list)) return list

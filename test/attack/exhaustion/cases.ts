@@ -130,7 +130,15 @@ const many = (count: number, text: (index: number) => string): string =>
 const part = (index: number) => `--b\r\nContent-Disposition: form-data; name="a${index}"\r\n\r\n1\r\n`
 /** Nearly as long as a body may be. */
 export const bodyCases: readonly (readonly [name: string, type: string, body: string, limit: string])[] = [
-  ['JSON of 90,000 names', 'application/json', `{${many(90_000, (i) => `"a${i}":1,`)}"b":1}`, 'maxJsonValues'],
+  ['JSON of 90,000 names', 'application/json', `{${many(90_000, (i) => `"a${i}":1,`)}"b":1}`, 'maxJsonNames'],
+  [
+    'JSON of 600 records of 100 new names each',
+    'application/json',
+    `[${many(600, (i) => `{${many(100, (k) => `"${i}.${k}":1,`)}"b":1},`)}{}]`,
+    'maxJsonNames',
+  ],
+  ['JSON of 90,000 names, as text', 'text/plain', `{${many(90_000, (i) => `"a${i}":1,`)}"b":1}`, 'maxJsonNames'],
+  ['JSON of 160,000 values', 'application/json', `{"a":[${many(160_000, () => '1,')}1]}`, 'maxJsonValues'],
   ['JSON of 300,000 empty objects', 'application/json', `[${'{},'.repeat(300_000)}{}]`, 'maxJsonValues'],
   [
     'JSON of 16,000 lists of 30 levels',

@@ -1,9 +1,9 @@
 import { requireBody } from '../../../protocol/body-depth.ts'
 import { ServiceError } from '../../../protocol/errors.ts'
 import type { Json } from '../../../protocol/json.ts'
+import { checkedLength, requireBounded } from '../../../protocol/json-size.ts'
 import type { BodyFormat } from '../body-format.ts'
 import { findJsonError } from './json-error.ts'
-import { checkedLength, requireBounded } from './json-size.ts'
 
 export const json: BodyFormat = {
   name: 'application/json',
