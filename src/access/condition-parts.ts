@@ -1,4 +1,5 @@
 import { type Condition, matchAll, matchNone } from '../criteria/criteria.ts'
+import { isLongText } from '../criteria/matches-in-turns.ts'
 import type { Assignment } from '../model/assignment.ts'
 import { isComparedByDatabase } from '../model/compared-by-database.ts'
 import type { Attribute } from '../model/model.ts'
@@ -89,20 +90,24 @@ export function mayFulfil(condition: Condition, model: string, image: JsonObject
   }
 }
 
-/** Whether a record with these values can fulfil a condition, whatever is related to it. Images hold no hidden attributes. */
+/**
+ * Whether a record with these values can fulfil a condition, whatever is related to it. Images hold no hidden attributes, and long
+ * texts are not searched: to take them for possible costs less.
+ */
 export function isPossible(condition: Condition, image: JsonObject): boolean {
+  const isKnown = (attribute: Attribute): boolean => isInImages(attribute) && !isLongText(image[attribute.name])
   switch (condition.kind) {
     case 'and':
       return condition.conditions.every((part) => isPossible(part, image))
     case 'or':
       return condition.conditions.some((part) => isPossible(part, image))
     case 'not':
-      return !isLocal(condition.condition, isInImages) || !isPossible(condition.condition, image)
+      return !isLocal(condition.condition, isKnown) || !isPossible(condition.condition, image)
     case 'related':
       return true
     case 'compare': {
       const { attribute, operator, operand } = condition
-      return !isInImages(attribute) || operator.matches(image[attribute.name] ?? null, operand, attribute)
+      return !isKnown(attribute) || operator.matches(image[attribute.name] ?? null, operand, attribute)
     }
   }
 }

@@ -2,6 +2,7 @@ import type { Condition } from '../criteria/criteria.ts'
 import type { Models } from '../model/model.ts'
 import type { Change, Position } from '../protocol/change.ts'
 import type { Event } from '../protocol/event.ts'
+import { eventLoopTurn } from '../support/event-loop-turn.ts'
 import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
 import { yieldToEventLoop } from '../support/yield-to-event-loop.ts'
 import { type AssociationIndex, indexAssociations } from './association-index.ts'
@@ -169,7 +170,11 @@ export class Broadcaster implements ChangeFeedListener {
 
     await this.#hand(subscribers, slice, index, operation)
     await this.#hand(entered, slice, index, operation, { verb: 'created' })
-    for (const { where, subscribers } of groups) await this.#hand([...subscribers], slice, index, operation, { where })
+    for (const { view, where, subscribers } of groups) {
+      if (eventLoopTurn.isUsed) await eventLoopTurn.next()
+      await slice.matchInTurns(index, view, where)
+      await this.#hand([...subscribers], slice, index, operation, { where })
+    }
   }
 
   async #hand(

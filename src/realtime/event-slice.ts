@@ -1,5 +1,6 @@
 import type { Condition } from '../criteria/criteria.ts'
 import { matches } from '../criteria/matches.ts'
+import { hasLongText, matchesInTurns } from '../criteria/matches-in-turns.ts'
 import type { Models } from '../model/model.ts'
 import type { RecordId } from '../protocol/change.ts'
 import type { Event, SubscriptionEvent } from '../protocol/event.ts'
@@ -17,6 +18,9 @@ export interface EventSliceOptions {
 
 /** About so many events of an operation are computed and judged at once. */
 const eventsPerSlice = 200
+
+/** Events as one view sees them through one condition, by their place. */
+type Seen = Map<number, SubscriptionEvent | undefined>
 
 const noViews: ReadonlySet<View> = new Set()
 
@@ -39,7 +43,7 @@ export class EventSlice {
   readonly #options: EventSliceOptions
   readonly #images: (Images | undefined)[] = []
   readonly #visible = new Map<View, Map<number, Images>>()
-  readonly #seen = new Map<View, Map<Condition | undefined, Map<number, SubscriptionEvent | undefined>>>()
+  readonly #seen = new Map<View, Map<Condition | undefined, Seen>>()
   /** Events of records that come into view or leave it, which many filters share. */
   readonly #entered = new Map<number, SubscriptionEvent>()
   readonly #left = new Map<number, SubscriptionEvent>()
@@ -81,15 +85,37 @@ export class EventSlice {
    */
   seenBy(index: number, view: View, where?: Condition): SubscriptionEvent | undefined {
     if (view === fullView && !where) return this.#eventAt(index)
-    const byCondition = getOrInsertComputed(this.#seen, view, () => new Map())
-    const seen = getOrInsertComputed(byCondition, where, () => new Map())
+    const seen = this.#seenThrough(view, where)
     if (!seen.has(index)) seen.set(index, this.#project(index, view, filtered(where, this.#visibleTo(index, view))))
     return seen.get(index)
+  }
+
+  /** For events with long texts, so that `seenBy` finds the result: to search in them takes several turns of the event loop. */
+  matchInTurns(index: number, view: View, where: Condition | undefined): Promise<void> | undefined {
+    if (!where || !this.isJudged(index, view, where)) return undefined
+    const { before, after } = this.#visibleTo(index, view)
+    if (!hasLongText(before) && !hasLongText(after)) return undefined
+    const seen = this.#seenThrough(view, where)
+    return seen.has(index) ? undefined : this.#match(index, view, where, seen)
+  }
+
+  async #match(index: number, view: View, where: Condition, seen: Seen): Promise<void> {
+    const { before, after } = this.#visibleTo(index, view)
+    const images = {
+      before: before && (await matchesInTurns(where, before)) ? before : undefined,
+      after: after && (await matchesInTurns(where, after)) ? after : undefined,
+    }
+    seen.set(index, this.#project(index, view, images))
   }
 
   imagesAt(index: number): Images {
     this.#images[index] ??= this.#imagesOf(this.#eventAt(index))
     return this.#images[index]
+  }
+
+  #seenThrough(view: View, where: Condition | undefined): Seen {
+    const byCondition = getOrInsertComputed(this.#seen, view, () => new Map<Condition | undefined, Seen>())
+    return getOrInsertComputed(byCondition, where, () => new Map())
   }
 
   #readCurrent(model: string, indexes: readonly number[]): MaybePromise<void> {

@@ -4,6 +4,8 @@ import { get, type Hostile, post, several } from './hostile.ts'
 const queries = (count: number, make: (i: number) => object) =>
   Object.fromEntries(several(count, (i) => [`q${i}`, make(i)]))
 const stream = { Accept: 'text/event-stream' }
+const searches = (n: number, count: number, at: number) =>
+  several(count, (i) => ({ note: { contains: `zz${n}.${at}.${i}` } }))
 const live = (count: number, make: (i: number) => object) => post('/live', { queries: queries(count, make) })
 
 /** Streams, live queries and subscriptions. */
@@ -67,6 +69,25 @@ export const hostileLive: readonly Hostile[] = [
       n % 2 === 0
         ? post('/owner?populate=false', { name: 'a'.repeat(900_000) })
         : get(`/owner?limit=1&where={"name":{"startsWith":"${'a'.repeat(900)}"}}`),
+  },
+  {
+    name: '700 live queries that search, and writes of 1 MB',
+    over: 'stream',
+    request: (n) =>
+      n % 8 === 0
+        ? post('/owner?populate=false', { note: 'zz1'.repeat(300_000) })
+        : live(100, (i) => ({ model: 'owner', limit: 1, where: { or: searches(n, 1, i) } })),
+  },
+  {
+    name: 'streams of 50 searches each, and lists of new records',
+    over: 'stream',
+    request: (n) =>
+      n % 8 === 0
+        ? post(
+            '/visit?count=true',
+            several(1000, (i) => ({ note: `zz${i}`.repeat(40) })),
+          )
+        : get(`/visit?where=${encodeURIComponent(JSON.stringify({ or: searches(n, 50, 0) }))}`, stream),
   },
   { name: 'lookups by socket', over: 'socket', request: (n) => get(`/owner/${owners.large + (n % 100)}`) },
 ]

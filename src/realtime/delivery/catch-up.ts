@@ -95,6 +95,7 @@ async function select(
     for (const [index, event] of events.entries()) {
       if (!isOwn(event)) continue
       if (!slice.isJudged(index, view, where)) return 'reset'
+      await slice.matchInTurns(index, view, where)
       const seen = slice.seenBy(index, view, where)
       if (seen) selected.push(seen)
       if (id !== undefined && seen?.verb === 'destroyed') return selected

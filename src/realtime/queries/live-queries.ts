@@ -1,11 +1,12 @@
 import type { Position } from '../../protocol/change.ts'
 import { ServiceError } from '../../protocol/errors.ts'
+import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import { getOrInsertComputed } from '../../support/get-or-insert-computed.ts'
 import type { MaybePromise } from '../../support/maybe-promise.ts'
 import type { ChangeFeed, ChangeFeedListener, ChangeOperation } from '../change-feed.ts'
 import { SharedListening } from '../shared-listening.ts'
 import { type PositionOrder, StartPositions } from '../start-position.ts'
-import { LiveQuery, type QuerySubscriber } from './live-query.ts'
+import { hasLongTexts, LiveQuery, type QuerySubscriber } from './live-query.ts'
 import { QueryIndex } from './query-index.ts'
 import type { QueryPlan, QueryResult } from './query-plan.ts'
 import { RunQueue } from './run-queue.ts'
@@ -116,15 +117,22 @@ export class LiveQueries implements ChangeFeedListener {
     return true
   }
 
-  onOperation({ changes }: ChangeOperation): void {
+  /** In several turns of the event loop: each change is compared with many conditions. */
+  async onOperation({ changes }: ChangeOperation): Promise<void> {
     this.#isInTurn = true
-    for (const change of changes)
+    for (const change of changes) {
+      const isLong = hasLongTexts(change)
       for (const query of this.#index.candidates(change)) {
-        const reaction = query.react(change, this.#turn)
+        if (eventLoopTurn.isUsed) await eventLoopTurn.next()
+        const matched = isLong ? await query.matchInTurns(change) : undefined
+        // Its last subscriber may have left meanwhile.
+        if (!this.#isCurrent(query)) continue
+        const reaction = query.react(change, this.#turn, matched)
         this.#noteSettled(query)
         if (reaction === 'touched') this.#touched.add(query)
         else if (reaction === 'run') this.#queue(query)
       }
+    }
     const [{ operation, requester } = {}] = changes
     if (operation !== undefined && this.#clients.has(requester))
       getOrInsertComputed(this.#operations, requester, () => []).push(operation)

@@ -1,6 +1,7 @@
+import { hasLongText } from '../../criteria/matches-in-turns.ts'
 import type { Change, Position, RecordId } from '../../protocol/change.ts'
 import type { StartPosition, StartPositions } from '../start-position.ts'
-import { LocalRows } from './local-rows.ts'
+import { LocalRows, type Matched } from './local-rows.ts'
 import type { QueryPlan, QueryResult } from './query-plan.ts'
 import { differenceOf, encodeDifference, type HeldRow } from './row-difference.ts'
 
@@ -18,7 +19,7 @@ export interface QuerySubscriber {
   onGap(): void
 }
 
-/** With more changes during a run, the query is run again instead. */
+/** With more changes during a run, or with long texts in one, the query is run again instead. */
 const keptChanges = 500
 
 /** What a change asks for: nothing, a difference at the end of the turn, or a run. */
@@ -72,17 +73,23 @@ export class LiveQuery {
   }
 
   /** Whether the change is of interest is decided once: while a run is under way, when it has ended. */
-  react(change: Change, turn: number): Reaction {
+  react(change: Change, turn: number, matched?: Matched): Reaction {
     if (this.isQueued || this.isRunning) {
       if (!this.#local && !this.plan.isConcernedBy(change, () => true)) return 'none'
       this.unsettledSince = Math.min(this.unsettledSince, turn)
-      if (this.isRunning && this.#missed && this.#missed.push(change) > keptChanges) this.#missed = undefined
+      if (this.isRunning && this.#missed && (hasLongTexts(change) || this.#missed.push(change) > keptChanges))
+        this.#missed = undefined
       return 'none'
     }
     if (this.#starts.hasRead(this.#start, change)) return 'none'
-    const effect = this.#local ? this.#local.apply(change) : this.#isConcerned(change) ? 'unknown' : 'none'
+    const effect = this.#local ? this.#local.apply(change, matched) : this.#isConcerned(change) ? 'unknown' : 'none'
     if (effect === 'unknown') this.unsettledSince = Math.min(this.unsettledSince, turn)
     return effect === 'unknown' ? 'run' : effect === 'changed' ? 'touched' : 'none'
+  }
+
+  /** What `react` needs to know of a change with long texts; undefined where it needs nothing. */
+  matchInTurns(change: Change): Promise<Matched> | undefined {
+    return this.isQueued || this.isRunning ? undefined : this.#local?.matchInTurns(change)
   }
 
   #isConcerned(change: Change): boolean {
@@ -150,3 +157,5 @@ export class LiveQuery {
     for (const subscriber of [...this.subscribers]) subscriber.onDifference(position, body)
   }
 }
+
+export const hasLongTexts = ({ before, after }: Change): boolean => hasLongText(before) || hasLongText(after)

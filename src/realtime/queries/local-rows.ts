@@ -1,4 +1,5 @@
 import { compareSorted, matches, sortValue } from '../../criteria/matches.ts'
+import { matchesInTurns } from '../../criteria/matches-in-turns.ts'
 import type { Change, RecordId } from '../../protocol/change.ts'
 import type { Json, JsonObject } from '../../protocol/json.ts'
 import type { LocalQuery } from './query-plan.ts'
@@ -6,6 +7,12 @@ import type { HeldRow } from './row-difference.ts'
 
 /** What a change did to the rows. `unknown`: a row that is not held may have come into the window. */
 export type LocalEffect = 'none' | 'changed' | 'unknown'
+
+/** Whether a record fulfils the condition before and after a change. */
+export interface Matched {
+  readonly before: boolean
+  readonly after: boolean
+}
 
 /**
  * The rows of a query on the attributes of one model, maintained from the images of changes. Of a window that may be
@@ -41,15 +48,25 @@ export class LocalRows {
     return texts
   }
 
-  apply({ id, before, after }: Change): LocalEffect {
+  /** `matched`: where it is known already. */
+  apply({ id, before, after }: Change, matched?: Matched): LocalEffect {
     const { where } = this.#query
-    const isIn = after !== undefined && matches(where, after)
-    if (!isIn && !(before !== undefined && matches(where, before))) return 'none'
+    const isIn = after !== undefined && (matched ? matched.after : matches(where, after))
+    if (!isIn && !(before !== undefined && (matched ? matched.before : matches(where, before)))) return 'none'
     const place = this.#rows.findIndex((row) => row.id === id)
     if (isIn) return this.#put(id as RecordId, after, place)
     if (place === -1) return 'none'
     this.#rows.splice(place, 1)
     return this.#hasMore ? 'unknown' : 'changed'
+  }
+
+  /** For a change with long texts. */
+  async matchInTurns({ before, after }: Change): Promise<Matched> {
+    const { where } = this.#query
+    return {
+      before: before !== undefined && (await matchesInTurns(where, before)),
+      after: after !== undefined && (await matchesInTurns(where, after)),
+    }
   }
 
   #put(id: RecordId, record: JsonObject, place: number): LocalEffect {
