@@ -10,6 +10,7 @@ export function describeImportError(error: unknown, file: string): Error {
   if (!(error instanceof Error)) return new LoadError(`${displayPath(file)} threw ${String(error)}`, { cause: error })
   const { code, url } = error as { readonly code?: string; readonly url?: string }
   if (code === 'ERR_MODULE_NOT_FOUND') return notFound(error, url)
+  if (code === 'ERR_INVALID_PACKAGE_CONFIG') return badManifest(error)
   if (error instanceof SyntaxError) return badSyntax(error, code, file)
   const [frame] = framesOf(error)
   return new LoadError(`${frame ?? displayPath(file)}: ${error.name}: ${error.message}`, { cause: error })
@@ -29,6 +30,12 @@ function notFound(error: Error, url: string | undefined): LoadError {
     .find((name) => existsSync(name))
   const advice = whole && `Imports need the complete file name: ${displayPath(whole)}`
   return new LoadError(`File not found: ${displayPath(path)}${by}`, { ...(advice && { advice }), cause: error })
+}
+
+/** Node reads the `package.json` beside a file before the file, and names Keelson's import of it as the place. */
+function badManifest(error: Error): LoadError {
+  const [, path] = /^Invalid package config (.+?package\.json)/.exec(error.message) ?? []
+  return new LoadError(path === undefined ? error.message : `${displayPath(path)}: not valid JSON`, { cause: error })
 }
 
 /** The stack of a SyntaxError in Node begins with the location and the lines of the source. */

@@ -123,6 +123,8 @@ export function readWhere(
   options?: ParseWhereOptions,
 ): Condition {
   const given = parameterValue(parameters, where)
+  if (isGivenTwice(given))
+    throw new ServiceError('E_BAD_CRITERIA', '"where" is given more than once: combine conditions by {"and":[…]}')
   if (given !== undefined)
     return parseWhere(typeof given === 'string' ? parseJson(given) : given, model, limits, options)
   const { query, body } = parameters
@@ -132,6 +134,10 @@ export function readWhere(
   }
   return Object.keys(filter).length === 0 ? matchAll : parseWhere(filter, model, limits, options)
 }
+
+/** A list of keys is a condition; conditions as texts are two parameters of a query string. */
+const isGivenTwice = (given: Json | undefined): boolean =>
+  Array.isArray(given) && given.some((item) => typeof item === 'string' && item.trimStart().startsWith('{'))
 
 export function readCount(raw: Json | undefined): boolean {
   if (raw === undefined || raw === 'false' || raw === false) return false

@@ -47,6 +47,7 @@ describe('a wrong configuration is reported with all problems and exit code 78',
       config("import 'nowhere-to-be-found'"),
       /Package not found: "nowhere-to-be-found", imported by keelson\.config\.ts/,
     ],
+    ['a broken package.json', { ...petShop, 'package.json': '{,}' }, /✗ package\.json: not valid JSON/],
     ['an error thrown by the configuration', config('null.x'), /keelson\.config\.ts:2:\d+: TypeError/],
     [
       'an unknown database',

@@ -70,6 +70,19 @@ export const errorsAndLimits: readonly Clause[] = [
     },
   },
   {
+    name: '7, 400: a condition that is given twice says so, and a list of ids is one',
+    async run(api) {
+      const { id } = await create(api, 'user')
+      const { status, body } = await api.ask('GET', `/user?where={"id":${id}}&where={"id":${id}}`)
+      assert.deepEqual(
+        [status, body.detail],
+        [400, '"where" is given more than once: combine conditions by {"and":[…]}'],
+      )
+      for (const list of [`where[]=${id}`, `where=[${id}]`])
+        assert.equal(found(await api.ask('GET', `/user?${list}`)).length, 1)
+    },
+  },
+  {
     name: '8, limits: a find returns 30 records by default',
     async run(api) {
       for (let count = 0; count < 31; count++) await create(api, 'item')
