@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ConfigError } from '../model/config-error.ts'
-import { assertAccessDeclared } from './declared-access.ts'
+import { definitionsOf } from '../service/config/check-config.ts'
+import { assertAccessDeclared, rolesWithoutAuth } from './declared-access.ts'
 
 const run = () => 1
 const config = (access: object, own: object, more: object = {}) => ({
@@ -35,3 +36,34 @@ for (const [what, given, problems] of cases) {
       })
   })
 }
+
+const auth = { identify: () => null }
+const roleCases: readonly (readonly [what: string, config: object, roles: string | undefined])[] = [
+  ['there are no rules', config({}, {}), undefined],
+  ['everything is public', config({ access: 'public' }, {}, { access: 'public' }), undefined],
+  ['the rules are functions', config({ access: { read: true, create: () => true } }, {}), undefined],
+  [
+    'the configuration names one',
+    config({}, {}, { access: { read: true, create: 'editor', shadow: 0.1 } }),
+    '"editor"',
+  ],
+  [
+    'a model and its action do',
+    config({ access: { read: 'vet', update: 'vet' } }, { access: 'admin' }),
+    '"vet", "admin"',
+  ],
+  [
+    'an attribute does',
+    { models: { pet: { attributes: { a: { type: 'string', access: { read: 'vet' } } } } } },
+    '"vet"',
+  ],
+  ['an action of the service does', config({}, {}, ping({ access: 'admin' })), '"admin"'],
+  ['there is auth', config({ access: { read: 'vet' } }, {}, { auth }), undefined],
+]
+for (const [what, given, roles] of roleCases)
+  test(`roles without auth are ${roles === undefined ? 'not ' : ''}a warning when ${what}`, () => {
+    const { models } = definitionsOf(given as never)
+    const warnings = rolesWithoutAuth(models.values(), given as never)
+    assert.equal(warnings.length, roles === undefined ? 0 : 1)
+    if (roles !== undefined) assert.match(String(warnings[0]), new RegExp(`the role ${roles}, and without auth`))
+  })

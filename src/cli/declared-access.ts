@@ -11,6 +11,24 @@ export const openModels = (models: Iterable<Model>, config: AnyConfig): readonly
     ? [...models].filter((model) => !model.isJunction && model.access === undefined).map(({ name }) => name)
     : []
 
+/** A warning where rules name roles that no user has: without `auth`, every request is anonymous. */
+export function rolesWithoutAuth(models: Iterable<Model>, config: AnyConfig): readonly string[] {
+  if (config.auth) return []
+  const declared = [...models].flatMap(({ access, attributes, actions }) => [
+    access,
+    ...[...attributes.values()].map((attribute) => attribute.access),
+    ...[...actions.values()].map((action) => ({ run: action.access })),
+  ])
+  const ofService = Object.values(config.actions ?? {}).map((action) => ({ run: action.access }))
+  const rules = [defaultRules(config), ...declared, ...ofService].flatMap((rules) =>
+    typeof rules === 'object' ? Object.values(rules) : [],
+  )
+  const roles = [...new Set(rules.filter((rule) => typeof rule === 'string'))]
+  if (roles.length === 0) return []
+  const names = roles.map((role) => `"${role}"`).join(', ')
+  return [`The access rules name the role ${names}, and without auth every request is anonymous and has none`]
+}
+
 /** The actions that declare no access of their own and belong to nothing that is public. */
 function undeclaredActions({ models, actions }: Definitions, { access }: AnyConfig): readonly string[] {
   const ofModels = [...models.values()]

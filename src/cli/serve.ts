@@ -3,7 +3,7 @@ import { pagesIn } from '../service/pages/public-files.ts'
 import { defaultLimits } from '../support/limits.ts'
 import type { HttpServer } from '../transport/http/listen.ts'
 import type { PublicApi, RunningService } from './command-context.ts'
-import { assertAccessDeclared, openModels } from './declared-access.ts'
+import { assertAccessDeclared, openModels, rolesWithoutAuth } from './declared-access.ts'
 import { version } from './own-package.ts'
 import type { Settings } from './settings.ts'
 import { endProcess } from './stop-signals.ts'
@@ -79,7 +79,7 @@ function describe(service: RunningService, server: HttpServer, settings: Setting
     seeded,
     open: openModels(service.models.values(), settings.config),
     limitation: service.changes.limitation,
-    warnings: service.warnings,
+    warnings: [...service.warnings, ...rolesWithoutAuth(service.models.values(), settings.config)],
     ms: Math.round(ms),
   }
 }
