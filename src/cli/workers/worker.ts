@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Socket } from 'node:net'
 import type { OptionValues } from '../option.ts'
+import { GivenConnections } from './given-connections.ts'
 import { type ConnectionMessage, isConnectionMessage, startMessage, type WorkerMessage } from './messages.ts'
 
 export interface WorkerExit {
@@ -26,6 +27,7 @@ export function workerArguments({ config, host, database, port, log, json, verbo
 /** A worker process, as seen by its parent. It exits when the parent ends, because the channel is closed then. */
 export class Worker {
   readonly #child: ChildProcess
+  readonly #given: GivenConnections
   readonly #messages: (WorkerMessage | WorkerExit)[] = []
   #waiting: ((message: WorkerMessage | WorkerExit) => void) | undefined
   readonly exited: Promise<WorkerExit>
@@ -33,6 +35,7 @@ export class Worker {
   /** `child` must have been started with an IPC channel. `route` receives the connections it has for other workers. */
   constructor(child: ChildProcess, route?: (message: ConnectionMessage, connection: Socket) => void) {
     this.#child = child
+    this.#given = new GivenConnections(child)
     this.#child.on('message', (message: WorkerMessage | ConnectionMessage, connection?: unknown) => {
       if (!isConnectionMessage(message)) this.#receive(message)
       else if (connection) route?.(message, connection as Socket)
@@ -41,6 +44,7 @@ export class Worker {
       const end = (code: number | null, signal: string | null) => {
         const exited: WorkerExit = { kind: 'exited', code, signal }
         this.#receive(exited)
+        this.#given.clear()
         resolve(exited)
       }
       this.#child.once('exit', end)
@@ -69,7 +73,7 @@ export class Worker {
 
   /** Gives it a connection, which is closed when the worker has ended. */
   give(message: ConnectionMessage, connection: Socket): void {
-    if (this.#child.connected) this.#child.send(message, connection, () => connection.destroy())
+    if (this.#child.connected) this.#given.give(message, connection)
     else connection.destroy()
   }
 

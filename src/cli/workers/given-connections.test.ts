@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+import { test } from 'node:test'
+import { until } from '../../../test/support/socket-server.ts'
+import { Worker } from './worker.ts'
+
+const program = 'process.on("message", () => {}); process.send("ready")'
+
+/** Connections of clients, as a server accepts them. */
+async function connections(count: number) {
+  const accepted: Socket[] = []
+  const server = createServer((socket) => accepted.push(socket.on('error', () => {})))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as { readonly port: number }
+  const clients = Array.from({ length: count }, () => connect(port, '127.0.0.1').on('error', () => {}))
+  await Promise.all(clients.map((client) => once(client, 'connect')))
+  await until(() => accepted.length === count)
+  server.close()
+  const closed = () => clients.filter((client) => client.closed).length
+  for (const client of clients) client.resume()
+  return { accepted, clients, closed }
+}
+
+for (const { name, count, received, kept } of [
+  { name: 'at most 500 connections', count: 520, received: '', kept: 500 },
+  { name: 'at most 64 MB of what was read from them', count: 70, received: 'x'.repeat(1_000_000), kept: 67 },
+])
+  test(`${name} wait for a worker that does not run, until it has ended`, async () => {
+    const child = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+    await once(child, 'message')
+    const worker = new Worker(child)
+    child.kill('SIGSTOP')
+    const { accepted, clients, closed } = await connections(count)
+    for (const connection of accepted) worker.give({ kind: 'connection', to: '1', received }, connection)
+    // One is on its way already.
+    await until(() => closed() >= count - kept - 1)
+    assert.ok([count - kept, count - kept - 1].includes(closed()), String(closed()))
+    child.kill('SIGKILL')
+    await worker.exited
+    // Node keeps the one that was on its way.
+    await until(() => closed() >= count - 1)
+    for (const client of clients) client.destroy()
+  })
