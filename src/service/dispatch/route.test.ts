@@ -38,3 +38,19 @@ test('the name of an association is matched in any letter case', async () => {
   ] as const)
     assert.equal((await service.fetch(new Request(`http://localhost${path}`))).status, status, path)
 })
+
+test('a path without the prefix is answered with it', async () => {
+  const detailOf = async (path: string, prefix?: string) => {
+    await using service = await createService({
+      database: 'memory:',
+      models,
+      sockets: false,
+      ...(prefix !== undefined && { prefix }),
+    })
+    const response = await service.fetch(new Request(`http://localhost${path}`))
+    return ((await response.json()) as { readonly detail: string }).detail
+  }
+  assert.equal(await detailOf('/note', '/api'), 'No route has this path: all routes begin with /api')
+  assert.equal(await detailOf('/api/notes', '/api'), 'No route has this path')
+  assert.equal(await detailOf('/notes'), 'No route has this path')
+})

@@ -30,7 +30,7 @@ export type ViewOf = (model: Model) => Model
  */
 function locate(routes: Routes, path: string, viewOf?: ViewOf): Place {
   const place = placeAt(routes, path, viewOf) ?? placeOfRecord(routes, path, viewOf)
-  if (!place) throw routeNotFound()
+  if (!place) throw routeNotFound(routes, path)
   return place
 }
 
@@ -158,7 +158,11 @@ export function allowed(routes: Routes, path: string, viewOf?: ViewOf): readonly
   return [...methods, 'OPTIONS']
 }
 
-const routeNotFound = (): ServiceError => new ServiceError('E_NO_SUCH_ROUTE', 'No route has this path')
+function routeNotFound({ live }: Routes, path: string): ServiceError {
+  const prefix = live.slice(0, live.lastIndexOf('/'))
+  const hint = path.toLowerCase().startsWith(`${prefix}/`) ? '' : `: all routes begin with ${prefix}`
+  return new ServiceError('E_NO_SUCH_ROUTE', `No route has this path${hint}`)
+}
 
 function decode(segment: string): string {
   if (!segment.includes('%')) return segment
