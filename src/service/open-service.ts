@@ -279,7 +279,7 @@ export async function openService(config: AnyConfig): Promise<OpenService> {
       return seedOnce(run, { store, notes, models: served, isNew: config.migrate === 'drop' })
     },
     async [Symbol.asyncDispose]() {
-      clearInterval(trimming)
+      trimming[Symbol.dispose]()
       await jobs.stop(limits.stopTimeoutMs)
       subscriptions.stop()
       liveStreams.stop()

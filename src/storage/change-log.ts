@@ -15,8 +15,10 @@ export interface ChangeBatch {
 export interface Keep {
   readonly ageMs: number
   readonly rows: number
+  /** Of the images; without it they are not bounded. */
+  readonly bytes?: number
   /** The bounds for changes that a job has yet to handle; without it none are kept for jobs. */
-  readonly forJobs?: { readonly ageMs: number; readonly rows: number }
+  readonly forJobs?: Omit<Keep, 'forJobs'>
 }
 
 /** Selects models by name; without it all are wanted. */
@@ -42,8 +44,13 @@ export interface ChangeLog {
   onChange(listener: () => void): Disposable
   /** Whether the position can still be read from: it was not trimmed, and is of this history. */
   isKept(position: Position): MaybePromise<boolean>
-  /** Deletes changes older than `ageMs`, and the oldest ones above `rows`. */
+  /** Deletes changes older than `ageMs`, and the oldest ones above `rows` and `bytes`. */
   trim(keep: Keep): Promise<void>
+  /**
+   * About how many bytes it takes where it is stored, at little cost: what was written since it was asked for is counted.
+   * Absent: its bytes are not bounded.
+   */
+  size?(): MaybePromise<number>
   /** The changes that the log cannot contain, as text for the operator; undefined when it contains all of them. */
   readonly limitation: string | undefined
 }

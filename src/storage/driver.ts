@@ -61,6 +61,8 @@ export type CurrentRead = (statement: Statement, options?: ReadOptions) => reado
 export interface TransactionOptions {
   /** On an embedded database no other operation shares the transaction. */
   readonly isExclusive?: boolean
+  /** On an embedded database it runs before the writes that wait: what is written is trimmed as fast. */
+  readonly isFirst?: boolean
   readonly isSerializable?: boolean | undefined
 }
 

@@ -3,7 +3,7 @@ import type { Dialect } from '../sql/dialect.ts'
 import { raw, type Sql, sql, textOf } from '../sql/sql.ts'
 import { andThen, type MaybePromise } from '../support/maybe-promise.ts'
 import type { Driver, Query, Row } from './driver.ts'
-import type { AnswerRetention, StoredAnswer, StoredAnswers } from './stored-answers.ts'
+import type { AnswerRetention, AnswerTable, StoredAnswer, StoredAnswers } from './stored-answers.ts'
 
 export const answerTable = 'keelson_answer'
 
@@ -14,6 +14,7 @@ export interface SqlStoredAnswersParts {
   readonly table: string
   /** Whether the table may be created. */
   readonly mayCreate: boolean
+  readonly stored: AnswerTable
 }
 
 /** Stored answers in a table of their own, which is neither served nor logged. */
@@ -21,6 +22,9 @@ export class SqlStoredAnswers implements StoredAnswers {
   readonly #parts: SqlStoredAnswersParts
   readonly #table: Sql
   #prepared: Promise<void> | undefined
+  /** Since its size was asked for. */
+  #hasGrown = false
+  #size = 0
 
   constructor(parts: SqlStoredAnswersParts) {
     this.#parts = parts
@@ -43,7 +47,7 @@ export class SqlStoredAnswers implements StoredAnswers {
         'E_BAD_REQUEST',
         'Idempotency-Key is not supported here: the database has no table for answers, and migrate is "safe"',
       )
-    const definition = `create table if not exists ${table} (id text primary key, request text not null, status integer not null, headers text not null, body text, at bigint not null)`
+    const definition = `create table if not exists ${table} (id text primary key, request text not null, status integer not null, at bigint not null, headers text not null, body text)`
     try {
       await driver.transaction((query) => query(definition, []), undefined)
     } catch (error) {
@@ -72,15 +76,23 @@ export class SqlStoredAnswers implements StoredAnswers {
 
   /** Within the transaction of the write. False: there is an answer under this id. */
   keep({ id, request, status, headers, body, at }: StoredAnswer, query: Query): MaybePromise<boolean> {
+    this.#hasGrown = true
     const statement = sql`insert into ${this.#table} (id, request, status, headers, body, at) values (${id}, ${request}, ${status}, ${headers}, ${body}, ${at}) on conflict (id) do nothing returning 1`
     return andThen(query(this.#spell(statement), statement.values), (rows) => rows.length > 0)
   }
 
-  async trim({ olderThan, rows }: AnswerRetention): Promise<void> {
+  async trim(retention: AnswerRetention): Promise<void> {
     if (!(await this.#exists())) return
-    const newest = sql`select at from ${this.#table} order by at desc limit 1 offset ${rows}`
-    const statement = sql`delete from ${this.#table} where at < ${olderThan} or at <= coalesce((${newest}), 0)`
-    await this.#parts.driver.write(this.#spell(statement), statement.values, undefined)
+    await this.#parts.stored.trim(retention)
+    this.#hasGrown ||= this.#size > 0
+  }
+
+  async size(): Promise<number> {
+    if (this.#hasGrown) {
+      this.#hasGrown = false
+      this.#size = await this.#parts.stored.size()
+    }
+    return this.#size
   }
 
   #read(statement: Sql): MaybePromise<readonly Row[]> {

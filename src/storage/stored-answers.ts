@@ -18,6 +18,14 @@ export interface StoredAnswer {
 export interface AnswerRetention {
   readonly olderThan: number
   readonly rows: number
+  readonly bytes: number
+}
+
+/** What differs between the databases that keep answers in a table. */
+export interface AnswerTable {
+  /** About the bytes that it takes. */
+  size(): MaybePromise<number>
+  trim(retention: AnswerRetention): Promise<void>
 }
 
 /** The stored answers of a database. They are written by `Transaction.keepAnswer`. */
@@ -26,4 +34,6 @@ export interface StoredAnswers {
   prepare(): Promise<void>
   find(id: string): MaybePromise<StoredAnswer | undefined>
   trim(retention: AnswerRetention): Promise<void>
+  /** About the bytes of them, where this process has stored some. Absent: they are not bounded. */
+  size?(): MaybePromise<number>
 }

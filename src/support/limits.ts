@@ -102,8 +102,13 @@ export const limitTable = {
   stopTimeoutMs: [10_000, 'time for requests in progress when the service stops'],
   logKeepMs: [3_600_000, 'age of changes in the log; short, because the log contains deleted personal data'],
   logKeepRows: [1_000_000, 'number of changes in the log'],
+  logKeepBytes: [
+    1_073_741_824,
+    'bytes of the changes in the log, and as many of stored answers: the oldest are deleted when an eighth more was written',
+  ],
   jobLogKeepMs: [86_400_000, 'age of changes in the log that a job has yet to handle; older ones are lost to it'],
   jobLogKeepRows: [5_000_000, 'number of changes in the log, as far as a job has yet to handle them'],
+  jobLogKeepBytes: [4_294_967_296, 'bytes of the changes in the log, as far as a job has yet to handle them'],
   jobTimeoutMs: [60_000, 'duration of one run of a job that declares no `timeoutMs`; then it has failed'],
   jobRetryMs: [
     1_000,

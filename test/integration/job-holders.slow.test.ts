@@ -118,6 +118,39 @@ describe('writes by other programs', { skip: missingPostgres ?? false }, () => {
 
 for (const { name, missing, open: openDatabase } of databases.filter(({ name }) => name !== 'memory')) {
   describe(`a job that is behind on ${name}`, { skip: missing ?? false }, () => {
+    test('holds the log up to bytes of its own; above them events are lost, which is said', async () => {
+      await using database = await openDatabase()
+      const held = new HeldJob()
+      const gate = held.hold('first')
+      await using service = await openService({
+        database: database.url,
+        runJobs: true,
+        onError: () => {},
+        models: { pet: { attributes: petAttributes, on: { created: job('mail', held.run) } } },
+      })
+      const { changes } = service
+      const keep = { ageMs: 1e9, rows: 1e9 }
+      const trim = (bytes: number) => changes.trim({ ...keep, bytes: 1_000, forJobs: { ...keep, bytes } })
+      const isKept = async () => {
+        const batch = await changes.read(await changes.tail(), 1_000)
+        return batch !== 'reset' && batch.changes.some(({ after }) => after?.name === 'late 0')
+      }
+      await service.records.get('pet')?.create({ name: 'first' })
+      await eventually(() => held.runs.length === 1)
+      for (let list = 0; list < 6; list++)
+        await service.records
+          .get('pet')
+          ?.createMany(Array.from({ length: 200 }, (_, index) => ({ name: `late ${list * 200 + index}` })))
+      await trim(1e9)
+      assert.ok(await isKept())
+      await eventually(async () => {
+        await trim(1_000)
+        return !(await isKept())
+      })
+      gate.resolve()
+      await eventually(async () => (await service.jobs.list())[0]?.lostAt)
+    })
+
     test('holds the log up to a bound; above it events are lost, which is said', async () => {
       await using database = await openDatabase()
       const observed: JobObservation[] = []

@@ -15,6 +15,7 @@ import { SelfVersions } from '../self-versions.ts'
 import { SqlStore } from '../sql-store.ts'
 import { answerTable, SqlStoredAnswers } from '../sql-stored-answers.ts'
 import { TimedVersions } from '../timed-versions.ts'
+import { PostgresAnswerTable } from './answer-table.ts'
 import type { BrokerParts } from './change-log/broker/broker.ts'
 import { PostgresChangeLog } from './change-log/change-log.ts'
 import { defaultPollMs, Listener } from './change-log/listener.ts'
@@ -28,6 +29,7 @@ import { quoteName } from './client/text-form.ts'
 import { postgresDialect } from './dialect.ts'
 import { postgresError, type UniqueColumns } from './errors.ts'
 import { postgresJobStore } from './job-tables.ts'
+import { sizeAfterWrites } from './relation-size.ts'
 import { columnsOf, type PostgresTable, typesOf } from './schema/inspect.ts'
 import { prepare } from './schema/prepare.ts'
 import type { Installed } from './schema/set-up.ts'
@@ -80,13 +82,18 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenedStor
   noteFoldedTexts(models, tables)
   const dialect = postgresDialect(typesOf(columns))
   const notifier = new ChangeNotifier()
+  /** Of this process. */
+  let writes = 0
   const driver = new PostgresDriver({
     ...(options.observe && { onScan: reportScans(options.observe) }),
     connect,
     connectToWrite: lock?.forWriting(connect),
     isPooled,
     limits: { ...limits, maxServerScans: scansAtOnce(url, limits.maxServerScans) },
-    committed: () => listener.committed(),
+    committed: () => {
+      writes++
+      listener.committed()
+    },
     resyncSequence: async ({ table, columns: [column, ...rest] }) => {
       const model = models.find((model) => model.table === table && model.primaryKey.column === column)
       return model !== undefined && rest.length === 0 && resync(model)
@@ -113,7 +120,13 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenedStor
   const changes = logOf(installed, options, (log) => {
     const query = (text: string) => driver.query(text, [])
     const captures = new LogCaptures({ query, tables: log, models: byTable(models, tables), dialect })
-    return { driver, tables: log, captures, onChange: (wakened) => listener.onChange(wakened) }
+    return {
+      driver,
+      tables: log,
+      captures,
+      onChange: (wakened) => listener.onChange(wakened),
+      size: sizeAfterWrites(driver.query, log.log, () => writes),
+    }
   })
   const timed = options.maxStaleMs === undefined ? undefined : new TimedVersions(options.maxStaleMs)
   const own = lock && new SelfVersions(selfWritten, lock, timed)
@@ -121,6 +134,7 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenedStor
   timed?.countReads(changes)
   own?.countReads(changes)
   const observed = observeStatements(driver, observe)
+  const answers = installed.log ? `${quoteName(installed.log.schema)}.${answerTable}` : answerTable
   const counted = timed?.countWrites(observed) ?? observed
   const store = new SqlStore({
     driver: own?.countWrites(counted) ?? counted,
@@ -131,8 +145,9 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenedStor
     answers: new SqlStoredAnswers({
       driver,
       dialect,
-      table: installed.log ? `${quoteName(installed.log.schema)}.${answerTable}` : answerTable,
+      table: answers,
       mayCreate: options.migrate !== 'safe',
+      stored: new PostgresAnswerTable(driver, answers),
     }),
     overlaps: true,
     description: `PostgreSQL ${version} (${database} at ${hostOf(url) || 'localhost'})`,

@@ -21,6 +21,7 @@ import { schemaWarnings } from '../schema-warnings.ts'
 import { SqlStore } from '../sql-store.ts'
 import { answerTable, SqlStoredAnswers } from '../sql-stored-answers.ts'
 import type { TextSource } from '../text-source.ts'
+import { SqliteAnswerTable } from './answer-table.ts'
 import { SqliteChangeLog } from './change-log/change-log.ts'
 import { FileWatch } from './change-log/file-watch.ts'
 import { SqliteTableVersions } from './change-log/table-versions.ts'
@@ -92,6 +93,7 @@ export async function openSqlite({
         dialect: sqliteDialect,
         table: answerTable,
         mayCreate: migrate !== 'safe',
+        stored: new SqliteAnswerTable(driver),
       }),
       description,
       secret: log.secret,

@@ -64,18 +64,21 @@ export class PostgresChangeLog implements SqlChangeLog {
   #history: { readonly nonce: string; readonly backends: Set<string>; readonly text: string } | undefined
   #plan: Plan | undefined
   readonly limitation: string | undefined
+  readonly size: () => Promise<number>
 
   constructor(parts: {
     driver: Driver
     tables: LogTables
     captures: LogCaptures
     onChange: (listener: () => void) => Disposable
+    size: () => Promise<number>
     limitation: string | undefined
   }) {
     this.#driver = parts.driver
     this.#tables = parts.tables
     this.#captures = parts.captures
     this.#notifier = parts.onChange
+    this.size = parts.size
     this.limitation = parts.limitation
   }
 

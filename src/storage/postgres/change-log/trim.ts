@@ -29,6 +29,11 @@ export async function trim(driver: Driver, tables: LogTables, keep: Keep): Promi
   }
 }
 
+/** The newest transaction that is beyond the bytes to be kept. Rows are examined only where the table has as many. */
+const lastBeyond = ({ log }: LogTables): string =>
+  `select tx from (select tx, sum(100 + coalesce(pg_column_size(before), 0) + coalesce(pg_column_size(after), 0)) over (order by tx desc) as bytes
+     from ${log} where pg_total_relation_size($1) > $2::bigint) l where bytes > $2::bigint order by tx desc limit 1`
+
 type Run = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>
 
 /** Undefined: nothing to trim, or another process is trimming. */
@@ -43,15 +48,16 @@ async function raiseFloor(run: Run, tables: LogTables, keep: Keep): Promise<stri
   const wanted = await limited(keep)
   return wanted === floor ? undefined : raise(wanted)
 
-  async function limited({ ageMs, rows, forJobs }: Keep): Promise<bigint> {
+  async function limited({ ageMs, rows, bytes, forJobs }: Keep): Promise<bigint> {
     const byAge = await run(
       `select oldest from ${tables.horizon} where at <= clock_timestamp() - $1::float8 * interval '1 millisecond'`,
       [String(ageMs)],
     )
     const byRows = await run(`select tx from ${tables.log} order by tx desc offset $1::bigint limit 1`, [String(rows)])
+    const byBytes = bytes === undefined ? [] : await run(lastBeyond(tables), [tables.log, String(bytes)])
     const wanted = [
       ...byAge.map(([horizon]) => BigInt(horizon as string)),
-      ...byRows.map(([tx]) => least(BigInt(tx as string) + 1n, xmin)),
+      ...[...byRows, ...byBytes].map(([tx]) => least(BigInt(tx as string) + 1n, xmin)),
     ].reduce(greatest, floor)
     if (!forJobs || wanted === floor) return wanted
     const slowest = (await heldByJobs(run, tables)).filter((held) => held >= floor).reduce(least, wanted)

@@ -7,8 +7,9 @@ import type { ChangeBatch, IsWanted, Keep, SqlChangeLog } from '../../change-log
 import type { ChangeNotifier } from '../../change-notifier.ts'
 import type { Driver, Query, Row } from '../../driver.ts'
 import { changeOrigin } from '../../write-origin.ts'
+import { TableSize } from '../table-slices.ts'
 import { type Image, keyIn, parseImage, recordIn } from './image.ts'
-import { bytesOf, imageBytes } from './log-slice.ts'
+import { bytesOf, growingLog, imageBytes } from './log-slice.ts'
 import { operationTable } from './operation-marker.ts'
 import { floorQuery, trim } from './trim.ts'
 
@@ -57,6 +58,7 @@ export class SqliteChangeLog implements SqlChangeLog {
   readonly #models: ReadonlyMap<string, readonly Model[]>
   readonly #nonce: string
   readonly #notifier: ChangeNotifier
+  readonly #size = new TableSize((text, values) => this.#read(text, values), growingLog)
   readonly #watchFile: ((check: () => void) => Disposable) | undefined
   #watch: Disposable | undefined
   #version: unknown
@@ -190,7 +192,12 @@ export class SqliteChangeLog implements SqlChangeLog {
 
   async trim(keep: Keep): Promise<void> {
     const { seq } = await this.#floor()
-    await trim(this.#driver, keep, { floor: seq, seqOf: (position) => this.#parse(position)?.seq })
+    const seqOf = (position: Position) => this.#parse(position)?.seq
+    await trim(this.#driver, keep, { floor: seq, size: this.#size, seqOf })
+  }
+
+  size(): Promise<number> {
+    return this.#size.bytes()
   }
 
   close(): void {

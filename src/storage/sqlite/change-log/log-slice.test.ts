@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { Connection } from '../client/connection.ts'
+import { TableSize } from '../table-slices.ts'
 import { logSchema } from './change-log.ts'
+import { growingLog } from './log-slice.ts'
 import { lastToTrim } from './trim.ts'
 
 /** Rows of the log are examined a few at a time where they are large, as one statement cannot be interrupted. */
@@ -29,7 +31,10 @@ for (const [what, count, bytes, most] of [
         return connection.all(text, values)
       }
       const keep = { ageMs: -1_000, rows: 1e9 }
-      assert.equal(await lastToTrim(read, keep, 0, () => undefined), count)
+      assert.equal(
+        await lastToTrim(read, keep, { floor: 0, size: new TableSize(read, growingLog), seqOf: () => undefined }),
+        count,
+      )
       assert.equal(Math.max(...examined), most)
     })
   })

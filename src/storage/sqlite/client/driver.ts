@@ -231,13 +231,13 @@ export class SqliteDriver implements Driver {
   transaction<T>(
     work: (query: Query) => MaybePromise<T>,
     origin: WriteOrigin | undefined,
-    { isExclusive = false }: TransactionOptions = {},
+    { isExclusive = false, isFirst = false }: TransactionOptions = {},
   ): Promise<T> {
     const run = (query: Query) => {
       const kept = this.#logPages?.keepDuring(query) ?? query
       return inTurns(withDatabaseErrors(isExclusive ? this.#limited(kept) : kept), work)
     }
-    return this.#writer.run(run, { single: false, origin, isExclusive })
+    return this.#writer.run(run, { single: false, origin, isExclusive, isFirst })
   }
 
   /** Bounds the time that the reads of one transaction take together: a scan on the writing connection blocks the process. */

@@ -37,6 +37,17 @@ describe('writes that arrive together', () => {
     assert.equal(names().length, 105)
   })
 
+  test('wait behind one that is to be first', async (t) => {
+    const { add, writer } = open(t)
+    const order: string[] = []
+    const waiting = ['a', 'b'].map((name) => add(name).then(() => order.push(name)))
+    const first = writer
+      .run(() => 1, { single: false, origin: undefined, isFirst: true })
+      .then(() => order.push('first'))
+    await Promise.all([...waiting, first])
+    assert.deepEqual(order, ['first', 'a', 'b'])
+  })
+
   test('of much that is written share no commit: one of several megabytes would block the event loop', async (t) => {
     const { connection, add } = open(t)
     await Promise.all(Array.from({ length: 12 }, (_, index) => add(`${index}${'x'.repeat(1_000_000)}`)))

@@ -40,8 +40,12 @@ export class GroupCommitQueue {
     return this.#add(undefined, text, values, true, origin, false) as Promise<readonly Row[]>
   }
 
-  run<T>(run: (query: Query) => MaybePromise<T>, { single, origin, isExclusive = false }: JobOptions): Promise<T> {
-    return this.#add(run, '', [], single, origin, isExclusive) as Promise<T>
+  run<T>(run: (query: Query) => MaybePromise<T>, options: JobOptions): Promise<T> {
+    const { single, origin, isExclusive = false, isFirst = false } = options
+    const { length } = this.#queue
+    const result = this.#add(run, '', [], single, origin, isExclusive) as Promise<T>
+    if (isFirst && this.#queue.length > length) this.#queue.unshift(this.#queue.pop() as Job)
+    return result
   }
 
   #add(

@@ -27,11 +27,15 @@ export interface JobOptions {
   readonly single: boolean
   readonly origin: WriteOrigin | undefined
   readonly isExclusive?: boolean
+  readonly isFirst?: boolean
 }
 
 /** Writes do not wait for a transaction of the application any longer than for another program. */
 export function takeOverdue(queue: Job[], busyTimeoutMs: number): readonly Job[] {
   const oldest = performance.now() - busyTimeoutMs
-  const first = queue.findIndex(({ queuedAt }) => queuedAt >= oldest)
-  return queue.splice(0, first === -1 ? queue.length : first)
+  const { overdue = [], others = [] } = Object.groupBy(queue, ({ queuedAt }) =>
+    queuedAt < oldest ? 'overdue' : 'others',
+  )
+  if (overdue.length > 0) queue.splice(0, queue.length, ...others)
+  return overdue
 }

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import type { Store } from '../storage/store.ts'
+import { systemClock } from '../support/clock.ts'
+import { defaultLimits } from '../support/limits.ts'
+import { trimRegularly } from './trim-regularly.ts'
+
+const limits = { ...defaultLimits, logKeepBytes: 800 }
+
+function open(t: TestContext) {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const log = { size: 0, kept: 800, trims: 0, trimmed: Promise.resolve() }
+  const changes = {
+    size: () => log.size,
+    async trim() {
+      log.trims++
+      await log.trimmed
+      log.size = Math.min(log.size, log.kept)
+    },
+  }
+  const errors: unknown[] = []
+  const onError = (error: unknown) => errors.push(error)
+  const trimming = trimRegularly({ changes } as unknown as Store, limits, systemClock, onError)
+  t.after(() => {
+    trimming[Symbol.dispose]()
+    assert.deepEqual(errors, [])
+  })
+  const pass = async (ms: number) => {
+    t.mock.timers.tick(ms)
+    for (let turns = 0; turns < 5; turns++) await turn()
+  }
+  return { log, pass }
+}
+
+test('the log is trimmed every minute', async (t) => {
+  const { log, pass } = open(t)
+  await pass(59_000)
+  assert.equal(log.trims, 0)
+  await pass(1_000)
+  assert.equal(log.trims, 1)
+})
+
+test('and within a second when an eighth more than is kept was written', async (t) => {
+  const { log, pass } = open(t)
+  const trimsAt = async (size: number) => {
+    log.size = size
+    await pass(1_000)
+    return log.trims
+  }
+  assert.deepEqual(await trimsAt(700), 0)
+  assert.deepEqual(await trimsAt(901), 1)
+  assert.deepEqual(await trimsAt(850), 1)
+  assert.deepEqual(await trimsAt(901), 2)
+})
+
+test('what a trim does not delete is not trimmed again each second', async (t) => {
+  const { log, pass } = open(t)
+  log.kept = 5_000
+  for (const [size, trims] of [
+    [2_000, 1],
+    [2_050, 1],
+    [2_200, 2],
+  ] as const) {
+    log.size = size
+    await pass(1_000)
+    assert.equal(log.trims, trims, `at ${size}`)
+  }
+})
+
+test('one trim is under way at a time', async (t) => {
+  const { log, pass } = open(t)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  log.trimmed = promise
+  log.size = 2_000
+  await pass(1_000)
+  await pass(1_000)
+  assert.equal(log.trims, 1)
+  resolve()
+  await pass(1_000)
+  assert.equal(log.trims, 1)
+})

@@ -1,0 +1,38 @@
+import type { Driver } from '../driver.ts'
+import type { AnswerRetention, AnswerTable } from '../stored-answers.ts'
+import { relationSize } from './relation-size.ts'
+
+/** Rows deleted in one statement, so that locks are not held for long. */
+const deletedAtOnce = 5_000
+
+export class PostgresAnswerTable implements AnswerTable {
+  readonly #driver: Pick<Driver, 'query' | 'write'>
+  /** Quoted, with its schema. */
+  readonly #table: string
+
+  constructor(driver: Pick<Driver, 'query' | 'write'>, table: string) {
+    this.#driver = driver
+    this.#table = table
+  }
+
+  size(): Promise<number> {
+    return relationSize(this.#driver.query, this.#table)
+  }
+
+  async trim({ olderThan, rows, bytes }: AnswerRetention): Promise<void> {
+    const [until] = await this.#driver.query(
+      `select greatest($1::bigint - 1,
+         (select at from ${this.#table} order by at desc offset $2::bigint limit 1),
+         case when pg_total_relation_size($4) > $3::bigint then (select max(at) from
+           (select at, sum(200 + pg_column_size(headers) + coalesce(pg_column_size(body), 0)) over (order by at desc) as newer
+            from ${this.#table}) a where newer > $3::bigint) end)`,
+      [String(olderThan), String(rows), String(bytes), this.#table],
+    )
+    const statement = `with gone as (select ctid from ${this.#table} where at <= $1::bigint limit ${deletedAtOnce})
+      delete from ${this.#table} a using gone where a.ctid = gone.ctid returning 1`
+    for (;;) {
+      const deleted = await this.#driver.write(statement, [until?.[0]], undefined)
+      if (deleted.length < deletedAtOnce) return
+    }
+  }
+}
