@@ -42,6 +42,39 @@ for (const { name, missing, open } of schemaDatabases) {
       await service.close()
     })
 
+    if (name === 'sqlite')
+      test('times in a column that has no type of the service', async () => {
+        await using database = await open()
+        await database.execute(`create table pet (id integer primary key, born DATE, seen datetime, made text);
+          insert into pet (born, seen) values ('2020-01-02', '2020-01-02 10:00:00')`)
+        const start = (columnTypes: boolean) =>
+          createService({
+            database: database.url,
+            attributes: { createdAt: false, updatedAt: false },
+            models: {
+              pet: {
+                attributes: {
+                  born: { type: 'datetime', ...(columnTypes && { columnType: 'DATE' }) },
+                  seen: { type: 'datetime', ...(columnTypes && { columnType: 'datetime' }) },
+                  made: { type: 'datetime' },
+                },
+              },
+            },
+          } as never)
+        const service = await start(false)
+        assert.deepEqual(service.warnings, [
+          `pet.born: the column "born" has the type DATE, and times of other programs in it are compared as texts. columnType: 'DATE' compares them as times`,
+          `pet.seen: the column "seen" has the type datetime, and times of other programs in it are compared as texts. columnType: 'datetime' compares them as times`,
+        ])
+        await service.close()
+        const declared = await start(true)
+        assert.deepEqual(declared.warnings, [])
+        const pet = declared.system.records as unknown as { pet: { count(options: object): Promise<number> } }
+        for (const where of [{ born: '2020-01-02' }, { seen: '2020-01-02T10:00:00.000Z' }])
+          assert.equal(await pet.pet.count({ where }), 1)
+        await declared.close()
+      })
+
     test('tables that the service has created have none, also after a change of the model', async () => {
       await using database = await open()
       const models = (kind: object) => ({

@@ -32,6 +32,7 @@ import { sqliteJobStore } from './job-tables.ts'
 import { sqliteColumns } from './schema/column-check.ts'
 import { inspect, refuseNames } from './schema/inspect.ts'
 import { isLogged, setUp } from './schema/set-up.ts'
+import { timeWarnings } from './schema/time-warnings.ts'
 
 export interface SqliteOptions {
   /** A file, or `:memory:`. */
@@ -110,6 +111,7 @@ export async function openSqlite({
       warnings: [
         ...(migrate !== 'safe' && isReadOnly(path) ? [`${path} is read-only: every write gets 503`] : []),
         ...schemaWarnings(served, tables),
+        ...timeWarnings(served, tables),
       ],
       jobs: sqliteJobStore({
         driver,
