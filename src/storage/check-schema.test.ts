@@ -57,6 +57,18 @@ for (const { name, missing, open } of schemaDatabases) {
       }
     })
 
+    if (!isSqlite)
+      test('money for a number, with a remedy that works', async () => {
+        await using database = await open()
+        await database.execute(
+          `create table pet (id serial primary key, size money); insert into pet (size) values (1234.5)`,
+        )
+        const [problem = ''] = await problemsOf(database.url, pets({ size: number }))
+        assert.match(problem, /has the type money, which cannot hold a number/)
+        await database.execute(problem.slice(problem.indexOf('alter table')))
+        assert.deepEqual(await problemsOf(database.url, pets({ size: number })), [])
+      })
+
     test('a declared columnType of text is used as it is', async () => {
       await using database = await open()
       await start(database.url, pets({ size: number }))

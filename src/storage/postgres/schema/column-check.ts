@@ -52,8 +52,12 @@ export const postgresColumns: ColumnCheck<PostgresColumn> = {
     const type = columnType ?? madeAs[storedAs]
     const cast = columnType ?? madeTypes[storedAs].written
     const name = quoteName(column)
-    // The text of a large fraction has an exponent.
-    const number = fractions.has(kind.name) ? `${name}::float8::numeric` : name
+    // The text of a large fraction has an exponent, and that of money a currency.
+    const number = fractions.has(kind.name)
+      ? `${name}::float8::numeric`
+      : kind.name === 'money' && storedAs !== 'text'
+        ? `${name}::numeric`
+        : name
     const value = storedAs === 'json' && kind.name.startsWith('_') ? `to_jsonb(${name})` : `${number}::text::${cast}`
     return `the column: alter table ${quoteName(table)} alter column ${name} type ${type} using ${value}`
   },
