@@ -15,8 +15,7 @@ import { boundedReads } from '../storage/byte-budget.ts'
 import { JoinedRecords } from '../storage/joined-records.ts'
 import { integrity, type ScopedReads, type ScopedTransaction } from '../storage/scoped-store.ts'
 import type { Records } from '../storage/store.ts'
-import { chunksOf } from '../support/chunks-of.ts'
-import { eventLoopTurn } from '../support/event-loop-turn.ts'
+import { forEachChunkInTurns } from '../support/chunks-in-turns.ts'
 import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
 import { embed } from './embed.ts'
 import { readAnswerPopulate, readCount, readWhere } from './find-input.ts'
@@ -95,14 +94,13 @@ export async function confirmKeys(
   services: OperationServices,
 ): Promise<readonly Json[]> {
   const confirmed: Json[] = []
-  for (const some of chunksOf(keys, readAtOnce)) {
+  await forEachChunkInTurns(keys, readAtOnce, async (some) => {
     const found = await transaction.find(
       model,
       listOf(model, and(idIn(model, some), condition), some.length, onlyKey(model)),
     )
     confirmed.push(...found.values(model.primaryKey))
-    if (eventLoopTurn.isUsed) await eventLoopTurn.next()
-  }
+  })
   const original = originalOf(model)
   await integrity(transaction).requireAffectable?.(original, idIn(original, confirmed))
   if (precondition !== undefined && precondition !== '*')
@@ -118,14 +116,13 @@ export async function readRecords(
   { limits: { maxAnswerBytes } }: OperationServices,
 ): Promise<Records> {
   const parts: Records[] = []
-  for (const some of chunksOf(keys, readAtOnce)) {
+  await forEachChunkInTurns(keys, readAtOnce, async (some) => {
     parts.push(await transaction.find(model, listOf(model, idIn(model, some), some.length, allAttributes(model))))
-    if (eventLoopTurn.isUsed) await eventLoopTurn.next()
-  }
+  })
   return embed(new JoinedRecords(parts), populate, transaction, boundedReads(client, maxAnswerBytes))
 }
 
-/** Keys of one statement: on a database within the process it runs in one turn of the event loop. */
+/** Keys of one statement, which may evaluate a costly condition: on a database within the process it runs in one turn of the event loop. */
 const readAtOnce = 100
 
 const listOf = (model: Model, condition: Condition, limit: number, select: Selection) => ({

@@ -39,6 +39,13 @@ export const hostileWrites: readonly Hostile[] = [
   },
   { name: '1,000 documents changed', request: (n) => patch('document', { id: { '>': 0 } }, { title: `t${n}` }) },
   {
+    name: '1,000 documents changed by 10 patterns',
+    request: (n) => {
+      const unmatched = several(10, (i) => ({ text: { like: `%w%d%x${n}.${i}` } }))
+      return patch('document', { or: [...unmatched, { id: { '>': 0 } }] }, { title: `t${n}` }, '&count=true')
+    },
+  },
+  {
     name: 'records of 1 MB, changed together',
     request: (n) =>
       n < 14

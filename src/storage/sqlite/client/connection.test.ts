@@ -101,4 +101,16 @@ describe('a read within a budget', () => {
       assert.equal(guard.limit(60_000, () => connection.read(text, [], new ByteBudget(maxAnswerBytes))).length, 5)
     }
   })
+
+  test('exceeds its time between the patterns of one row', () => {
+    const connection = open()
+    const guard = new RowGuard()
+    guard.install(connection)
+    const text = `select 1 where keelson_like('abc', '%x%y%') or keelson_like('abc', '%a%c%')`
+    assert.throws(() => guard.limit(-1, () => connection.read(text, [])), BudgetExceeded)
+    assert.deepEqual(
+      guard.limit(60_000, () => connection.read(text, [])),
+      [[1]],
+    )
+  })
 })

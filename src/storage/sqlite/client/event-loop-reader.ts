@@ -1,12 +1,13 @@
 import { eventLoopTurn } from '../../../support/event-loop-turn.ts'
 import type { Limits } from '../../../support/limits.ts'
 import { Lru } from '../../../support/lru.ts'
+import { threadCpuMs } from '../../../support/thread-cpu-ms.ts'
 import type { ByteBudget } from '../../byte-budget.ts'
 import { DatabaseError, type Row, type Scan, type Statement } from '../../driver.ts'
 import type { ReadOptions } from '../../store.ts'
 import type { Connection } from './connection.ts'
 import { QueryPlans } from './query-plans.ts'
-import { BudgetExceeded, type RowGuard, threadCpuMs } from './row-guard.ts'
+import { BudgetExceeded, type RowGuard } from './row-guard.ts'
 
 /**
  * A statement that takes longer than this twice in succession, the second time measured in CPU time, goes to a reader

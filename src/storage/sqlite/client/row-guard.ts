@@ -1,4 +1,5 @@
 import { matchesLike } from '../../../sql/matches-like.ts'
+import { threadCpuMs } from '../../../support/thread-cpu-ms.ts'
 import type { Connection } from './connection.ts'
 
 /** The statement has used up its time on the event loop. */
@@ -30,9 +31,11 @@ export class RowGuard {
     })
     // A statement without a condition does not call the function.
     connection.onStep = () => this.#check()
-    connection.define('keelson_like', (text, pattern) =>
-      typeof text === 'string' && matchesLike(text, pattern as string) ? 1 : 0,
-    )
+    // A row may have many patterns and a long text.
+    connection.define('keelson_like', (text, pattern) => {
+      this.#check()
+      return typeof text === 'string' && matchesLike(text, pattern as string) ? 1 : 0
+    })
   }
 
   /** Runs statements that throw BudgetExceeded after a time, or sooner once they have used `maxCpuMs` of the processor. */
@@ -69,10 +72,4 @@ export class RowGuard {
     this.#deadline = Math.min(this.#end, now + this.#cpuLeftMs)
     return this.#cpuLeftMs > 0
   }
-}
-
-/** The CPU time of this thread, which does not advance while the process is suspended. */
-export function threadCpuMs(): number {
-  const { user, system } = process.threadCpuUsage()
-  return (user + system) / 1000
 }
