@@ -29,7 +29,7 @@ export interface ChangeFeedListener {
   /** The feed waits for it, so that every listener receives the order of the log. It does not throw. */
   onOperation(operation: ChangeOperation): MaybePromise<void>
   /** Every wanted change up to this position has been delivered. */
-  onPosition?(position: Position): void
+  onPosition?(position: Position): MaybePromise<void>
   /** The position of the feed is gone: changes may have been missed. */
   onGap(): void
 }
@@ -145,7 +145,11 @@ export class ChangeFeed {
       await this.#deliver(batch.changes)
       if (isOver()) return
       this.#position = batch.position
-      for (const { listener } of [...this.#entries]) listener.onPosition?.(batch.position)
+      for (const { listener } of [...this.#entries]) {
+        const told = listener.onPosition?.(batch.position)
+        if (told instanceof Promise) await told
+      }
+      if (isOver()) return
       if (batch.changes.length === 0) return this.#caughtUp()
       delivered += batch.changes.length
       if (delivered < changesPerRead) continue

@@ -47,3 +47,22 @@ for (const kind of ['live', 'liveQuery'] as const)
       assert.ok(count >= atLeast, `${count} turns`)
       for (const iterator of [...iterators, all]) await iterator.return?.()
     })
+
+test('what a change makes of the rows of live queries is computed in several turns of the event loop', async (t) => {
+  await using service = await createService({ database: 'sqlite::memory:', models })
+  const pet = service.system.records.pet as unknown as Listenable
+  const iterators = Array.from({ length: listeners }, (_, index) =>
+    pet.liveQuery({ limit: 1000 - index })[Symbol.asyncIterator](),
+  )
+  await Promise.all(iterators.map((iterator) => iterator.next()))
+  const changed = Promise.all(iterators.map((iterator) => iterator.next()))
+  t.mock.getter(EventLoopTurn.prototype, 'isUsed', () => true)
+  const turns = t.mock.method(EventLoopTurn.prototype, 'next', async () => {}).mock
+  await pet.create({ name: 'Rex' })
+  await changed
+  const count = turns.callCount()
+  t.mock.restoreAll()
+  // Each is compared with the change, and then its difference is made.
+  assert.ok(count >= 2 * listeners, `${count} turns`)
+  for (const iterator of iterators) await iterator.return?.()
+})

@@ -79,6 +79,14 @@ export const hostileLive: readonly Hostile[] = [
         : live(100, (i) => ({ model: 'owner', limit: 1, where: { or: searches(n, 1, i) } })),
   },
   {
+    name: '700 windows of 1000, and a write that changes each',
+    over: 'stream',
+    request: (n) =>
+      n % 8 === 0
+        ? post('/visit?populate=false', { note: `n${n}` })
+        : live(100, (i) => ({ model: 'visit', limit: 1000 - (n % 8), where: { cost: { '!=': i - 200 } } })),
+  },
+  {
     name: 'streams of 50 searches each, and lists of new records',
     over: 'stream',
     request: (n) =>

@@ -138,7 +138,14 @@ export class LiveQueries implements ChangeFeedListener {
       getOrInsertComputed(this.#operations, requester, () => []).push(operation)
   }
 
-  onPosition(position: Position): void {
+  /** The differences are computed in several turns of the event loop, and sent in one: a client has them all at the position. */
+  async onPosition(position: Position): Promise<void> {
+    this.#isInTurn = true
+    for (const query of this.#touched) {
+      if (eventLoopTurn.isUsed) await eventLoopTurn.next()
+      if (this.#isCurrent(query)) query.prepareFlush()
+    }
+    if (this.#clients.size === 0) return // the last one has left meanwhile
     this.#position = position
     this.#isInTurn = false
     const turn = this.#turn++

@@ -22,6 +22,12 @@ export interface QuerySubscriber {
 /** With more changes during a run, or with long texts in one, the query is run again instead. */
 const keptChanges = 500
 
+/** Later rows, and the text of their difference to the rows that are held. */
+interface Difference {
+  readonly rows: readonly HeldRow[]
+  readonly body: string
+}
+
 /** What a change asks for: nothing, a difference at the end of the turn, or a run. */
 export type Reaction = 'none' | 'touched' | 'run'
 
@@ -41,6 +47,8 @@ export class LiveQuery {
   #start: StartPosition | undefined
   #rows: readonly HeldRow[] = []
   #total: number | undefined
+  /** The difference of changes that were applied, until it is sent. */
+  #prepared: Difference | undefined
   #held: Set<RecordId> | undefined
   #local: LocalRows | undefined
   /** Changes that were delivered during a run; undefined: too many. */
@@ -99,12 +107,21 @@ export class LiveQuery {
     })
   }
 
-  /** Sends the difference of the changes since the last one. */
-  flush(position: Position): void {
+  /** Computes the difference of the changes since the last one. */
+  prepareFlush(): void {
     const local = this.#local
     if (!local || this.isQueued || this.isRunning) return
     const texts = local.take()
-    this.#send(position, [...local.rows], (index) => texts.get(local.rows[index]?.id as RecordId) ?? '', undefined)
+    const rows = [...local.rows]
+    this.#prepared = { rows, body: this.#bodyOf(rows, (index) => texts.get(rows[index]?.id as RecordId) ?? '') }
+  }
+
+  /** Sends it. */
+  flush(position: Position): void {
+    if (!this.#prepared) this.prepareFlush()
+    const prepared = this.#prepared
+    this.#prepared = undefined
+    if (prepared && !this.isQueued && !this.isRunning) this.#send(position, prepared, undefined)
   }
 
   begin(): void {
@@ -121,7 +138,8 @@ export class LiveQuery {
     this.isRunning = false
     this.#start = this.#starts.at(position)
     if (this.#local && !this.#local.reset(rows, hasMore)) this.#local = undefined
-    this.#send(position, rows, (index) => result.texts[index] as string, total)
+    this.#prepared = undefined
+    this.#send(position, { rows, body: this.#bodyOf(rows, (index) => result.texts[index] as string) }, total)
     // One that receives its rows may leave, and others with it.
     for (const subscriber of this.#served) {
       this.#served.delete(subscriber)
@@ -134,6 +152,7 @@ export class LiveQuery {
 
   /** After a gap every subscriber starts anew. */
   restart(): void {
+    this.#prepared = undefined
     for (const subscriber of this.subscribers) {
       this.joining.add(subscriber)
       subscriber.onGap()
@@ -141,20 +160,22 @@ export class LiveQuery {
     this.subscribers.clear()
   }
 
-  #send(position: Position, rows: readonly HeldRow[], textAt: (index: number) => string, total?: number): void {
+  /** Empty where there is no difference, or no subscriber. */
+  #bodyOf(rows: readonly HeldRow[], textAt: (index: number) => string): string {
+    if (this.subscribers.size === 0) return ''
     const before = this.#rows
-    const difference =
-      this.subscribers.size > 0
-        ? differenceOf(before, rows, (earlier, later) => before[earlier]?.digest !== rows[later]?.digest)
-        : undefined
+    const difference = differenceOf(before, rows, (earlier, later) => before[earlier]?.digest !== rows[later]?.digest)
+    return difference ? encodeDifference(difference, rows, textAt) : ''
+  }
+
+  #send(position: Position, { rows, body }: Difference, total: number | undefined): void {
     const isRecounted = total !== this.#total
     this.#rows = rows
     this.#held = undefined
     this.#total = total
-    if (this.subscribers.size === 0 || (!difference && !isRecounted)) return
+    if (body === '' && !isRecounted) return
     const counted = isRecounted ? `,"total":${total}` : ''
-    const body = (difference ? encodeDifference(difference, rows, textAt) : '') + counted
-    for (const subscriber of [...this.subscribers]) subscriber.onDifference(position, body)
+    for (const subscriber of [...this.subscribers]) subscriber.onDifference(position, body + counted)
   }
 }
 
