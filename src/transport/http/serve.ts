@@ -55,7 +55,8 @@ export function handler(service: Service, limits: Limits, options: HandlerOption
     if (context.closing.has(req.socket)) return
     const { headers } = req
     const coding = headers['transfer-encoding']
-    const isBodyless = noBody.has(headers['content-length']) && coding === undefined && req.body === undefined
+    const length = headers['content-length']
+    const isBodyless = (length === undefined || length === '0') && coding === undefined && req.body === undefined
     /** Before which the client had begun to send the request. */
     let poll: number | undefined
     if (connections) {
@@ -114,9 +115,6 @@ interface NodeServerContext extends ServerContext {
   readonly drain: StreamOptions
   readonly workers: WorkerSessions | undefined
 }
-
-/** The `Content-Length` of requests without a body. */
-const noBody: ReadonlySet<string | undefined> = new Set([undefined, '0'])
 
 function handleRequest(
   context: NodeServerContext,
