@@ -50,6 +50,12 @@ describe('after a read', () => {
   }
 })
 
+test('after a record whose key is beyond 2^53, statements are prepared', () => {
+  using connection = open()
+  connection.exec("insert into short values (9007199254740993, 'a')")
+  assert.deepEqual(connection.all('select count(*) from short', []), [[1001]])
+})
+
 describe('a read within a budget', () => {
   test('returns what a read returns, and counts long values', () => {
     const connection = open()

@@ -4,6 +4,7 @@ import { type ByteBudget, readBytesPerAnswerByte, tooLarge } from '../../byte-bu
 import type { Row } from '../../driver.ts'
 import type { ReadOptions } from '../../store.ts'
 import { isOutOfRange, isTooBig } from '../errors.ts'
+import { Lookaside } from './lookaside.ts'
 
 /** Preparing takes four times as long as running; the least recently used statements beyond this number are prepared again. */
 const keptStatements = 500
@@ -35,6 +36,8 @@ export class RowsTooLarge extends Error {}
 /** One connection and its prepared statements. Throws the errors of node:sqlite. */
 export class Connection implements Disposable {
   readonly #database: DatabaseSync
+  /** Undefined on a connection for reads, whose statements need almost none. */
+  readonly #lookaside: Lookaside | undefined
   /** Node 24 has no such limits. */
   readonly #limits: DatabaseSync['limits'] | undefined
   /** Of values, as it is set now. */
@@ -57,6 +60,7 @@ export class Connection implements Disposable {
       timeout: 0,
       enableForeignKeyConstraints: true,
     })
+    this.#lookaside = options.readOnly ? undefined : new Lookaside(this.#database)
     this.#limits = this.#database.limits
   }
 
@@ -202,7 +206,8 @@ export class Connection implements Disposable {
   /** Also for a caller that keeps the statement. Its rows are arrays. */
   prepare(text: string): StatementSync {
     if (this.#latest?.text === text) this.#latest = undefined
-    const statement = this.#database.prepare(text)
+    const prepare = (): StatementSync => this.#database.prepare(text)
+    const statement = this.#lookaside ? this.#lookaside.without(prepare) : prepare()
     statement.setReturnArrays(true)
     if (this.#big.has(text)) statement.setReadBigInts(true)
     this.#statements.set(text, statement)
