@@ -7,8 +7,11 @@ import { hostileRequests } from './hostile/requests.ts'
 import { malformed } from './malformed.ts'
 
 const requestCount = 100_000
-/** One request of this many is one of those that block; the others cost little, so that the run ends in some minutes. */
-const expensiveShare = 400
+/**
+ * One request of this many is one of those that block; the others cost little, so that the run ends in some minutes. Among
+ * the first 10,000 is one of each kind: what it leaves to the memory allocator is no growth afterwards.
+ */
+const expensiveShare = (n: number): number => (n < printedEvery ? Math.floor(printedEvery / overHttp.length) : 400)
 /** One of this many opens an event stream, and one a socket; both are cut off. */
 const connectionShare = 200
 const concurrency = 16
@@ -63,8 +66,9 @@ export async function memory(kind: string, server: Child, port: number): Promise
 function send(n: number, port: number, agent: Agent): Promise<number> {
   if (n % connectionShare === 1) return cutOff(port, '/pet', 'text/event-stream')
   if (n % connectionShare === 2) return cutOff(port, '/socket.io/?EIO=4&transport=polling', '*/*')
-  const expensive = overHttp[Math.floor(n / expensiveShare) % overHttp.length]
-  return n % expensiveShare === 0 && expensive
+  const share = expensiveShare(n)
+  const expensive = overHttp[Math.floor(n / share) % overHttp.length]
+  return n % share === 0 && expensive
     ? answer(expensive.request(n, ''), port, agent)
     : answer(malformed(n), port, agent)
 }
