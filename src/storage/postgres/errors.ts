@@ -91,8 +91,11 @@ export const isConflict = (error: unknown): boolean => ['40001', '40P01'].includ
 /** The conflict that ends while the other transaction goes on. */
 export const isDeadlock = (error: unknown): boolean => complaintOf(error)?.code === '40P01'
 
+/** The statement has waited for a lock for too long; it was not executed. */
+export const isLocked = (error: unknown): boolean => complaintOf(error)?.code === '55P03'
+
 /** The statement exceeded its time or lock limit; it was not executed. */
-export const isOverdue = (error: unknown): boolean => ['57014', '55P03'].includes(complaintOf(error)?.code ?? '')
+export const isOverdue = (error: unknown): boolean => isLocked(error) || complaintOf(error)?.code === '57014'
 
 /** The prepared statement is outdated or gone; it was not executed. */
 export function isStale(error: unknown): boolean {

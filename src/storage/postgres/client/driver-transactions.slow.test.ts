@@ -74,6 +74,26 @@ testPostgresDriver((open) => {
       assert.ok(runs > 2, 'they met')
     })
 
+    test('of many serializable ones that want the same rows in other orders, each comes to its end', async () => {
+      await using given = await open()
+      const { driver } = given
+      const keys = Array.from({ length: 20 }, (_, index) => String(index + 1))
+      const all = (first: number) =>
+        driver.transaction(
+          async (query) => {
+            for (const key of [...keys.slice(first), ...keys.slice(0, first)].toReversed())
+              await query(increment, [key])
+          },
+          undefined,
+          { isSerializable: true },
+        )
+      const repeated = async (client: number) => {
+        for (let time = 0; time < 3; time++) await all(client * 2)
+      }
+      await Promise.all(keys.slice(0, 8).map((_, client) => repeated(client)))
+      assert.deepEqual(await driver.query('select distinct n from t where id <= 20', []), [['24']])
+    })
+
     test('two conflicting transactions run one after the other', async () => {
       await using given = await open()
       const { driver } = given

@@ -21,7 +21,15 @@ import { QueryPlans } from './query-plans.ts'
 import { withReconnectBackoff } from './reconnect-backoff.ts'
 import { readerWithSlots, type ScanAdmission, ScanSlots } from './scan-slots.ts'
 import type { QueryRequest } from './text-query.ts'
-import { type Progress, pause, readSnapshot, repeated, transact, type UniqueFault } from './transact.ts'
+import {
+  type Progress,
+  pause,
+  type Repetition,
+  readSnapshot,
+  repeated,
+  transact,
+  type UniqueFault,
+} from './transact.ts'
 
 /**
  * Pipelined connections. Reads and writes are separate: a write may wait for a lock, and so does everything behind it on
@@ -76,6 +84,7 @@ export class PostgresDriver implements Driver {
   readonly #admission: ScanAdmission
   readonly #snapshots: Pool
   readonly #transactions: Pool
+  readonly #repetition: Repetition
   readonly #pools: readonly Pool[]
   readonly #plans: QueryPlans
   readonly #limits: Limits
@@ -83,7 +92,6 @@ export class PostgresDriver implements Driver {
   readonly #readTimeoutMs: number
   readonly #watchdog: ConnectionWatchdog
   readonly #committed: () => void
-  readonly #resyncSequence: (fault: UniqueFault) => Promise<boolean>
   readonly #closing: (() => Promise<void>)[] = []
 
   constructor(parts: DriverParts) {
@@ -121,14 +129,15 @@ export class PostgresDriver implements Driver {
     this.#ownReads = new ExclusiveReads(this.#own, this.#cancelOnAbort)
     this.#snapshots = new Pool({ open, size: snapshotConnections, waitMs })
     this.#transactions = new Pool({ open: openToWrite, size: transactionConnections, waitMs })
+    const turns = new Pool({ open, size: 1, waitMs })
+    this.#repetition = { resyncSequence: resyncSequence ?? (async () => false), turns }
     this.#admission = {
       slots: this.#slots,
       mayScan: ({ text, access }) => access !== 'key' && this.#plans.mayScan(text),
       explain: (statement) => this.#plans.explain(statement, (request) => sendOn(idlest(this.#walks), request)),
     }
     this.#committed = committed
-    this.#resyncSequence = resyncSequence ?? (async () => false)
-    this.#pools = [this.#scans, this.#own, this.#snapshots, this.#transactions]
+    this.#pools = [this.#scans, this.#own, this.#snapshots, this.#transactions, turns]
     this.#watchdog = new ConnectionWatchdog({
       connections: () => this.#connections(),
       watchdogTiming,
@@ -209,7 +218,7 @@ export class PostgresDriver implements Driver {
       const read = (reader: Reader) => work(readerWithSlots(reader, this.#admission, options))
       return await readSnapshot(connection, read, progress, this.#limits.maxAnswerBytes)
     }
-    return repeated(this.#snapshots, this.#resyncSequence, run, { signal: options.signal })
+    return repeated(this.#snapshots, this.#repetition, run, { signal: options.signal })
   }
 
   /** The server does not notice that a client has disconnected, so its statement is cancelled. */
@@ -247,7 +256,7 @@ export class PostgresDriver implements Driver {
   ): Promise<T> {
     const result = await repeated(
       this.#transactions,
-      this.#resyncSequence,
+      this.#repetition,
       (connection, progress) => transact(connection, work, originText(origin), progress, options),
       options,
     )

@@ -131,10 +131,8 @@ describe('a pool', () => {
     const { pool, made } = poolOf(4)
     await Promise.all(Array.from({ length: 4 }, () => pool.use(() => new Promise(setImmediate))))
     for (const fake of made) fake.isDead = true
-    const number = await repeated(
-      pool,
-      async () => false,
-      (connection, progress) => transact(connection, async () => numberOf(connection), undefined, progress),
+    const number = await repeated(pool, { resyncSequence: async () => false, turns: pool }, (connection, progress) =>
+      transact(connection, async () => numberOf(connection), undefined, progress),
     )
     assert.equal(number, 4)
     assert.ok(made.slice(0, 3).every((fake) => fake.isClosed))

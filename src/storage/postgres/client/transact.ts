@@ -2,7 +2,7 @@ import type { MaybePromise } from '../../../support/maybe-promise.ts'
 import { budgetOf } from '../../byte-budget.ts'
 import type { DatabaseError, DatabaseErrorKind, Query, Reader, Row, TransactionOptions } from '../../driver.ts'
 import type { ReadOptions } from '../../store.ts'
-import { isConflict, isDeadlock, isLarge, isLost, isStale } from '../errors.ts'
+import { isConflict, isDeadlock, isLarge, isLocked, isLost, isStale } from '../errors.ts'
 import type { Connection } from './connection.ts'
 import type { Pool } from './pool.ts'
 import { setOriginStatement } from './statement-writer.ts'
@@ -14,6 +14,15 @@ export interface Progress {
   hasBegun: boolean
   /** `work` may throw another error than the database did, so the original ones are kept. */
   readonly failures: DatabaseError[]
+  /** A statement that waits for a lock for longer has lost a conflict; undefined: up to the limit of the session. */
+  readonly lockTimeoutMs: number | undefined
+}
+
+/** What transactions that are run again share. */
+export interface Repetition {
+  readonly resyncSequence: (fault: UniqueFault) => Promise<boolean>
+  /** The connection of the transaction that has its turn. */
+  readonly turns: Pool
 }
 
 const maxAttempts = 6
@@ -22,34 +31,70 @@ const maxSerializableAttempts = 20
 const longestPauseMs = 40
 /** The other one still runs: a loser that began anew at once would have its locks again before that had the rest of its own. */
 const longestDeadlockPauseMs = 1_000
+/**
+ * A serializable transaction that waits for a lock seldom gains by it: the other one ends by changing the row, and this one
+ * then has an older snapshot. The server finds a deadlock after a second only, too late where many meet.
+ */
+const firstLockMs = 50
+/** With its turn. */
+const turnLockMs = 500
+/** Another process that has its turn for longer is not waited for. */
+const longestTurnMs = 1_000
 
 export type UniqueFault = DatabaseErrorKind & { readonly kind: 'unique' }
 
 /**
  * Runs a transaction again from the beginning after a conflict, after a connection that was lost before it began, and after
- * a sequence was advanced.
+ * a sequence was advanced. Those that have lost a conflict have their turn one after the other, while others go on beside
+ * them but wait for less long where they meet: however many want the same rows, one of them comes to its end.
  */
 export async function repeated<T>(
   pool: Pool,
-  resyncSequence: (fault: UniqueFault) => Promise<boolean>,
+  { resyncSequence, turns }: Repetition,
   run: (connection: Connection, progress: Progress) => Promise<T>,
   { isSerializable = false, signal }: TransactionOptions & Pick<ReadOptions, 'signal'> = {},
 ): Promise<T> {
   const attempts = isSerializable ? maxSerializableAttempts : maxAttempts
+  let hasLost = false
   for (let attempt = 1; ; attempt++) {
-    const progress: Progress = { hasBegun: false, failures: [] }
+    const lockTimeoutMs = hasLost ? turnLockMs : isSerializable ? firstLockMs : undefined
+    const progress: Progress = { hasBegun: false, failures: [], lockTimeoutMs }
+    const once = () => pool.use((connection) => run(connection, progress), { signal })
     try {
-      return await pool.use((connection) => run(connection, progress), { signal })
+      return await (hasLost ? inTurn(turns, once, signal) : once())
     } catch (error) {
       if (attempt === attempts) throw error
       const { hasBegun, failures } = progress
+      const hasConflict = failures.some(
+        (failure) => isConflict(failure) || (lockTimeoutMs !== undefined && isLocked(failure)),
+      )
       if (!hasBegun && attempt === 1 && (isLost(error) || failures.some(isLost))) pool.discardIdle()
-      else if (failures.some((failure) => isConflict(failure) || isStale(failure)))
+      else if (hasConflict || failures.some(isStale)) {
+        hasLost ||= hasConflict
         await pause(attempt, failures.some(isDeadlock) ? longestDeadlockPauseMs : undefined)
-      else if (!failures[0] || !isUnique(failures[0].reason) || !(await resyncSequence(failures[0].reason))) throw error
+      } else if (!failures[0] || !isUnique(failures[0].reason) || !(await resyncSequence(failures[0].reason)))
+        throw error
     }
   }
 }
+
+/** One turn at a time among all processes that share the database. */
+const inTurn = <T>(turns: Pool, work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> =>
+  turns.use(
+    async (connection) => {
+      try {
+        await Promise.all([begin, lockTimeout(longestTurnMs), takeTurn].map((request) => connection.run(request)))
+      } catch {
+        // Without it, two processes may be in each other's way.
+      }
+      try {
+        return await work()
+      } finally {
+        connection.run(rollback).catch((failure) => connection.destroy(failure))
+      }
+    },
+    { signal },
+  )
 
 const isUnique = (fault: DatabaseErrorKind): fault is UniqueFault => fault.kind === 'unique'
 
@@ -70,6 +115,17 @@ const beginReadOnly = control('begin isolation level repeatable read read only',
 export const commit = control('commit', 'end')
 export const rollback = control('rollback', 'end')
 
+const lockTimeout = (ms: number): QueryRequest => ({
+  text: `set local lock_timeout = ${ms}`,
+  values: [],
+  how: 'several',
+})
+const takeTurn: QueryRequest = {
+  text: `select pg_advisory_xact_lock(hashtext('keelson turn'))`,
+  values: [],
+  how: 'anew',
+}
+
 export async function transact<T>(
   connection: Connection,
   work: (query: Query) => MaybePromise<T>,
@@ -82,6 +138,7 @@ export async function transact<T>(
     // Awaited: if it failed, the following statements would each be a transaction of their own.
     await connection.run(isSerializable ? beginSerializable : begin)
     progress.hasBegun = true
+    if (progress.lockTimeoutMs !== undefined) run(lockTimeout(progress.lockTimeoutMs)).catch(() => {}) // as below
     if (origin !== undefined) run({ text: setOriginStatement, values: [origin], how: 'kept' }).catch(() => {}) // the next statement fails too
     const result = await work((text, values, options) => run({ text, values, how: 'kept', budget: options?.budget }))
     // A commit after an error would be a silent rollback.
