@@ -112,6 +112,17 @@ testPostgresDriver((open, isPooled) => {
       assert.ok(Number(kept) > 400 && Number(kept) <= 501, `${kept}`)
     })
 
+    test('the length of prepared statements on the server is bounded', { skip: isPooled }, async () => {
+      await using given = await open()
+      const { driver } = given
+      for (let index = 0; index < 300; index++) {
+        const text = `select ${index}::int as kept${' '.repeat(5_000)}`
+        assert.deepEqual(await driver.query(text, []), [[String(index)]])
+      }
+      const [[kept] = []] = await driver.query('select sum(length(statement)) from pg_prepared_statements', [])
+      assert.ok(Number(kept) > 300_000 && Number(kept) < 410_000, `${kept}`)
+    })
+
     test('a statement that always fails does not accumulate prepared statements', async () => {
       await using given = await open()
       const { driver } = given

@@ -2,12 +2,15 @@ import type * as pg from 'pg'
 import { type StatementWriter, setOriginStatement, writeExecute, writeParse } from './statement-writer.ts'
 import type { QueryRequest } from './text-query.ts'
 
-/** Prepared statements of one connection; each takes about ten kilobytes on the server. */
+/** Prepared statements of one connection. */
 const keptStatements = 500
+/** Characters of their texts: with its plan, a statement takes a hundred times as many bytes on the server. */
+const keptCharacters = 400_000
 
 /** Prepares statements by name, for a connection that has a process of the server for itself. */
 export class PreparedStatements implements StatementWriter {
   readonly #names = new Map<string, string>()
+  #characters = 0
   /** Names of prepared statements that are closed with the next query. */
   #statementsToClose: string[] = []
   prepared = 0
@@ -39,9 +42,13 @@ export class PreparedStatements implements StatementWriter {
   #prepare(wire: pg.Connection, text: string): string {
     const known = this.#names.get(text)
     if (known !== undefined) return known
-    if (this.#names.size >= keptStatements) this.#discard(this.#names.keys().next().value as string)
+    for (const oldest of this.#names.keys()) {
+      if (this.#names.size < keptStatements && this.#characters + text.length <= keptCharacters) break
+      this.#discard(oldest)
+    }
     const name = `k${++this.prepared}`
     this.#names.set(text, name)
+    this.#characters += text.length
     return writeParse(wire, name, text)
   }
 
@@ -50,6 +57,7 @@ export class PreparedStatements implements StatementWriter {
     const name = this.#names.get(text)
     if (name === undefined) return
     this.#names.delete(text)
+    this.#characters -= text.length
     this.#statementsToClose.push(name)
   }
 }
