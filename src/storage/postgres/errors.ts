@@ -65,6 +65,12 @@ function faultOf(complaint: Complaint, uniques: UniqueColumns): DatabaseErrorKin
       return { kind: 'notNull', column: column ?? '' }
     case '23514':
       return { kind: 'value', column }
+    case '42601':
+      // A text that the input of a type refuses, as that of `hstore` does, and not a statement.
+      return { kind: routine === 'scanner_yyerror' ? 'unknown' : 'value' }
+    case '42883':
+      // The type of a column has no such comparison or order.
+      return { kind: routine === 'op_error' || routine === 'get_sort_group_operators' ? 'value' : 'unknown' }
     case '42501':
       // A row that a policy does not allow, and not a missing privilege.
       return { kind: routine === 'ExecWithCheckOptions' ? 'value' : 'refused' }

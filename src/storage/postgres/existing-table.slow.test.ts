@@ -164,6 +164,27 @@ describe('a table of another program', withPostgres, () => {
     assert.deepEqual(await ids({ few: { '>': 3 } }), [2])
   })
 
+  test('composite types are compared, and what a type cannot compare or read is refused', async () => {
+    await using database = await emptyDatabase()
+    await database.query(`create type pair as (a int, b text); create domain named_pair as pair;
+      create table odd (id int primary key, pair pair, named named_pair, path jsonpath);
+      insert into odd values (1, '(1,x)', '(1,x)', '$.a'), (2, '(2,y)', '(2,y)', '$.b')`)
+    await using store = await openTestStore(database.url, {
+      odd: { attributes: { id: whole, pair: text, named: text, path: text } },
+    })
+    const ids = async (where: Json) => (await store.find('odd', where)).map(({ id }) => id)
+    for (const name of ['pair', 'named']) {
+      assert.deepEqual(await ids({ [name]: '(1,x)' }), [1])
+      assert.deepEqual(await ids({ [name]: ['(1,x)', '(2,y)'] }), [1, 2])
+      assert.deepEqual(await ids({ [name]: { '>': '(1,x)' } }), [2])
+      assert.deepEqual(await ids({ [name]: { nin: ['(1,x)'] } }), [2])
+    }
+    const refused = (error: unknown) => error instanceof ServiceError && error.status === 400
+    await assert.rejects(ids({ pair: 'x' }), refused)
+    await assert.rejects(ids({ path: '$.a' }), refused)
+    await assert.rejects(store.update('odd', 1, { path: '$$' }), refused)
+  })
+
   test('its indexes are used', async () => {
     await using database = await emptyDatabase()
     await using store = await old(database)

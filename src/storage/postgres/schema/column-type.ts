@@ -21,6 +21,8 @@ export interface ColumnType {
   readonly name: string
   /** The name in a statement: `bigint`, `public.mood`. */
   readonly written: string
+  /** Has fields, as a row has. */
+  readonly isComposite?: boolean
 }
 
 export const madeTypes: Readonly<Record<StorageClass, ColumnType>> = {
@@ -51,12 +53,13 @@ export const isWhole = ({ name }: ColumnType): boolean => wholeNumbers.has(name)
 
 /**
  * The type that operands are cast to, so that the column is not cast and its index is used. Undefined: inferred by
- * PostgreSQL, as for a comparison with an enum.
+ * PostgreSQL, as for a comparison with an enum; of a composite type, it would infer no more than that it is one.
  */
 export function operandType(attribute: Attribute, values: readonly Json[], types: ColumnTypes): string | undefined {
   const type = typeOf(attribute, types)
   switch (attribute.type.storedAs) {
     case 'text':
+      return type.isComposite ? type.written : undefined
     case 'json':
     case 'binary':
       return undefined

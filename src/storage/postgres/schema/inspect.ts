@@ -37,15 +37,15 @@ select c.relname, n.nspname, c.relkind in ('r', 'p'), c.relkind = 'r', pg_has_ro
       a.attgenerated <> '',
       base.typname, format_type(base.oid, null), pg_get_serial_sequence(format('%I.%I', n.nspname, c.relname), a.attname),
       base.typname in ('citext', 'bpchar') or exists (select 1 from pg_collation l where l.oid = a.attcollation and not l.collisdeterministic),
-      a.atthasdef and a.attgenerated = ''
+      a.atthasdef and a.attgenerated = '', base.typtype = 'c'
     ) order by a.attnum)
    from pg_attribute a
    join pg_type declared on declared.oid = a.atttypid
    join lateral (
      with recursive bases as (
-       select declared.oid, declared.typname, declared.typbasetype
-       union all select t.oid, t.typname, t.typbasetype from bases join pg_type t on t.oid = bases.typbasetype
-     ) select oid, typname from bases where typbasetype = 0
+       select declared.oid, declared.typname, declared.typtype, declared.typbasetype
+       union all select t.oid, t.typname, t.typtype, t.typbasetype from bases join pg_type t on t.oid = bases.typbasetype
+     ) select oid, typname, typtype from bases where typbasetype = 0
    ) base on true
    where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped),
   (select json_agg(json_build_array(
@@ -81,6 +81,7 @@ type ColumnRow = [
   sequence: string | null,
   foldsText: boolean,
   declaresDefault: boolean,
+  isComposite: boolean,
 ]
 /** `flags`: 1 is descending, 2 is nulls first. */
 type IndexColumn = [name: string, flags: number, isDefaultOrder: boolean]
@@ -163,8 +164,9 @@ function columnOf([
   sequence,
   foldsText,
   declaresDefault,
+  isComposite,
 ]: ColumnRow): PostgresColumn {
-  const kind = { name: base, written }
+  const kind = { name: base, written, isComposite }
   return {
     name,
     type,
