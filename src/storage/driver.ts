@@ -74,8 +74,13 @@ export interface Driver extends Reader, AsyncDisposable {
   read(statement: Statement, options?: ReadOptions): MaybePromise<readonly Row[]>
   /** Several reads in one snapshot. `work` may be run again from the beginning. */
   snapshot<T>(work: (reader: Reader) => MaybePromise<T>, options?: ReadOptions): MaybePromise<T>
-  /** One writing statement in its own transaction; resolves when it is durable. */
-  write(text: string, values: readonly unknown[], origin: WriteOrigin | undefined): Promise<readonly Row[]>
+  /** One writing statement in its own transaction; resolves when it is durable. `row` names the only one that it can change. */
+  write(
+    text: string,
+    values: readonly unknown[],
+    origin: WriteOrigin | undefined,
+    row?: string | undefined,
+  ): Promise<readonly Row[]>
   /** `work` may be run again from the beginning. */
   transaction<T>(
     work: (query: Query) => MaybePromise<T>,

@@ -28,7 +28,7 @@ export function observeStatements(driver: Driver, observe: Observe | undefined):
     query: driver.query,
     ...observedReader(driver),
     snapshot: (work, options) => driver.snapshot((reader) => work(observedReader(reader)), options),
-    write: async (text, values, origin) => timed(text, () => driver.write(text, values, origin)),
+    write: async (text, ...rest) => timed(text, () => driver.write(text, ...rest)),
     transaction: (work, origin, options) => driver.transaction((query) => work(observedQuery(query)), origin, options),
     [Symbol.asyncDispose]: () => driver[Symbol.asyncDispose](),
   }

@@ -175,14 +175,14 @@ export class SqlStore extends SqlReads implements Store {
 
   /** One promise: a plain write has one for each stage that waits. */
   #write(
-    { text, values, select }: WriteStatement,
+    { text, values, select, row }: WriteStatement,
     model: Model,
     assignments: readonly Assignment[],
     context: WriteContext | undefined,
     isInsert = false,
   ): Promise<Records> {
     const { encoders } = this
-    return this.#driver.write(text, values, context?.origin).then(
+    return this.#driver.write(text, values, context?.origin, row).then(
       (rows) => {
         if (isInsert && rows.length === 0) throw notStored(model)
         if (context?.origin !== undefined && encoders.dialect.operation) encoders.noteOperation(rows, context.origin)

@@ -1,4 +1,5 @@
 import { allAttributes, type Condition, isMatchAll, primaryKeyEquals, type Selection } from '../criteria/criteria.ts'
+import { equals } from '../criteria/operators/equals.ts'
 import { toSql } from '../criteria/to-sql.ts'
 import type { Assignment } from '../model/assignment.ts'
 import type { Attribute, Model } from '../model/model.ts'
@@ -17,6 +18,8 @@ type Kind = 'insert' | 'insert missing' | 'update'
 /** A write, and what the rows that it returns hold. */
 export interface WriteStatement extends Statement {
   readonly select: Selection
+  /** Names the only row that it can change; undefined: there may be others, or it is new. */
+  readonly row?: string | undefined
 }
 
 /** What depends only on the attributes that get a value. */
@@ -59,18 +62,18 @@ export class SqlWrites {
     const { text, select, isEncoded, isKeyEncoded } = this.#shape(model, 'update', assignments, id)
     const values = this.#values(assignments, isEncoded)
     values.push(isKeyEncoded ? this.#dialect.encode(model.primaryKey, id) : id)
-    return { text, values, access: 'key', select }
+    return { text, values, access: 'key', select, row: `${model.table} ${id}` }
   }
 
   update(model: Model, where: Condition, assignments: readonly Assignment[]): WriteStatement {
     const isEncoded = assignments.map(({ attribute }) => this.#encodes(attribute))
     const sets = { parts: this.#updateParts(model, assignments), values: this.#values(assignments, isEncoded) }
-    return this.#rendered(model, sql`${sets}${this.#whereOf(where)}${raw(this.#returning(model))}`)
+    return this.#rendered(model, sql`${sets}${this.#whereOf(where)}${raw(this.#returning(model))}`, where)
   }
 
   delete(model: Model, where: Condition): WriteStatement {
     const head = raw(`delete from ${this.#quote(model.table)}`)
-    return this.#rendered(model, sql`${head}${this.#whereOf(where)}${raw(this.#returning(model))}`)
+    return this.#rendered(model, sql`${head}${this.#whereOf(where)}${raw(this.#returning(model))}`, where)
   }
 
   /** `id` is any key of the model. */
@@ -148,8 +151,14 @@ export class SqlWrites {
     return this.#dialect.identifier(name)
   }
 
-  #rendered(model: Model, statement: Sql): WriteStatement {
+  #rendered(model: Model, statement: Sql, where?: Condition): WriteStatement {
     const text = textOf(statement, this.#dialect.placeholder)
-    return { text, values: statement.values, access: 'key', select: allAttributes(model) }
+    // The key of the only record that can match.
+    let row: string | undefined
+    if (where !== undefined)
+      for (const part of where.kind === 'and' ? where.conditions : [where])
+        if (part.kind === 'compare' && part.attribute.isPrimaryKey && part.operator === equals)
+          row = `${model.table} ${part.operand}`
+    return { text, values: statement.values, access: 'key', select: allAttributes(model), row }
   }
 }

@@ -60,6 +60,18 @@ export const hostileReads: readonly Hostile[] = [
   },
   { name: 'shapes that are always new', request: (n) => find('pet', shape(n, 4), n % 3 === 0 ? '&sort=age' : '') },
   { name: 'shapes that are always new, by socket', over: 'socket', request: (n) => find('pet', shape(n, 4)) },
+  {
+    name: 'shapes of few rows that then read many',
+    request: (n) => {
+      const shape = Math.floor(n / 24)
+      const where = { owner: n % 24 < 8 ? 100 : owners.huge, or: several(10, (i) => shapeOfBits(shape, i)) }
+      return find('pet', { ...where, note: { contains: `no ${n}` } }, '&sort=note')
+    },
+  },
+  {
+    name: 'many keys in shapes that are always new',
+    request: (n) => find('pet', { or: several(95, (i) => ({ id: n * 95 + i, ...shapeOfBits(n, i) })) }),
+  },
   { name: 'destroy an owner of 100,000', request: () => ({ method: 'DELETE', path: `/owner/${owners.huge}` }) },
   { name: 'replace 100,000 by none', request: () => ({ method: 'PUT', path: `/owner/${owners.huge}/pets`, body: [] }) },
   {
@@ -67,6 +79,9 @@ export const hostileReads: readonly Hostile[] = [
     request: (n) => ({ method: 'DELETE', path: `/owner/${owners.doomed[n % owners.doomed.length]}` }),
   },
 ]
+
+/** One of two conditions, by a bit of the number. */
+const shapeOfBits = (n: number, i: number) => ((n >> (i % 20)) % 2 === 0 ? { age: i } : { name: `x${i}` })
 
 /** A condition tree whose structure depends on the number. */
 function shape(n: number, depth: number): unknown {

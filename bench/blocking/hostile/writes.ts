@@ -116,6 +116,23 @@ export const hostileWrites: readonly Hostile[] = [
         { method: 'POST', url: '/document', body: { data: several(25_000, () => ({ $ref: '0.data' })) } },
       ]),
   },
+  {
+    name: 'batches of the same rows in other orders',
+    request: (n) => {
+      const rows = several(20, (i) => ({ method: 'PATCH', url: `/pet/${1000 + i}?populate=false`, body: { age: n } }))
+      return post('/batch', n % 2 === 0 ? rows : rows.toReversed())
+    },
+  },
+  {
+    name: 'writes of a row that a batch holds',
+    request: (n) =>
+      n % 8 > 0
+        ? { method: 'PATCH', path: '/pet/1000?populate=false', body: { age: n } }
+        : post('/batch', [
+            { method: 'PATCH', url: '/pet/1000?populate=false', body: { age: n } },
+            ...several(20, (i) => ({ method: 'GET', url: `/pet?where={"note":{"contains":"x${n}${i}"}}` })),
+          ]),
+  },
   { name: 'actions', request: (n) => post(`/pet/${1000 + (n % 1000)}/rename`, undefined) },
   {
     name: 'repeats of an answer of 1 MB',

@@ -57,21 +57,37 @@ testPostgresDriver((open, isPooled) => {
     test('a pending read is repeated; a write is not', async () => {
       await using given = await open()
       const { driver, database } = given
-      const otherProgram = await database.connect()
-      await otherProgram.query('begin; lock table t in access exclusive mode')
-      const reads = [driver.query(byKey, ['1']), driver.read({ text: byKey, values: ['2'], access: 'filter' })]
+      const sleep = 'pg_sleep(2) is not null'
+      const reads = [
+        driver.query(`${byKey} and ${sleep}`, ['1']),
+        driver.read({ text: `${byKey} and ${sleep}`, values: ['2'], access: 'filter' }),
+      ]
+      const slowIncrement = `update t set n = n + 1 where id = $1::int8 and ${sleep}`
       const writes = Promise.allSettled([
-        driver.write(increment, ['1'], undefined),
-        driver.transaction((query) => query(increment, ['2']), undefined),
+        driver.write(slowIncrement, ['1'], undefined),
+        driver.transaction((query) => query(slowIncrement, ['2']), undefined),
       ])
-      // Longer than the lock limit of pipelined connections: what still waits is in the pool.
-      const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
-        and clock_timestamp() - query_start > interval '200 milliseconds'`
-      await eventually(async () => (await database.query(waiting)).length === 4 || undefined, 'all are under way')
+      // Longer than the limits of pipelined connections: what still runs is in a pool.
+      const running = `select 1 from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'
+        and clock_timestamp() - query_start > interval '300 milliseconds'`
+      await eventually(async () => (await database.query(running)).length === 4 || undefined, 'all are under way')
       await terminate(database)
       for (const outcome of await writes) {
         assert.ok(outcome.status === 'rejected' && kindOf('lost')(outcome.reason))
       }
+      assert.deepEqual(await Promise.all(reads), [[['1', '0']], [['2', '0']]])
+    })
+
+    test('a read that waits for a lock is repeated', async () => {
+      await using given = await open()
+      const { driver, database } = given
+      const otherProgram = await database.connect()
+      await otherProgram.query('begin; lock table t in access exclusive mode')
+      const reads = [driver.query(byKey, ['1']), driver.read({ text: byKey, values: ['2'], access: 'filter' })]
+      const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+        and clock_timestamp() - query_start > interval '100 milliseconds'`
+      await eventually(async () => (await database.query(waiting)).length > 0 || undefined, 'one waits')
+      await terminate(database)
       await otherProgram.query('rollback')
       assert.deepEqual(await Promise.all(reads), [[['1', '0']], [['2', '0']]])
     })

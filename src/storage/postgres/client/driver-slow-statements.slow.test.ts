@@ -13,6 +13,7 @@ import type { Access, Row, Statement } from '../../driver.ts'
 import type { ReadOptions } from '../../store.ts'
 import { Connection } from './connection.ts'
 import type { PostgresDriver } from './driver.ts'
+import { QueryPlans } from './query-plans.ts'
 
 testPostgresDriver((open) => {
   describe('slow statements', () => {
@@ -262,6 +263,70 @@ testPostgresDriver((open) => {
         numbers.toSorted((a, b) => a - b),
         [11, 12, 13, 14, 15],
       )
+    })
+
+    test('a row that another program holds keeps waiting what writes this row, however many want it', async () => {
+      await using given = await open()
+      const { driver, database } = given
+      const otherProgram = await database.connect()
+      const write = (id: string) => driver.write(increment, [id], undefined, `t ${id}`)
+      await otherProgram.query('begin')
+      await otherProgram.query('update t set n = 10 where id = 1')
+      const waiting = Array.from({ length: 100 }, () => write('1'))
+      const isWaiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+      for (let id = 2; id < 20; id++) {
+        assert.deepEqual(await write(String(id)), [['1']])
+        await driver.transaction((query) => query(increment, [String(id)]), undefined)
+        assert.ok((await database.query(isWaiting)).length <= 2, 'one that waits, and one that may begin to')
+      }
+      await otherProgram.query('commit')
+      const numbers = (await Promise.all(waiting)).map(([row]) => Number(row?.[0]))
+      assert.deepEqual(
+        numbers.toSorted((a, b) => a - b),
+        Array.from({ length: 100 }, (_, index) => index + 11),
+      )
+    })
+
+    test('a table that another program has locked keeps waiting what reads this table', async () => {
+      await using given = await open({ maxServerScans: 1 })
+      const { driver, database } = given
+      await database.query('create table other as select * from t')
+      await driver.read({ text: byKey, values: ['1'], access: 'key' })
+      const otherProgram = await database.connect()
+      await otherProgram.query('begin')
+      await otherProgram.query('lock table t')
+      const lookups = Array.from({ length: 100 }, () => driver.read({ text: byKey, values: ['1'], access: 'key' }))
+      const scan = driver.read(statement('select count(*) from t where n < $1::int', ['100']))
+      const snapshots = Array.from({ length: 8 }, () => driver.snapshot(({ read }) => read(statement(byKey, ['1']))))
+      const ended: string[] = []
+      const reads = [...lookups, scan, ...snapshots]
+      for (const read of reads) void read.then(() => ended.push('locked'))
+      const others = 'select id, n from other where id = $1::int8'
+      for (let id = 1; id < 10; id++) {
+        assert.deepEqual(await driver.read({ text: others, values: [String(id)], access: 'key' }), [[String(id), '0']])
+        assert.deepEqual(await driver.read(statement('select count(*) from other where n < $1::int', ['1'])), [['100']])
+        assert.deepEqual(await driver.snapshot(({ read }) => read(statement(others, ['1']))), [['1', '0']])
+      }
+      assert.deepEqual(ended, [])
+      await otherProgram.query('commit')
+      const found = await Promise.all(reads)
+      assert.deepEqual(found[0], [['1', '0']])
+      assert.deepEqual(found[100], [['100']])
+      assert.deepEqual(found[101], [['1', '0']])
+    })
+
+    test('of those that were taken for lookups, others wait for few', async (t) => {
+      await using given = await open({ maxServerScans: 1, statementTimeoutMs: 1_000, busyTimeoutMs: 300 })
+      const { driver, database } = given
+      const read = (id: number) => driver.read(statement('select pg_sleep(n) from t where id = $1::int8', [String(id)]))
+      const isShared = async () => (await read(1)).length === 1 && (await sessions(database)).length >= 2
+      await eventually(async () => (await isShared()) || undefined, 'its plan is known')
+      await database.query('update t set n = 20 where id = 2')
+      const demoted = t.mock.method(QueryPlans.prototype, 'demote').mock
+      const slow = Promise.allSettled(Array.from({ length: 200 }, () => read(2)))
+      await Promise.all(Array.from({ length: 50 }, () => driver.query(byKey, ['5'])))
+      assert.ok(demoted.callCount() < 50, `${demoted.callCount()} of 200 slow statements ran before them`)
+      await slow
     })
   })
 })

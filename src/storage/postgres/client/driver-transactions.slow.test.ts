@@ -61,11 +61,14 @@ testPostgresDriver((open) => {
       const { driver } = given
       const keys = ['1', '2', '3', '4', '5', '6', '7', '8', '9', '10']
       let runs = 0
+      const bothHoldTheirFirst = Promise.withResolvers<void>()
       const all = (keys: readonly string[]) =>
         driver.transaction(async (query) => {
           runs++
           for (const key of keys) {
             await query(increment, [key])
+            if (runs === 2) bothHoldTheirFirst.resolve()
+            await bothHoldTheirFirst.promise
             await query('select pg_sleep(0.02)', [])
           }
         }, undefined)
@@ -137,12 +140,12 @@ testPostgresDriver((open) => {
         driver.transaction((query) => query(increment, ['50']), undefined),
         kindOf('busy'),
       )
-      const waiting = Array.from({ length: 10 }, () =>
-        driver.transaction((query) => query(increment, ['51']), undefined),
+      const waiting = Array.from({ length: 10 }, (_, index) =>
+        driver.transaction((query) => query(increment, [String(index + 51)]), undefined),
       )
       release.resolve()
       await Promise.all([...held, ...waiting])
-      assert.deepEqual(await driver.query(byKey, ['51']), [['51', '10']])
+      assert.deepEqual(await driver.query('select sum(n) from t where id > 50', []), [['10']])
       assert.equal((await sessions(database)).length, 9)
     })
 

@@ -1,10 +1,9 @@
 import type { Limits } from '../../../support/limits.ts'
 import type { MaybePromise } from '../../../support/maybe-promise.ts'
-import { budgetOf } from '../../byte-budget.ts'
-import type { DatabaseError, Driver, Query, Reader, Row, Scan, Statement, TransactionOptions } from '../../driver.ts'
+import type { Driver, Query, Reader, Row, Scan, Statement, TransactionOptions } from '../../driver.ts'
 import type { ReadOptions } from '../../store.ts'
 import { originText, type WriteOrigin } from '../../write-origin.ts'
-import { isConflict, isLarge, isLost, isOverdue, isStale } from '../errors.ts'
+import { isLocked } from '../errors.ts'
 import { cancelOnAbort } from './cancel-on-abort.ts'
 import type { Connect } from './connect.ts'
 import type { Connection } from './connection.ts'
@@ -15,21 +14,15 @@ import {
   type WatchedConnection,
 } from './connection-watchdog.ts'
 import { type CancelOnAbort, ExclusiveReads } from './exclusive-reads.ts'
-import { idlest, PipelinedConnection, sendOn } from './pipelined-connection.ts'
+import { LockWaits } from './lock-waits.ts'
+import { PipelinedConnection } from './pipelined-connection.ts'
 import { Pool } from './pool.ts'
 import { QueryPlans } from './query-plans.ts'
 import { withReconnectBackoff } from './reconnect-backoff.ts'
-import { readerWithSlots, type ScanAdmission, ScanSlots } from './scan-slots.ts'
-import type { QueryRequest } from './text-query.ts'
-import {
-  type Progress,
-  pause,
-  type Repetition,
-  readSnapshot,
-  repeated,
-  transact,
-  type UniqueFault,
-} from './transact.ts'
+import { readerWithSlots } from './scan-slots.ts'
+import { SingleReads } from './single-reads.ts'
+import { SingleWrites } from './single-writes.ts'
+import { type Progress, type Repetition, readSnapshot, repeated, transact, type UniqueFault } from './transact.ts'
 
 /**
  * Pipelined connections. Reads and writes are separate: a write may wait for a lock, and so does everything behind it on
@@ -47,13 +40,15 @@ const pooledReadConnections = 6
 const ownConnections = 2
 const snapshotConnections = 4
 const transactionConnections = 8
+/** For statements that wait for locks of other programs and of long transactions. */
+const patientConnections = 4
 
 /** Limits on pipelined connections, whose statements take about a millisecond; beyond them a statement is repeated in a pool. */
 const pipelinedReadMs = 100
 const pipelinedWriteMs = 250
-const pipelinedLockMs = 100
-
-const maxAttempts = 6
+/** What waits for a lock for longer waits on connections of its own. A read waits for locks of whole tables only. */
+const readLockMs = 5
+const writeLockMs = 25
 
 export interface DriverParts {
   readonly connect: Connect
@@ -72,21 +67,17 @@ export interface DriverParts {
 
 /** Shared pipelined connections for single indexed statements, and pools for scans, snapshots and transactions. */
 export class PostgresDriver implements Driver {
-  readonly #keys: readonly PipelinedConnection[]
-  readonly #indexed: readonly PipelinedConnection[]
-  readonly #walks: readonly PipelinedConnection[]
-  readonly #writes: readonly PipelinedConnection[]
-  readonly #scans: Pool
-  readonly #scanReads: ExclusiveReads
-  readonly #own: Pool
-  readonly #ownReads: ExclusiveReads
-  readonly #slots: ScanSlots
-  readonly #admission: ScanAdmission
+  readonly #pipelined: {
+    readonly reads: readonly PipelinedConnection[]
+    readonly writes: readonly PipelinedConnection[]
+  }
+  readonly #reads: SingleReads
+  readonly #writes: SingleWrites
+  readonly #locks: LockWaits
   readonly #snapshots: Pool
   readonly #transactions: Pool
-  readonly #repetition: Repetition
+  readonly #repetition: Required<Repetition>
   readonly #pools: readonly Pool[]
-  readonly #plans: QueryPlans
   readonly #limits: Limits
   /** The server ends a read on a pipelined connection after this time; behind a pooler it may wait before it runs. */
   readonly #readTimeoutMs: number
@@ -100,7 +91,6 @@ export class PostgresDriver implements Driver {
     const { statementTimeoutMs, busyTimeoutMs: waitMs } = limits
     this.#limits = limits
     this.#readTimeoutMs = parts.isPooled ? statementTimeoutMs : Math.min(pipelinedReadMs, statementTimeoutMs)
-    this.#plans = new QueryPlans(parts.onScan ?? (() => {}))
     const inTurns =
       (connect: Connect): Connect =>
       async (session) =>
@@ -109,35 +99,38 @@ export class PostgresDriver implements Driver {
     const pipelined = (count: number, mostMs: number, open: Connect): readonly PipelinedConnection[] => {
       const session = {
         statementTimeoutMs: Math.min(mostMs, statementTimeoutMs),
-        lockTimeoutMs: pipelinedLockMs,
+        lockTimeoutMs: mostMs === pipelinedWriteMs ? writeLockMs : readLockMs,
         compiles: false,
       }
       const reopen = withReconnectBackoff(() => open(session))
       return Array.from({ length: count }, () => new PipelinedConnection(reopen))
     }
     const open = withReconnectBackoff(() => connectInTurns({ statementTimeoutMs }))
+    const openToRead = withReconnectBackoff(() => connectInTurns({ statementTimeoutMs, lockTimeoutMs: readLockMs }))
     const openToWrite = withReconnectBackoff(() => inTurns(connectToWrite)({ statementTimeoutMs }))
     const forReads = parts.isPooled ? pooledReadConnections : readConnections
-    this.#keys = pipelined(forReads, pipelinedReadMs, connect)
-    this.#indexed = pipelined(forReads, pipelinedReadMs, connectInTurns)
-    this.#walks = pipelined(walkConnections, pipelinedReadMs, connectInTurns)
-    this.#writes = pipelined(writeConnections, pipelinedWriteMs, connectToWrite)
-    this.#slots = new ScanSlots(limits.maxServerScans, waitMs)
-    this.#scans = new Pool({ open, size: limits.maxServerScans, waitMs })
-    this.#own = new Pool({ open, size: ownConnections, waitMs })
-    this.#scanReads = new ExclusiveReads(this.#scans, this.#cancelOnAbort)
-    this.#ownReads = new ExclusiveReads(this.#own, this.#cancelOnAbort)
-    this.#snapshots = new Pool({ open, size: snapshotConnections, waitMs })
+    const keys = pipelined(forReads, pipelinedReadMs, connect)
+    const indexed = pipelined(forReads, pipelinedReadMs, connectInTurns)
+    const walks = pipelined(walkConnections, pipelinedReadMs, connectInTurns)
+    const writes = pipelined(writeConnections, pipelinedWriteMs, connectToWrite)
+    this.#pipelined = { reads: [...keys, ...indexed, ...walks], writes }
+    const scans = new Pool({ open: openToRead, size: limits.maxServerScans, waitMs })
+    const own = new Pool({ open, size: ownConnections, waitMs })
+    this.#snapshots = new Pool({ open: openToRead, size: snapshotConnections, waitMs })
     this.#transactions = new Pool({ open: openToWrite, size: transactionConnections, waitMs })
+    const patient = new Pool({ open: openToWrite, size: patientConnections, waitMs })
     const turns = new Pool({ open, size: 1, waitMs })
+    this.#locks = new LockWaits(patient, waitMs)
+    this.#reads = new SingleReads({
+      ...{ keys, indexed, walks, locks: this.#locks, limits },
+      scans: new ExclusiveReads(scans, this.#cancelOnAbort),
+      own: new ExclusiveReads(own, this.#cancelOnAbort),
+      plans: new QueryPlans(parts.onScan ?? (() => {})),
+    })
+    this.#writes = new SingleWrites(writes, this.#locks)
     this.#repetition = { resyncSequence: resyncSequence ?? (async () => false), turns }
-    this.#admission = {
-      slots: this.#slots,
-      mayScan: ({ text, access }) => access !== 'key' && this.#plans.mayScan(text),
-      explain: (statement) => this.#plans.explain(statement, (request) => sendOn(idlest(this.#walks), request)),
-    }
     this.#committed = committed
-    this.#pools = [this.#scans, this.#own, this.#snapshots, this.#transactions, turns]
+    this.#pools = [scans, own, this.#snapshots, this.#transactions, patient, turns]
     this.#watchdog = new ConnectionWatchdog({
       connections: () => this.#connections(),
       watchdogTiming,
@@ -147,78 +140,35 @@ export class PostgresDriver implements Driver {
 
   /** Of the service itself: where it takes longer it has connections of its own, and waits for no scan of a client. */
   readonly query = (text: string, values: readonly unknown[], options?: ReadOptions): Promise<readonly Row[]> =>
-    this.#queryOn(this.#indexed, text, values, options, options?.budget, true)
+    this.#reads.query(text, values, options)
 
-  #queryOn(
-    connections: readonly PipelinedConnection[],
-    text: string,
-    values: readonly unknown[],
-    options: ReadOptions | undefined,
-    budget = options?.budget,
-    isOwn = false,
-  ): Promise<readonly Row[]> {
-    return new Promise((resolve, reject) => {
-      const request: QueryRequest = { text, values, how: 'kept', budget }
-      const connection = idlest(connections)
-      connection.send(request, resolve, (error) =>
-        this.#readAgain(connection, request, options, isOwn, error).then(resolve, reject),
-      )
-    })
-  }
-
-  /** A statement whose plan is not known yet runs as a scan; where that would wait, its plan is asked for first. */
   read(statement: Statement, options?: ReadOptions): Promise<readonly Row[]> {
-    const { text, values, access } = statement
-    if (access === 'key')
-      return this.#queryOn(this.#keys, text, values, options, budgetOf(options, this.#limits.maxAnswerBytes))
-    if (this.#plans.classOf(text) !== undefined || !this.#slots.areTaken) return this.#readByPlan(statement, options)
-    return this.#admission.explain(statement).then(() => this.#readByPlan(statement, options))
-  }
-
-  #readByPlan(statement: Statement, options?: ReadOptions): Promise<readonly Row[]> {
-    const { text, values } = statement
-    const planClass = this.#plans.classOf(text)
-    if (planClass === 'indexed') return this.#queryOn(this.#indexed, text, values, options)
-    if (planClass === 'walk') return this.#queryOn(this.#walks, text, values, options)
-    return this.#scan({ text, values, how: 'anew', budget: options?.budget }, options, (connection) => {
-      if (planClass === undefined) void this.#plans.explain(statement, (request) => connection.run(request))
-    })
-  }
-
-  async #readAgain(
-    connection: PipelinedConnection,
-    request: QueryRequest,
-    options: ReadOptions | undefined,
-    isOwn: boolean,
-    error: DatabaseError,
-  ): Promise<readonly Row[]> {
-    if (isOverdue(error)) {
-      const anew = { ...request, how: 'anew' } as const
-      if (isOwn) return this.#ownReads.read(anew, options)
-      this.#plans.demote(request.text)
-      return this.#scan(anew, options)
-    }
-    if (isStale(error) || isLost(error)) return sendOn(connection, request)
-    // The server goes on to send what is too large; the next time that delays no other statement.
-    if (isLarge(error)) this.#plans.isolate(request.text)
-    throw error
-  }
-
-  #scan(
-    request: QueryRequest,
-    options?: ReadOptions,
-    sent?: (connection: Connection) => void,
-  ): Promise<readonly Row[]> {
-    return this.#slots.use(() => this.#scanReads.read(request, options, sent), options)
+    return this.#reads.read(statement, options)
   }
 
   snapshot<T>(work: (reader: Reader) => MaybePromise<T>, options: ReadOptions = {}): Promise<T> {
+    let locked: Statement | undefined
     const run = async (connection: Connection, progress: Progress): Promise<T> => {
       await using _ = this.#cancelOnAbort(connection, options)
-      const read = (reader: Reader) => work(readerWithSlots(reader, this.#admission, options))
+      const read = ({ read }: Reader) => {
+        const noted: Reader['read'] = async (statement, ...rest) => {
+          try {
+            return await read(statement, ...rest)
+          } catch (error) {
+            if (isLocked(error)) locked = statement
+            throw error
+          }
+        }
+        return work(readerWithSlots({ read: noted }, this.#reads.admission, options))
+      }
       return await readSnapshot(connection, read, progress, this.#limits.maxAnswerBytes)
     }
-    return repeated(this.#snapshots, this.#repetition, run, { signal: options.signal })
+    return repeated(this.#snapshots, { resyncSequence: this.#repetition.resyncSequence }, run, options).catch(
+      (error) => {
+        if (locked) return this.#locks.before(locked, () => this.snapshot(work, options))
+        throw error
+      },
+    )
   }
 
   /** The server does not notice that a client has disconnected, so its statement is cancelled. */
@@ -229,24 +179,15 @@ export class PostgresDriver implements Driver {
         : this.query('select pg_cancel_backend($1::int)', [String(connection.processId)]).catch(() => {}),
     )
 
-  /** Repeats a write only when the server reports that it was not executed. */
-  async write(text: string, values: readonly unknown[], origin: WriteOrigin | undefined): Promise<readonly Row[]> {
-    const request: QueryRequest = { text, values, how: 'kept', origin: originText(origin) }
-    let isPipelined = true
-    for (let attempt = 1; ; attempt++) {
-      try {
-        const rows = await (isPipelined
-          ? sendOn(idlest(this.#writes), request)
-          : this.#transactions.use((connection) => connection.run(request)))
-        this.#committed()
-        return rows
-      } catch (error) {
-        if (attempt === maxAttempts) throw error
-        if (isPipelined && isOverdue(error)) isPipelined = false
-        else if (isConflict(error)) await pause(attempt)
-        else if (!isStale(error)) throw error
-      }
-    }
+  async write(
+    text: string,
+    values: readonly unknown[],
+    origin: WriteOrigin | undefined,
+    row?: string,
+  ): Promise<readonly Row[]> {
+    const rows = await this.#writes.run({ text, values, how: 'kept', origin: originText(origin) }, row)
+    this.#committed()
+    return rows
   }
 
   async transaction<T>(
@@ -254,11 +195,8 @@ export class PostgresDriver implements Driver {
     origin: WriteOrigin | undefined,
     options?: TransactionOptions,
   ): Promise<T> {
-    const result = await repeated(
-      this.#transactions,
-      this.#repetition,
-      (connection, progress) => transact(connection, work, originText(origin), progress, options),
-      options,
+    const result = await repeated(this.#transactions, this.#repetition, (connection, progress) =>
+      transact(connection, work, originText(origin), progress, options),
     )
     this.#committed()
     return result
@@ -278,8 +216,8 @@ export class PostgresDriver implements Driver {
     const { statementTimeoutMs } = this.#limits
     const pooled = this.#pools.flatMap((pool) => pool.connections)
     return [
-      ...opened([...this.#keys, ...this.#indexed, ...this.#walks]).map(limitedTo(this.#readTimeoutMs)),
-      ...[...opened(this.#writes), ...pooled].map(limitedTo(statementTimeoutMs)),
+      ...opened(this.#pipelined.reads).map(limitedTo(this.#readTimeoutMs)),
+      ...[...opened(this.#pipelined.writes), ...pooled].map(limitedTo(statementTimeoutMs)),
     ]
   }
 
@@ -289,9 +227,8 @@ export class PostgresDriver implements Driver {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#closing.map((close) => close()))
-    await Promise.all(
-      [...this.#keys, ...this.#indexed, ...this.#walks, ...this.#writes, ...this.#pools].map((part) => part.close()),
-    )
+    const { reads, writes } = this.#pipelined
+    await Promise.all([...reads, ...writes, ...this.#pools].map((part) => part.close()))
     this.#watchdog[Symbol.dispose]()
   }
 }

@@ -51,6 +51,11 @@ export class PipelinedConnection {
     return this.#opening
   }
 
+  /** Closes the connection at once and opens another for what follows. Queries that wait for an answer are rejected as lost. */
+  leave(): void {
+    this.#connection?.destroy(new DatabaseError({ kind: 'lost' }, 'The connection was left'))
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true
     await this.#opening?.catch(() => {}) // not opened

@@ -131,7 +131,7 @@ describe('a pool', () => {
     const { pool, made } = poolOf(4)
     await Promise.all(Array.from({ length: 4 }, () => pool.use(() => new Promise(setImmediate))))
     for (const fake of made) fake.isDead = true
-    const number = await repeated(pool, { resyncSequence: async () => false, turns: pool }, (connection, progress) =>
+    const number = await repeated(pool, { resyncSequence: async () => false }, (connection, progress) =>
       transact(connection, async () => numberOf(connection), undefined, progress),
     )
     assert.equal(number, 4)

@@ -21,23 +21,24 @@ export interface Progress {
 /** What transactions that are run again share. */
 export interface Repetition {
   readonly resyncSequence: (fault: UniqueFault) => Promise<boolean>
-  /** The connection of the transaction that has its turn. */
-  readonly turns: Pool
+  /** The connection of the transaction that has its turn. Undefined: they only read. */
+  readonly turns?: Pool
 }
 
-const maxAttempts = 6
-/** Serializable transactions conflict more often, also with rows that they only read. */
-const maxSerializableAttempts = 20
+const maxReadAttempts = 6
+/** Serializable transactions conflict often, also with rows that they only read. */
+const maxAttempts = 20
 const longestPauseMs = 40
 /** The other one still runs: a loser that began anew at once would have its locks again before that had the rest of its own. */
 const longestDeadlockPauseMs = 1_000
 /**
  * A serializable transaction that waits for a lock seldom gains by it: the other one ends by changing the row, and this one
- * then has an older snapshot. The server finds a deadlock after a second only, too late where many meet.
+ * then has an older snapshot. The server finds a deadlock after a second only, too late where many meet, and all that wait
+ * for one row would leave no connection to others.
  */
 const firstLockMs = 50
-/** With its turn. */
-const turnLockMs = 500
+/** With its turn, longer each time: another program may hold the row. */
+const turnLockMs = (attempt: number): number => Math.min(1_000, 100 * attempt)
 /** Another process that has its turn for longer is not waited for. */
 const longestTurnMs = 1_000
 
@@ -52,16 +53,16 @@ export async function repeated<T>(
   pool: Pool,
   { resyncSequence, turns }: Repetition,
   run: (connection: Connection, progress: Progress) => Promise<T>,
-  { isSerializable = false, signal }: TransactionOptions & Pick<ReadOptions, 'signal'> = {},
+  { signal }: Pick<ReadOptions, 'signal'> = {},
 ): Promise<T> {
-  const attempts = isSerializable ? maxSerializableAttempts : maxAttempts
+  const attempts = turns ? maxAttempts : maxReadAttempts
   let hasLost = false
   for (let attempt = 1; ; attempt++) {
-    const lockTimeoutMs = hasLost ? turnLockMs : isSerializable ? firstLockMs : undefined
+    const lockTimeoutMs = turns && (hasLost ? turnLockMs(attempt) : firstLockMs)
     const progress: Progress = { hasBegun: false, failures: [], lockTimeoutMs }
     const once = () => pool.use((connection) => run(connection, progress), { signal })
     try {
-      return await (hasLost ? inTurn(turns, once, signal) : once())
+      return await (turns && hasLost ? inTurn(turns, once) : once())
     } catch (error) {
       if (attempt === attempts) throw error
       const { hasBegun, failures } = progress
@@ -79,22 +80,19 @@ export async function repeated<T>(
 }
 
 /** One turn at a time among all processes that share the database. */
-const inTurn = <T>(turns: Pool, work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> =>
-  turns.use(
-    async (connection) => {
-      try {
-        await Promise.all([begin, lockTimeout(longestTurnMs), takeTurn].map((request) => connection.run(request)))
-      } catch {
-        // Without it, two processes may be in each other's way.
-      }
-      try {
-        return await work()
-      } finally {
-        connection.run(rollback).catch((failure) => connection.destroy(failure))
-      }
-    },
-    { signal },
-  )
+const inTurn = <T>(turns: Pool, work: () => Promise<T>): Promise<T> =>
+  turns.use(async (connection) => {
+    try {
+      await Promise.all([begin, lockTimeout(longestTurnMs), takeTurn].map((request) => connection.run(request)))
+    } catch {
+      // Without it, two processes may be in each other's way.
+    }
+    try {
+      return await work()
+    } finally {
+      connection.run(rollback).catch((failure) => connection.destroy(failure))
+    }
+  })
 
 const isUnique = (fault: DatabaseErrorKind): fault is UniqueFault => fault.kind === 'unique'
 
