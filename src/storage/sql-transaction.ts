@@ -37,6 +37,8 @@ export interface SqlTransactionParts {
 export const fewRows = 8
 /** As many bytes of rows are changed in one turn of the event loop, where the database runs in it. */
 const sliceBytes = 1_000_000
+/** Of rows with more attributes there are fewer in a slice. */
+const usualAttributes = 20
 
 /** The reads and writes of one transaction. */
 export class SqlTransaction extends SqlReads implements Transaction {
@@ -112,7 +114,7 @@ export class SqlTransaction extends SqlReads implements Transaction {
    */
   async #write(where: Condition, subject: ErrorSubject, write: (where: Condition) => Statement): Promise<Records> {
     const { model } = subject
-    const { sliceRows: mostRows } = this.encoders.dialect.capabilities
+    const mostRows = rowsPerSlice(model, this.encoders.dialect.capabilities.sliceRows)
     const few = mostRows === undefined ? fewRows : 1
     if (maxMatches(where) <= Math.min(few, this.#affected.rowsLeft)) return this.#writeFew(write(where), subject)
     const { count, bytes } = await this.#measure(model, where)
@@ -158,6 +160,10 @@ export class SqlTransaction extends SqlReads implements Transaction {
     }
   }
 }
+
+/** An attribute takes its time in each of the images of a row. */
+const rowsPerSlice = (model: Model, sliceRows: number | undefined): number | undefined =>
+  sliceRows && Math.ceil((sliceRows * usualAttributes) / Math.max(usualAttributes, model.attributes.size))
 
 const distinct = (rows: readonly Row[], index: number): readonly unknown[] => [
   ...new Set(rows.map((row) => row[index])),

@@ -39,6 +39,17 @@ test('few large records are changed by a statement each, between which others ha
   assert.equal(all.mock.calls.filter(isUpdate).length, 4)
 })
 
+test('records of many attributes are changed by few in a statement, between which others have their turn', async (t) => {
+  const names = Array.from({ length: 200 }, (_, index) => `n${index}`)
+  const wide = { attributes: Object.fromEntries(names.map((name) => [name, { type: 'number' }] as const)) }
+  await using sqlite = await SqliteForTest.open({ wide }, { path: newFile() })
+  await sqlite.ask('POST', '/wide?count=true', Array.from({ length: 100 }, () => ({ n1: 1 })) as never)
+  const all = t.mock.method(Connection.prototype, 'all')
+  await sqlite.ask('PATCH', '/wide?where={"n1":1}&count=true', { n1: 2 })
+  const updates = all.mock.calls.filter(({ arguments: [text] }) => String(text).startsWith('update "wide"'))
+  assert.equal(updates.length, 10)
+})
+
 test('a large value of one record is written once, and its images to the log', {
   skip: !existsSync(counter),
 }, async () => {
