@@ -63,6 +63,8 @@ export interface TransactionOptions {
   readonly isExclusive?: boolean
   /** On an embedded database it runs before the writes that wait: what is written is trimmed as fast. */
   readonly isFirst?: boolean
+  /** The processor time of one of its reads, on a database that runs in the event loop. */
+  readonly maxReadMs?: number | undefined
   readonly isSerializable?: boolean | undefined
 }
 

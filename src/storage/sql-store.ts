@@ -197,7 +197,7 @@ export class SqlStore extends SqlReads implements Store {
 
   async transaction<T>(
     work: (transaction: Transaction) => MaybePromise<T>,
-    { origin, timeoutMs, isSerializable }: TransactionContext = {},
+    { origin, timeoutMs, maxReadMs, isSerializable }: TransactionContext = {},
   ): Promise<T> {
     const { compiler, encoders, answers } = this
     const run = (query: Query): MaybePromise<T> => {
@@ -214,7 +214,7 @@ export class SqlStore extends SqlReads implements Store {
             return query(text, values, options)
           }),
         )
-      return await this.#driver.transaction(limited, origin, { isExclusive: true, isSerializable })
+      return await this.#driver.transaction(limited, origin, { isExclusive: true, maxReadMs, isSerializable })
     } catch (error) {
       this.#fullDisk.see(error)
       return this.#fail(error)

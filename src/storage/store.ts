@@ -172,6 +172,8 @@ export interface TransactionContext extends WriteContext {
    * with E_TIMEOUT, and on a database with one writer no other operation shares its transaction.
    */
   readonly timeoutMs?: number | undefined
+  /** The processor time of one of its reads, for a work that a client has composed, on a database that runs in the event loop. */
+  readonly maxReadMs?: number | undefined
   /** Concurrent serializable transactions have the effect of some sequence of them. Databases with one writer always do this. */
   readonly isSerializable?: boolean | undefined
 }

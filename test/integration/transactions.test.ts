@@ -264,10 +264,19 @@ for (const database of databases) {
       await thing.createMany(Array.from({ length: 200 }, (_, index) => ({ name: `thing ${index}` })))
       const scan = { where: { name: { contains: 'nothing' } } }
       await assert.rejects(
-        service.system.transaction((tx) => tx.thing.find(scan)),
+        service.system.transaction(async (tx) => {
+          await tx.thing.update(1, { name: 'changed' })
+          return tx.thing.find(scan)
+        }),
         code('E_TIMEOUT'),
       )
       assert.deepEqual((await thing.find(scan)).data, [])
+      const early = await service.system.transaction(async (tx) => {
+        const { data } = await tx.thing.find({ where: { name: { contains: 'thing 19' } } })
+        await tx.thing.update(1, { name: `${data.length}` })
+        return data.length
+      })
+      assert.equal(early, 11, 'before it writes, its reads are repeated in a reader process')
       const items = [
         { method: 'POST', url: '/thing', body: {} },
         { method: 'GET', url: '/thing?name[contains]=nothing' },

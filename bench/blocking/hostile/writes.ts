@@ -37,6 +37,26 @@ export const hostileWrites: readonly Hostile[] = [
     name: '9,000 changed and counted',
     request: (n) => patch('pet', { owner: owners.large }, { age: n }, '&count=true'),
   },
+  {
+    name: '2,000 of 60 attributes changed',
+    request: (n) => patch('wide', { id: { '>': 0 } }, { n1: n }, '&count=true'),
+  },
+  {
+    name: 'a batch that writes and then scans',
+    request: (n) =>
+      post('/batch', [
+        { method: 'PATCH', url: `/visit/${1 + n}?populate=false`, body: { cost: n } },
+        { method: 'GET', url: `/pet?populate=false&where={"note":{"contains":"x${n}"}}` },
+      ]),
+  },
+  {
+    name: 'a batch that scans and then writes',
+    request: (n) =>
+      post('/batch', [
+        { method: 'GET', url: `/pet?populate=false&where={"note":{"contains":"x${n}"}}` },
+        { method: 'PATCH', url: `/visit/${1 + n}?populate=false`, body: { cost: n } },
+      ]),
+  },
   { name: '1,000 documents changed', request: (n) => patch('document', { id: { '>': 0 } }, { title: `t${n}` }) },
   {
     name: '1,000 documents changed by 10 patterns',

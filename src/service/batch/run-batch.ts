@@ -131,7 +131,12 @@ const writeAll = (
         await keep?.(transaction, withOperation(done.answers.respond(), receipt, context))
         return done
       }),
-    { origin: receipt, timeoutMs: context.services.limits.transactionTimeoutMs, isSerializable: true },
+    {
+      origin: receipt,
+      timeoutMs: context.services.limits.transactionTimeoutMs,
+      maxReadMs: context.services.limits.maxBlockMs,
+      isSerializable: true,
+    },
   )
 
 /** Everything that the requests subscribe to. */

@@ -1,4 +1,3 @@
-import { ServiceError } from '../../../protocol/errors.ts'
 import { eventLoopTurn } from '../../../support/event-loop-turn.ts'
 import type { Limits } from '../../../support/limits.ts'
 import type { MaybePromise } from '../../../support/maybe-promise.ts'
@@ -15,10 +14,11 @@ import { Connection } from './connection.ts'
 import { EventLoopReader, NeedsReader } from './event-loop-reader.ts'
 import { GroupCommitQueue } from './group-commit-queue.ts'
 import { inTurns } from './in-turns.ts'
+import { limitReads } from './limited-reads.ts'
 import { ReadConnections } from './read-connections.ts'
 import { ReaderPool } from './reader-pool.ts'
 import { retryWhileBusy } from './retry-while-busy.ts'
-import { BudgetExceeded, RowGuard } from './row-guard.ts'
+import { RowGuard } from './row-guard.ts'
 import { checkpointPages, WalCheckpointer } from './wal-checkpointer.ts'
 
 /**
@@ -231,31 +231,15 @@ export class SqliteDriver implements Driver {
   transaction<T>(
     work: (query: Query) => MaybePromise<T>,
     origin: WriteOrigin | undefined,
-    { isExclusive = false, isFirst = false }: TransactionOptions = {},
+    { isExclusive = false, isFirst = false, maxReadMs }: TransactionOptions = {},
   ): Promise<T> {
     const run = (query: Query) => {
       const kept = this.#logPages?.keepDuring(query) ?? query
-      return inTurns(withDatabaseErrors(isExclusive ? this.#limited(kept) : kept), work)
+      const [guard, limits, processes] = [this.#guard, this.#limits, this.#processes]
+      const limited = isExclusive ? limitReads(kept, { guard, limits, processes, maxReadMs }) : kept
+      return inTurns(withDatabaseErrors(limited), work)
     }
     return this.#writer.run(run, { single: false, origin, isExclusive, isFirst })
-  }
-
-  /** Bounds the time that the reads of one transaction take together: a scan on the writing connection blocks the process. */
-  #limited(query: Query): Query {
-    const { maxTransactionBlockMs } = this.#limits
-    let leftMs = maxTransactionBlockMs
-    return (text, values, options) => {
-      const begin = performance.now()
-      try {
-        return this.#guard.limit(leftMs, () => query(text, values, options))
-      } catch (error) {
-        if (!(error instanceof BudgetExceeded)) throw error
-        const message = `The reads of the transaction took longer than ${maxTransactionBlockMs} ms`
-        throw new ServiceError('E_TIMEOUT', message, { limit: 'maxTransactionBlockMs', cause: error })
-      } finally {
-        if (text.startsWith('select')) leftMs -= performance.now() - begin
-      }
-    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,0 +1,44 @@
+import { ServiceError } from '../../../protocol/errors.ts'
+import type { Limits } from '../../../support/limits.ts'
+import type { Query } from '../../driver.ts'
+import type { ReaderPool } from './reader-pool.ts'
+import { BudgetExceeded, type RowGuard } from './row-guard.ts'
+
+export interface ReadLimits {
+  readonly guard: RowGuard
+  readonly limits: Pick<Limits, 'maxBlockMs' | 'maxTransactionBlockMs'>
+  /** Undefined in memory. */
+  readonly processes: ReaderPool | undefined
+  /** Processor time of one read. Undefined: only that of all reads together is bounded. */
+  readonly maxReadMs?: number | undefined
+}
+
+/**
+ * Bounds the time for which the reads of one transaction block the event loop. Until it writes, a reader process sees what it
+ * sees, as no other may write meanwhile: a long read is repeated there. Later ones fail, because only its own connection
+ * sees what it has written.
+ */
+export function limitReads(query: Query, { guard, limits, processes, maxReadMs }: ReadLimits): Query {
+  const { maxBlockMs, maxTransactionBlockMs } = limits
+  let leftMs = maxTransactionBlockMs
+  let hasWritten = false
+  return (text, values, options) => {
+    const isRead = text.startsWith('select')
+    if (!isRead) hasWritten = true
+    const elsewhere = hasWritten ? undefined : processes
+    const begin = performance.now()
+    try {
+      return guard.limit(leftMs, () => query(text, values, options), elsewhere ? maxBlockMs : maxReadMs)
+    } catch (error) {
+      if (!(error instanceof BudgetExceeded)) throw error
+      if (elsewhere) return elsewhere.read({ text, values, access: 'filter' }, options)
+      const took = performance.now() - begin < leftMs ? 'A read' : 'The reads'
+      const [limit, ms] =
+        took === 'A read' ? ['maxBlockMs', maxReadMs] : ['maxTransactionBlockMs', maxTransactionBlockMs]
+      const message = `${took} of the transaction, after it had written, took longer than ${ms} ms`
+      throw new ServiceError('E_TIMEOUT', message, { limit, cause: error })
+    } finally {
+      if (isRead) leftMs -= performance.now() - begin
+    }
+  }
+}
