@@ -10,6 +10,7 @@ import {
 import { equals } from '../criteria/operators/equals.ts'
 import { storedSelection } from '../criteria/stored-selection.ts'
 import { guarded, orderable, orderBy, sortedBy, toSql } from '../criteria/to-sql.ts'
+import type { Assignment } from '../model/assignment.ts'
 import type { Association, Attribute, HasMany, ManyToMany, Model } from '../model/model.ts'
 import type { Json } from '../protocol/json.ts'
 import type { Dialect } from '../sql/dialect.ts'
@@ -188,11 +189,23 @@ export class SqlSelects {
 
   /** The number of records that match, at most `limit`. */
   sizeUpTo(model: Model, where: Condition, limit: number): Sql {
-    const sizes = storedSelection(allAttributes(model))
+    const size = this.#sizeOf(storedSelection(allAttributes(model)))
+    const rows = sql`${raw(`select ${size} as bytes from ${this.#quote(model.table)}`)}${this.#where(model, where)}`
+    return sql`select count(*), coalesce(sum(bytes), 0) from (${rows}${this.#dialect.page(limit, 0)}) keelson_c`
+  }
+
+  /** The bytes of the largest record that matches, without the values of these assignments. */
+  largestOf(model: Model, where: Condition, assignments: readonly Assignment[]): Sql {
+    const assigned = new Set(assignments.map(({ attribute }) => attribute))
+    const size = this.#sizeOf(storedSelection(allAttributes(model)).filter((attribute) => !assigned.has(attribute)))
+    return sql`${raw(`select max(${size}) from ${this.#quote(model.table)}`)}${this.#where(model, where)}`
+  }
+
+  #sizeOf(attributes: readonly Attribute[]): string {
+    const sizes = attributes
       .filter(({ type: { storedAs } }) => storedAs === 'text' || storedAs === 'json' || storedAs === 'binary')
       .map((attribute) => `coalesce(${this.#dialect.octets(attribute, this.#quote(attribute.column))}, 0)`)
-    const rows = sql`${raw(`select ${sizes.join(' + ') || '0'} as bytes from ${this.#quote(model.table)}`)}${this.#where(model, where)}`
-    return sql`select count(*), coalesce(sum(bytes), 0) from (${rows}${this.#dialect.page(limit, 0)}) keelson_c`
+    return sizes.join(' + ') || '0'
   }
 
   /** The keys of at most `limit` records that match. */

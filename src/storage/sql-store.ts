@@ -1,4 +1,4 @@
-import type { Condition, Criteria } from '../criteria/criteria.ts'
+import { type Condition, type Criteria, primaryKeyEquals } from '../criteria/criteria.ts'
 import type { Assignment } from '../model/assignment.ts'
 import type { Association, Attribute, Model } from '../model/model.ts'
 import { ServiceError } from '../protocol/errors.ts'
@@ -13,7 +13,7 @@ import { FullDiskReport } from './full-disk-report.ts'
 import { SqlReads } from './sql-reads.ts'
 import { Encoders, SqlRecords } from './sql-records.ts'
 import type { SqlStoredAnswers } from './sql-stored-answers.ts'
-import { fewRows, SqlTransaction, type TransactionLimits } from './sql-transaction.ts'
+import { fewRows, longBytes, SqlTransaction, type TransactionLimits } from './sql-transaction.ts'
 import type { WriteStatement } from './sql-writes.ts'
 import { type FindStatement, maxMatches, StatementCompiler } from './statement-compiler.ts'
 import type {
@@ -31,6 +31,7 @@ import { TextReads } from './text-reads.ts'
 import type { TextSource } from './text-source.ts'
 import { TimeLimit } from './time-limit.ts'
 import { annotateError, notStored, toServiceError } from './to-service-error.ts'
+import { tooLargeRecord } from './too-many-affected.ts'
 import { setOperation } from './write-origin.ts'
 
 export interface SqlStoreParts {
@@ -142,6 +143,8 @@ export class SqlStore extends SqlReads implements Store {
 
   insert(model: Model, assignments: readonly Assignment[], context?: WriteContext): Promise<Records> {
     const statement = this.compiler.writes.insert(model, assignments, false)
+    const { maxRecordBytes } = this.#limits
+    if (statement.bytes > maxRecordBytes) return Promise.reject(tooLargeRecord(model, maxRecordBytes))
     const inserted = this.#write(statement, model, assignments, context, true)
     if (!this.#resyncSequence) return inserted
     return inserted.catch(async (error: unknown) => {
@@ -154,7 +157,12 @@ export class SqlStore extends SqlReads implements Store {
   }
 
   updateByKey(model: Model, id: Json, assignments: readonly Assignment[], context?: WriteContext): Promise<Records> {
-    return this.#write(this.compiler.writes.updateByKey(model, id, assignments), model, assignments, context)
+    const statement = this.compiler.writes.updateByKey(model, id, assignments)
+    if (statement.bytes > longBytes) {
+      const where = primaryKeyEquals(model, id)
+      return this.transaction((transaction) => transaction.update(model, where, assignments), context)
+    }
+    return this.#write(statement, model, assignments, context)
   }
 
   async update(
@@ -163,9 +171,10 @@ export class SqlStore extends SqlReads implements Store {
     assignments: readonly Assignment[],
     context?: WriteContext,
   ): Promise<Records> {
-    if (maxMatches(where) > fewRows)
+    const statement = this.compiler.writes.update(model, where, assignments)
+    if (maxMatches(where) > fewRows || statement.bytes > longBytes)
       return this.transaction((transaction) => transaction.update(model, where, assignments), context)
-    return this.#write(this.compiler.writes.update(model, where, assignments), model, assignments, context)
+    return this.#write(statement, model, assignments, context)
   }
 
   async delete(model: Model, where: Condition, context?: WriteContext): Promise<Records> {

@@ -12,13 +12,15 @@ import type { Query, Reader, Row, Statement } from './driver.ts'
 import { SqlReads } from './sql-reads.ts'
 import type { Encoders } from './sql-records.ts'
 import type { SqlStoredAnswers } from './sql-stored-answers.ts'
+import type { WriteStatement } from './sql-writes.ts'
 import { maxMatches, type StatementCompiler } from './statement-compiler.ts'
 import type { Records, Transaction } from './store.ts'
 import type { StoredAnswer } from './stored-answers.ts'
 import { annotateError, type ErrorSubject, notStored } from './to-service-error.ts'
+import { tooLargeRecord } from './too-many-affected.ts'
 import type { WriteOrigin } from './write-origin.ts'
 
-export type TransactionLimits = AffectedLimits & Pick<Limits, 'maxAnswerBytes'>
+export type TransactionLimits = AffectedLimits & Pick<Limits, 'maxAnswerBytes' | 'maxRecordBytes'>
 
 export interface SqlTransactionParts {
   readonly query: Query
@@ -37,6 +39,8 @@ export interface SqlTransactionParts {
 export const fewRows = 8
 /** As many bytes of rows are changed in one turn of the event loop, where the database runs in it. */
 const sliceBytes = 1_000_000
+/** A write of fewer bytes is not measured: records of many megabytes are not made of such values. */
+export const longBytes = 32_000
 /** Of rows with more attributes there are fewer in a slice. */
 const usualAttributes = 20
 
@@ -46,6 +50,7 @@ export class SqlTransaction extends SqlReads implements Transaction {
   readonly #answers: SqlStoredAnswers | undefined
   readonly #origin: WriteOrigin | undefined
   readonly #affected: Affected
+  readonly #maxRecordBytes: number
 
   constructor({ query, compiler, encoders, answers, limits, origin }: SqlTransactionParts) {
     const read: Reader['read'] = ({ text, values }, options) =>
@@ -53,6 +58,7 @@ export class SqlTransaction extends SqlReads implements Transaction {
     super({ read }, compiler, encoders)
     this.#query = query
     this.#affected = new Affected(limits)
+    this.#maxRecordBytes = limits.maxRecordBytes
     this.#answers = answers
     this.#origin = origin
   }
@@ -79,7 +85,8 @@ export class SqlTransaction extends SqlReads implements Transaction {
     return this.#write(where, { model, assignments: [] }, (part) => this.compiler.writes.delete(model, part))
   }
 
-  async #insert(statement: Statement, subject: ErrorSubject): Promise<Records> {
+  async #insert(statement: WriteStatement, subject: ErrorSubject): Promise<Records> {
+    if (statement.bytes > this.#maxRecordBytes) throw tooLargeRecord(subject.model, this.#maxRecordBytes)
     this.#affected.require(subject.model, 1)
     this.#affected.add(1)
     const rows = await this.#run(statement, subject)
@@ -112,15 +119,17 @@ export class SqlTransaction extends SqlReads implements Transaction {
    * The rows are counted before any of them is changed. On a database within the process they are changed in slices, so
    * that the event loop is not blocked for as long as all of them take.
    */
-  async #write(where: Condition, subject: ErrorSubject, write: (where: Condition) => Statement): Promise<Records> {
+  async #write(where: Condition, subject: ErrorSubject, write: (where: Condition) => WriteStatement): Promise<Records> {
     const { model } = subject
     const mostRows = rowsPerSlice(model, this.encoders.dialect.capabilities.sliceRows)
     const few = mostRows === undefined ? fewRows : 1
-    if (maxMatches(where) <= Math.min(few, this.#affected.rowsLeft)) return this.#writeFew(write(where), subject)
+    const statement = write(where)
+    if (statement.bytes > longBytes) await this.#requireSize(where, subject, statement.bytes)
+    if (maxMatches(where) <= Math.min(few, this.#affected.rowsLeft)) return this.#writeFew(statement, subject)
     const { count, bytes } = await this.#measure(model, where)
     this.#affected.add(count)
     const sliceRows = Math.min(mostRows ?? count, Math.max(1, Math.floor((sliceBytes * count) / bytes)))
-    if (count <= sliceRows) return this.#written(await this.#run(write(where), subject), model)
+    if (count <= sliceRows) return this.#written(await this.#run(statement, subject), model)
     const keys = await this.#run(this.compiler.keys(model, where, count), subject)
     const rows: Row[] = []
     for (const part of this.#slices(model, keys, sliceRows)) {
@@ -128,6 +137,13 @@ export class SqlTransaction extends SqlReads implements Transaction {
       await yieldToEventLoop()
     }
     return this.#written(rows, model)
+  }
+
+  /** With these bytes and what is not assigned, no record may have more than `maxRecordBytes`. */
+  async #requireSize(where: Condition, subject: ErrorSubject, bytes: number): Promise<void> {
+    const { model, assignments } = subject
+    const [largest] = await this.#run(this.compiler.largestOf(model, where, assignments), subject)
+    if (Number(largest?.[0] ?? 0) + bytes > this.#maxRecordBytes) throw tooLargeRecord(model, this.#maxRecordBytes)
   }
 
   #written(rows: readonly Row[], model: Model): Records {

@@ -20,6 +20,8 @@ export interface WriteStatement extends Statement {
   readonly select: Selection
   /** Names the only row that it can change; undefined: there may be others, or it is new. */
   readonly row?: string | undefined
+  /** About the length of its values: of the texts and bytes among them. */
+  readonly bytes: number
 }
 
 /** What depends only on the attributes that get a value. */
@@ -55,20 +57,22 @@ export class SqlWrites {
 
   insert(model: Model, assignments: readonly Assignment[], ifMissing: boolean): WriteStatement {
     const { text, select, isEncoded } = this.#shape(model, ifMissing ? 'insert missing' : 'insert', assignments)
-    return { text, values: this.#values(assignments, isEncoded), access: 'key', select }
+    return { text, ...this.#values(assignments, isEncoded), access: 'key', select }
   }
 
   updateByKey(model: Model, id: Json, assignments: readonly Assignment[]): WriteStatement {
     const { text, select, isEncoded, isKeyEncoded } = this.#shape(model, 'update', assignments, id)
-    const values = this.#values(assignments, isEncoded)
+    const { values, bytes } = this.#values(assignments, isEncoded)
     values.push(isKeyEncoded ? this.#dialect.encode(model.primaryKey, id) : id)
-    return { text, values, access: 'key', select, row: `${model.table} ${id}` }
+    return { text, values, access: 'key', select, bytes, row: `${model.table} ${id}` }
   }
 
   update(model: Model, where: Condition, assignments: readonly Assignment[]): WriteStatement {
     const isEncoded = assignments.map(({ attribute }) => this.#encodes(attribute))
-    const sets = { parts: this.#updateParts(model, assignments), values: this.#values(assignments, isEncoded) }
-    return this.#rendered(model, sql`${sets}${this.#whereOf(where)}${raw(this.#returning(model))}`, where)
+    const { values, bytes } = this.#values(assignments, isEncoded)
+    const sets = { parts: this.#updateParts(model, assignments), values }
+    const statement = this.#rendered(model, sql`${sets}${this.#whereOf(where)}${raw(this.#returning(model))}`, where)
+    return { ...statement, bytes }
   }
 
   delete(model: Model, where: Condition): WriteStatement {
@@ -134,13 +138,19 @@ export class SqlWrites {
     return !this.#dialect.boundAsIs.has(type.storedAs)
   }
 
-  #values(assignments: readonly Assignment[], isEncoded: readonly boolean[]): unknown[] {
+  #values(
+    assignments: readonly Assignment[],
+    isEncoded: readonly boolean[],
+  ): { readonly values: unknown[]; readonly bytes: number } {
     const values: unknown[] = []
+    let bytes = 0
     for (let index = 0; index < assignments.length; index++) {
       const { attribute, value } = assignments[index] as Assignment
-      values.push(value !== null && isEncoded[index] ? this.#dialect.encode(attribute, value) : value)
+      const bound = value !== null && isEncoded[index] ? this.#dialect.encode(attribute, value) : value
+      if (typeof bound === 'string' || bound instanceof Uint8Array) bytes += bound.length
+      values.push(bound)
     }
-    return values
+    return { values, bytes }
   }
 
   #whereOf(condition: Condition): Sql {
@@ -159,6 +169,6 @@ export class SqlWrites {
       for (const part of where.kind === 'and' ? where.conditions : [where])
         if (part.kind === 'compare' && part.attribute.isPrimaryKey && part.operator === equals)
           row = `${model.table} ${part.operand}`
-    return { text, values: statement.values, access: 'key', select: allAttributes(model), row }
+    return { text, values: statement.values, access: 'key', select: allAttributes(model), bytes: 0, row }
   }
 }

@@ -3,6 +3,7 @@ import { isMatchAll } from '../criteria/criteria.ts'
 import { FilledCriteria } from '../criteria/criteria-template.ts'
 import { equals } from '../criteria/operators/equals.ts'
 import { isIn } from '../criteria/operators/in.ts'
+import type { Assignment } from '../model/assignment.ts'
 import type { Association, Attribute, Model } from '../model/model.ts'
 import type { Json } from '../protocol/json.ts'
 import type { Dialect } from '../sql/dialect.ts'
@@ -134,6 +135,11 @@ export class StatementCompiler {
   /** The number of records that match, at most `limit`, and their bytes. */
   sizeUpTo(model: Model, where: Condition, limit: number): Statement {
     return this.#rendered(this.#selects.sizeUpTo(model, where, limit), 'filter')
+  }
+
+  /** The bytes of the largest of the records that match, without the assigned values. */
+  largestOf(model: Model, where: Condition, assignments: readonly Assignment[]): Statement {
+    return this.#rendered(this.#selects.largestOf(model, where, assignments), 'filter')
   }
 
   /** At most `limit` keys of the records that match. */

@@ -9,6 +9,13 @@ export const tooLargeAffected = ({ name }: Model, max: number): ServiceError =>
     { limit: 'maxAffectedBytes', model: name },
   )
 
+/** E_CONFLICT for a record that would have more bytes. */
+export const tooLargeRecord = ({ name }: Model, max: number): ServiceError =>
+  new ServiceError('E_CONFLICT', `The values of the ${name} would have more than ${max} bytes together`, {
+    limit: 'maxRecordBytes',
+    model: name,
+  })
+
 /** E_CONFLICT for a transaction that would change more rows than one operation may. */
 export const tooManyAffected = ({ name }: Model, max: number): ServiceError =>
   new ServiceError(

@@ -26,6 +26,10 @@ export const limitTable = {
   maxJsonValues: [150_000, 'names and values in a JSON body of more than 64 kB, at all of its levels'],
   maxJsonNames: [10_000, 'different names in a JSON body of more than 64 kB: a parser takes longer for new names'],
   maxValueBytes: [1_048_576, 'bytes of one text or JSON value'],
+  maxRecordBytes: [
+    2_097_152,
+    'bytes of the texts, JSON values and bytes of one record: a change writes it and, to the log, both of its images',
+  ],
   maxPlans: [1000, 'parsed requests for lists that are kept, by address, and as many by shape: all but the values'],
   maxKeptBytes: [
     33_554_432,

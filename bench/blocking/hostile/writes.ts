@@ -167,6 +167,14 @@ export const hostileWrites: readonly Hostile[] = [
     }),
   },
   {
+    name: 'records that grow to 2 MB and more',
+    request: (n) => ({
+      method: 'PATCH',
+      path: `/document/${1 + (n % 4)}?populate=false`,
+      body: { [['title', 'text', 'data'][Math.floor(n / 4) % 3] as string]: `${n}`.repeat(150_000) },
+    }),
+  },
+  {
     name: '1 MB of text written',
     request: (n) => post('/owner?populate=false', { note: `${n}${'aé"'.repeat(200_000)}` }),
   },
