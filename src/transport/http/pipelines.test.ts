@@ -216,3 +216,17 @@ test('a connection that was held in one turn is not held in the next for one tha
   await nextTurn()
   assert.ok(!other.isPaused())
 })
+
+test('the requests of many connections that arrive together are read in several turns', async (t) => {
+  const turns = new Map<number, number>()
+  const { open } = await serve(t, (_req, _res, turn) => turns.set(turn, (turns.get(turn) ?? 0) + 1))
+  const clients = await open(300)
+  const answered = clients.map((client) => once(client, 'data'))
+  for (const client of clients) client.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  await Promise.all(answered)
+  assert.equal(
+    [...turns.values()].reduce((sum, count) => sum + count),
+    300,
+  )
+  assert.ok(Math.max(...turns.values()) <= 128, `${[...turns.values()]}`)
+})

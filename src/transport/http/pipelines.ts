@@ -50,6 +50,11 @@ export class Pipelines {
     this.#connections = connections
   }
 
+  /** What others have sent is read in the next turn when the requests of many connections, which arrived together, have used this one. */
+  endUsedTurn(socket: Socket): void {
+    if (eventLoopTurn.isUsed) this.#holdOthers(socket)
+  }
+
   /** True: the request, which is behind one that is pending on its connection, is answered in a later turn. */
   defer(req: IncomingMessage, res: ServerResponse): boolean {
     const { socket } = req

@@ -86,8 +86,10 @@ export function handler(service: Service, limits: Limits, options: HandlerOption
     else receive(context, req, res)
   }
   const pipelines = new Pipelines(answer, connections)
+  let requests = 0
   return (req, res) => {
     // Only a response behind one that is pending on its connection has no socket yet.
+    if (++requests % requestsAtOnce === 0) pipelines.endUsedTurn(req.socket)
     if (!res.socket) connections?.setLast(req.socket, res)
     if (res.socket || !pipelines.defer(req, res)) answer(req, res)
   }
@@ -115,6 +117,9 @@ interface NodeServerContext extends ServerContext {
   readonly drain: StreamOptions
   readonly workers: WorkerSessions | undefined
 }
+
+/** So many take a millisecond or more. */
+const requestsAtOnce = 64
 
 function handleRequest(
   context: NodeServerContext,
