@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
 
 export interface Scheduled {
@@ -13,13 +13,14 @@ export const measuringNice = -10
 export const hostileNice = 5
 
 /**
- * Sets the priority of this process, which has a session of its own: within the session, and that of the session where Linux
+ * Sets the priority of this process, which has a session of its own: of all its threads, and that of the session where Linux
  * divides the processors between sessions first. False where the user may not, or where there are no such priorities.
  */
 export function setPriorityOfSession(nice: number): boolean {
   if (process.platform !== 'linux') return false
   try {
-    setPriority(nice)
+    // On Linux a priority belongs to a thread, and V8's were started before.
+    for (const thread of readdirSync('/proc/self/task')) setPriority(Number(thread), nice)
     if (existsSync(sessionFile)) writeFileSync(sessionFile, String(nice))
     return true
   } catch {
