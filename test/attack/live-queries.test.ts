@@ -44,6 +44,31 @@ const windows = (count: number): Record<string, JsonObject> =>
     ]),
   )
 
+test('requests with many queries that arrive together are read in several turns of the event loop', async () => {
+  await using served = await serve()
+  const body = JSON.stringify({ queries: { ...windows(99), last: { model: 'none' } } })
+  const headers = { 'Content-Type': 'application/json' }
+  const ask = () => served.service.fetch(new Request('http://localhost/live', { method: 'POST', headers, body }))
+  await ask()
+  const perTurn = new Map<number, number>()
+  let turn = 0
+  const next = (): void => {
+    turn++
+    immediate = setImmediate(next)
+  }
+  let immediate = setImmediate(next)
+  const statuses = await Promise.all(
+    Array.from({ length: 100 }, async () => {
+      const { status } = await ask()
+      perTurn.set(turn, (perTurn.get(turn) ?? 0) + 1)
+      return status
+    }),
+  )
+  clearImmediate(immediate)
+  assert.deepEqual(new Set(statuses), new Set([400]))
+  assert.ok(Math.max(...perTurn.values()) < 50, `${[...perTurn.values()]}`)
+})
+
 describe('is refused with the name of the limit', () => {
   test('thousands of queries of one stream, at once and added', async () => {
     await using served = await serve()

@@ -7,6 +7,8 @@ const keptPlans = 1000
 const planMs = 60_000
 /** A scan of a table with at most this many rows is bounded: it takes less time than a reader process needs to answer. */
 const smallTableRows = 1000
+/** One row with a long text takes a millisecond for each search, and between them nothing can stop the statement. */
+const maxSearches = 8
 
 interface Plan {
   readonly costClass: CostClass
@@ -29,9 +31,8 @@ export class QueryPlans {
     if (known && known.until > performance.now()) return known.costClass
     const tables = scannedTables(this.#connection.all(`explain query plan ${text}`, []), access === 'page')
     const large = tables.filter((table) => !this.#isSmall(table))
-    const costClass = large.length > 0 ? 'scan' : 'indexed'
-    if (costClass === 'scan' && known?.costClass !== 'scan') this.#onScan({ text, shape, tables: large })
-    return this.#keep(text, costClass)
+    if (large.length > 0 && known?.costClass !== 'scan') this.#onScan({ text, shape, tables: large })
+    return this.#keep(text, large.length > 0 || searchesIn(text) > maxSearches ? 'scan' : 'indexed')
   }
 
   /** The statement has taken longer than its plan promised. */
@@ -55,6 +56,8 @@ export class QueryPlans {
     }
   }
 }
+
+const searchesIn = (text: string): number => text.split('instr(').length - 1
 
 const scan = /^SCAN (.+?)(?: USING (?:COVERING )?INDEX .*)?$/
 const isNotATable = /^SCAN (?:CONSTANT ROW|\(|keelson_)| VIRTUAL TABLE /

@@ -9,9 +9,7 @@ import { ByteBudget } from '../../byte-budget.ts'
 import { ChangeNotifier } from '../../change-notifier.ts'
 import { type Access, DatabaseError, type DatabaseErrorKind, type Row, type Statement } from '../../driver.ts'
 import type { EncodedPage, Encoding } from '../../encoding.ts'
-import { Connection } from './connection.ts'
 import { SqliteDriver } from './driver.ts'
-import { QueryPlans } from './query-plans.ts'
 
 const statement = (text: string, values: readonly unknown[] = [], access: Access = 'filter'): Statement => ({
   text,
@@ -42,38 +40,6 @@ const rejected = async (promise: unknown) => {
   const [outcome] = await Promise.allSettled([promise])
   return outcome?.status === 'rejected' ? outcome.reason : undefined
 }
-
-describe('the cost class of a statement', () => {
-  const cases: readonly (readonly [text: string, access: Access, costClass: 'indexed' | 'scan'])[] = [
-    ['select * from pet order by id limit 31', 'page', 'indexed'],
-    ['select * from pet order by id desc limit 31', 'page', 'indexed'],
-    ['select * from pet order by name limit 31', 'page', 'scan'],
-    ['select * from pet where name = ? limit 31', 'filter', 'scan'],
-    ['select * from pet where id > ? order by id limit 31', 'filter', 'indexed'],
-    ['select * from pet where owner = ? order by id limit 31', 'filter', 'indexed'],
-    ['select * from pet where owner = ? or name = ? limit 31', 'filter', 'scan'],
-    ['select * from pet where owner in (select id from owner where name = ?)', 'filter', 'indexed'],
-    ['select * from owner where id in (select owner from pet where name = ?)', 'filter', 'scan'],
-    ['select * from owner where name = ?', 'filter', 'indexed'],
-    ['select count(*) from pet', 'filter', 'scan'],
-    ['select * from json_each(?) p cross join pet on pet.id = p.value', 'filter', 'indexed'],
-    ['select * from pet a, pet b where a.name = b.name limit 1', 'filter', 'scan'],
-  ]
-  const connection = new Connection(':memory:', { readOnly: false })
-  connection.exec(schema)
-  const plans = new QueryPlans(connection, () => {})
-  for (const [text, access, costClass] of cases) {
-    test(`${text}: ${costClass}`, () => assert.equal(plans.classOf(statement(text, [], access)), costClass))
-  }
-
-  test('a scan is observed once, with the tables that are scanned', () => {
-    const observed: unknown[] = []
-    const observing = new QueryPlans(connection, (scan) => observed.push(scan))
-    const text = 'select * from pet where name = ?'
-    for (let times = 0; times < 3; times++) observing.classOf(statement(text))
-    assert.deepEqual(observed, [{ text, shape: undefined, tables: ['pet'] }])
-  })
-})
 
 describe('a scan', () => {
   test('runs in a process, and returns values of every kind', async (t) => {
