@@ -26,8 +26,10 @@ const turns = `
   create trigger take_turn before insert or update on pet for each row execute function take_turn();
 `
 /** A commit waits while another session has this lock. */
+/** Not bound by the time for which a transaction waits for locks. */
 const slowCommit = `
-  create function wait_at_commit() returns trigger language plpgsql as 'begin perform pg_advisory_xact_lock(42); return null; end';
+  create function wait_at_commit() returns trigger language plpgsql as 'begin
+    set local lock_timeout = 0; perform pg_advisory_xact_lock(42); return null; end';
   create constraint trigger wait_at_commit after update on pet deferrable initially deferred for each row execute function wait_at_commit();
 `
 const waitsAtCommit = `select 1 from pg_locks where locktype = 'advisory' and objid = 42 and not granted`
