@@ -20,7 +20,6 @@ else printUnsupported()
 
 /** Runs the sources in the repository, and the compiled files in the published package. */
 function run() {
-  require('./few-processors.js')
   if (process.argv[2] !== 'worker') exitWithParent()
   const isSource = existsSync(join(root, 'src', 'cli', 'main.ts'))
   const load = (name) => import(pathToFileURL(join(root, isSource ? `src/${name}.ts` : `dist/${name}.js`)).href)

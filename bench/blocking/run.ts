@@ -47,9 +47,6 @@ const aimMs = 50
 /** The record that is read; it is not among those that hostile requests change. */
 const path = `/pet/${rows.pet}?populate=false`
 
-/** As the command `keelson` begins. */
-const asCommand = ['--require', join(import.meta.dirname, '../../bin/few-processors.js')]
-
 for (const kind of chosenDatabases(options.database))
   await (kind === 'sqlite' ? onSqlite() : onPostgres(postgresUrl as string))
 
@@ -95,7 +92,7 @@ async function createTables(url: string): Promise<void> {
 async function measure(kind: string, url: string, isDatabaseBusy: () => Promise<boolean>): Promise<void> {
   const port = await freePort()
   const args = [url, String(port), ...(stacksMs === undefined ? [] : ['stacks'])]
-  await using server = await start('server.ts', args, [...asCommand, ...(options.memory ? ['--expose-gc'] : [])])
+  await using server = await start('server.ts', args, options.memory ? ['--expose-gc'] : [])
   if (options.memory) return await memory(kind, server, port)
   const pid = (await server.ask('pid')) as number
   await using client = await start('probe.ts', [JSON.stringify({ port, path, pid } satisfies Probe)])

@@ -74,17 +74,3 @@ test('the command can be run through a symbolic link, as npm creates it', async 
   symlinkSync(join(root, 'bin/keelson.js'), link)
   assert.match((await Command.run(['--version'], { file: link, cwd: dirname(link) })).stdout, /^\d+\.\d+\.\d+\n$/)
 })
-
-for (const [processors, flags] of [
-  [1, '--no-concurrent-marking'],
-  [2, '--no-concurrent-marking'],
-  [3, ''],
-] as const) {
-  test(`with ${processors} of the processors V8 ${flags ? 'marks garbage in the event loop' : 'has its defaults'}`, async () => {
-    const preload = `
-      require('os').availableParallelism = () => ${processors}
-      require('v8').setFlagsFromString = (flag) => process.stderr.write(flag)`
-    const env = { NODE_OPTIONS: `--require ${join(folder({ 'preload.cjs': preload }), 'preload.cjs')}` }
-    assert.equal((await Command.run(['--version'], { env })).stderr, flags)
-  })
-}
