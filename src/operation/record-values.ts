@@ -3,7 +3,7 @@ import { type Attribute, type HasMany, type ManyToMany, type Model, originalOf }
 import { requireShallow } from '../protocol/body-depth.ts'
 import { type InvalidAttributes, ServiceError, type Violation } from '../protocol/errors.ts'
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts'
-import { checkedLength, requireBounded } from '../protocol/json-size.ts'
+import { beginsLikeJson, checkedLength, requireBounded } from '../protocol/json-size.ts'
 import type { Limits } from '../support/limits.ts'
 import { nearest } from '../support/nearest.ts'
 import { readAnswerPopulate } from './find-input.ts'
@@ -233,12 +233,10 @@ const writableNames = (model: Model): readonly string[] => [
   ...model.associations.keys(),
 ]
 
-const beginsLikeJson = /^\s*[{[]/
-
 /** The value of a json attribute from a format whose values are text: the value that the text is JSON of, or the text. */
 function jsonFromText(given: Json, limits: Limits): Json {
   if (typeof given !== 'string') return given
-  if (given.length > checkedLength && beginsLikeJson.test(given)) requireBounded(given, limits)
+  if (given.length > checkedLength && beginsLikeJson(given)) requireBounded(given, limits)
   let value: Json
   try {
     value = JSON.parse(given)

@@ -5,6 +5,9 @@ import { ServiceError } from './errors.ts'
 /** A shorter text is parsed and then checked: it takes no longer than to look at its characters. */
 export const checkedLength = 65_536
 
+/** Whether a text may be an object or a list, before it is parsed. */
+export const beginsLikeJson = (text: string): boolean => /^\s*[{[]/.test(text)
+
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a]
 const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d]
 

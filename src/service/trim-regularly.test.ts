@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Store } from '../storage/store.ts'
 import { systemClock } from '../support/clock.ts'
 import { defaultLimits } from '../support/limits.ts'
 import { trimRegularly } from './trim-regularly.ts'
@@ -21,7 +20,7 @@ function open(t: TestContext) {
   }
   const errors: unknown[] = []
   const onError = (error: unknown) => errors.push(error)
-  const trimming = trimRegularly({ changes } as unknown as Store, limits, systemClock, onError)
+  const trimming = trimRegularly({ changes }, limits, systemClock, onError)
   t.after(() => {
     trimming[Symbol.dispose]()
     assert.deepEqual(errors, [])

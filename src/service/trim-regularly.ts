@@ -1,4 +1,5 @@
-import type { Store } from '../storage/store.ts'
+import type { ChangeLog } from '../storage/change-log.ts'
+import type { StoredAnswers } from '../storage/stored-answers.ts'
 import type { Clock } from '../support/clock.ts'
 import type { Limits } from '../support/limits.ts'
 import type { MaybePromise } from '../support/maybe-promise.ts'
@@ -10,9 +11,14 @@ const sizeEveryMs = 1_000
 /** What may be written beyond the bytes that are kept, as a part of them. */
 const surplus = 1 / 8
 
+interface TrimmedStore {
+  readonly changes: Pick<ChangeLog, 'trim' | 'size'>
+  readonly answers?: Pick<StoredAnswers, 'trim' | 'size'> | undefined
+}
+
 /** Trims the log of changes and the stored answers from now on, until the result is disposed of. */
 export function trimRegularly(
-  { changes, answers }: Pick<Store, 'changes' | 'answers'>,
+  { changes, answers }: TrimmedStore,
   limits: Limits,
   clock: Clock,
   onError: (error: unknown) => void,

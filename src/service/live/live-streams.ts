@@ -65,7 +65,7 @@ export class LiveStreams {
    * ServiceError that names the query at fault, and then nothing is changed.
    */
   async handle(body: Json | undefined, authorization: Authorization, peer?: Peer): Promise<LiveStream | undefined> {
-    // To read a hundred queries takes a millisecond. Of a socket, the requests keep their order.
+    // Parsing a hundred queries takes about a millisecond, and many requests may arrive at once. Those of a socket are handled in order.
     if (!peer && eventLoopTurn.isUsed) await eventLoopTurn.next()
     if (!isJsonObject(body))
       throw new ServiceError('E_BAD_BODY', 'The body must be an object with "queries" or "stream"')

@@ -66,7 +66,7 @@ function faultOf(complaint: Complaint, uniques: UniqueColumns): DatabaseErrorKin
     case '23514':
       return { kind: 'value', column }
     case '42601':
-      // A text that the input of a type refuses, as that of `hstore` does, and not a statement.
+      // The parser of statements reports its errors in `scanner_yyerror`; others are of the text of a value, from the input function of its type.
       return { kind: routine === 'scanner_yyerror' ? 'unknown' : 'value' }
     case '42883':
       // The type of a column has no such comparison or order.

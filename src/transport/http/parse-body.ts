@@ -1,6 +1,6 @@
 import { ServiceError } from '../../protocol/errors.ts'
 import type { Json } from '../../protocol/json.ts'
-import { checkedLength, requireBounded } from '../../protocol/json-size.ts'
+import { beginsLikeJson, checkedLength, requireBounded } from '../../protocol/json-size.ts'
 import type { ServiceRequest } from '../../protocol/request.ts'
 import type { Limits } from '../../support/limits.ts'
 import { form } from './body/form.ts'
@@ -29,7 +29,7 @@ export function parseBody(bytes: Uint8Array, headers: ServiceRequest['headers'],
   const header = headers['content-type']
   if (header === undefined || header === 'application/json') {
     const text = decode(bytes)
-    if (header === undefined && !beginsLikeJson.test(text))
+    if (header === undefined && !beginsLikeJson(text))
       throw new ServiceError('E_BAD_BODY', 'The body has no Content-Type and is not JSON: name its type')
     return json.parse(text, limits, plainJson)
   }
@@ -47,10 +47,8 @@ const jsonWithoutType = ({ type }: ContentType): ServiceError =>
     `The body looks like JSON and its Content-Type is ${type}: send it with Content-Type: application/json`,
   )
 
-const beginsLikeJson = /^\s*[{[]/
-
 function looksLikeJson(text: string, limits: Limits): boolean {
-  if (!beginsLikeJson.test(text)) return false
+  if (!beginsLikeJson(text)) return false
   if (text.length > checkedLength) requireBounded(text, limits)
   try {
     JSON.parse(text)

@@ -96,10 +96,14 @@ export class PostgresDriver implements Driver {
       async (session) =>
         (await connect(session)).readInTurns()
     const connectInTurns = inTurns(connect)
-    const pipelined = (count: number, mostMs: number, open: Connect): readonly PipelinedConnection[] => {
+    const pipelined = (
+      count: number,
+      most: { ms: number; lockMs: number },
+      open: Connect,
+    ): readonly PipelinedConnection[] => {
       const session = {
-        statementTimeoutMs: Math.min(mostMs, statementTimeoutMs),
-        lockTimeoutMs: mostMs === pipelinedWriteMs ? writeLockMs : readLockMs,
+        statementTimeoutMs: Math.min(most.ms, statementTimeoutMs),
+        lockTimeoutMs: most.lockMs,
         compiles: false,
       }
       const reopen = withReconnectBackoff(() => open(session))
@@ -109,10 +113,11 @@ export class PostgresDriver implements Driver {
     const openToRead = withReconnectBackoff(() => connectInTurns({ statementTimeoutMs, lockTimeoutMs: readLockMs }))
     const openToWrite = withReconnectBackoff(() => inTurns(connectToWrite)({ statementTimeoutMs }))
     const forReads = parts.isPooled ? pooledReadConnections : readConnections
-    const keys = pipelined(forReads, pipelinedReadMs, connect)
-    const indexed = pipelined(forReads, pipelinedReadMs, connectInTurns)
-    const walks = pipelined(walkConnections, pipelinedReadMs, connectInTurns)
-    const writes = pipelined(writeConnections, pipelinedWriteMs, connectToWrite)
+    const toRead = { ms: pipelinedReadMs, lockMs: readLockMs }
+    const keys = pipelined(forReads, toRead, connect)
+    const indexed = pipelined(forReads, toRead, connectInTurns)
+    const walks = pipelined(walkConnections, toRead, connectInTurns)
+    const writes = pipelined(writeConnections, { ms: pipelinedWriteMs, lockMs: writeLockMs }, connectToWrite)
     this.#pipelined = { reads: [...keys, ...indexed, ...walks], writes }
     const scans = new Pool({ open: openToRead, size: limits.maxServerScans, waitMs })
     const own = new Pool({ open, size: ownConnections, waitMs })
@@ -122,7 +127,11 @@ export class PostgresDriver implements Driver {
     const turns = new Pool({ open, size: 1, waitMs })
     this.#locks = new LockWaits(patient, waitMs)
     this.#reads = new SingleReads({
-      ...{ keys, indexed, walks, locks: this.#locks, limits },
+      keys,
+      indexed,
+      walks,
+      locks: this.#locks,
+      limits,
       scans: new ExclusiveReads(scans, this.#cancelOnAbort),
       own: new ExclusiveReads(own, this.#cancelOnAbort),
       plans: new QueryPlans(parts.onScan ?? (() => {})),

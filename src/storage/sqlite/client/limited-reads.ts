@@ -32,10 +32,9 @@ export function limitReads(query: Query, { guard, limits, processes, maxReadMs }
     } catch (error) {
       if (!(error instanceof BudgetExceeded)) throw error
       if (elsewhere) return elsewhere.read({ text, values, access: 'filter' }, options)
-      const took = performance.now() - begin < leftMs ? 'A read' : 'The reads'
-      const [limit, ms] =
-        took === 'A read' ? ['maxBlockMs', maxReadMs] : ['maxTransactionBlockMs', maxTransactionBlockMs]
-      const message = `${took} of the transaction, after it had written, took longer than ${ms} ms`
+      const isOneRead = performance.now() - begin < leftMs
+      const limit = isOneRead ? 'maxBlockMs' : 'maxTransactionBlockMs'
+      const message = `${isOneRead ? 'A read' : 'The reads'} of the transaction took longer than ${limits[limit]} ms`
       throw new ServiceError('E_TIMEOUT', message, { limit, cause: error })
     } finally {
       if (isRead) leftMs -= performance.now() - begin
