@@ -8,6 +8,7 @@ import { crossSite } from './scenarios/cross-site.ts'
 import { cursors } from './scenarios/cursors.ts'
 import { destroy } from './scenarios/destroy.ts'
 import { errors } from './scenarios/errors.ts'
+import { forms } from './scenarios/forms.ts'
 import { hidden } from './scenarios/hidden.ts'
 import { hostileInput } from './scenarios/hostile-input.ts'
 import { idempotency } from './scenarios/idempotency.ts'
@@ -41,6 +42,7 @@ export const serviceConformance: readonly Scenario[] = [
   ...routeSettings,
   ...parameters,
   ...bodies,
+  ...forms,
   ...coercion,
   ...create,
   ...update,

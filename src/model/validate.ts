@@ -266,3 +266,9 @@ export function accept(step: ValidationStep, raw: Json, maxBytes: number): Json 
   }
   return violations === undefined ? value : new ValidationFailure(violations)
 }
+
+/** Whether an empty text is a value of the attribute: of its type, and by its rules. */
+export function acceptsEmptyText(model: Model, attribute: Attribute, maxBytes: number): boolean {
+  const step = stepsOf(model).find((step) => step.attribute === attribute)
+  return step !== undefined && !(accept(step, '', maxBytes) instanceof ValidationFailure)
+}

@@ -1,15 +1,13 @@
 import type { Populate } from '../criteria/criteria.ts'
 import { type Attribute, type HasMany, type ManyToMany, type Model, originalOf } from '../model/model.ts'
-import { requireShallow } from '../protocol/body-depth.ts'
 import { type InvalidAttributes, ServiceError, type Violation } from '../protocol/errors.ts'
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts'
-import { beginsLikeJson, checkedLength, requireBounded } from '../protocol/json-size.ts'
-import type { Limits } from '../support/limits.ts'
 import { nearest } from '../support/nearest.ts'
 import { readAnswerPopulate } from './find-input.ts'
 import { type Members, readMembers, splitMembers } from './member-values.ts'
 import type { LaterValue, OperationServices, ParameterValues } from './operation.ts'
 import { noParameters, reserved } from './parameters.ts'
+import { valueFromText } from './value-from-text.ts'
 
 /** The values given for a record: values of attributes, members of associations, and records to create with it. */
 export interface RecordValues {
@@ -148,7 +146,7 @@ class ValueReader {
     const association = model.associations.get(name)
     if (attribute) {
       if (attribute.autoCreatedAt || attribute.autoUpdatedAt || (attribute.isPrimaryKey && !withKey)) return
-      const raw = isText && attribute.type.storedAs === 'json' ? jsonFromText(given, this.#services.limits) : given
+      const raw = isText ? valueFromText(given, attribute, model, this.#services.limits) : given
       const later = this.#laterValue && isJsonObject(raw) ? this.#laterValue(raw) : undefined
       // An association that the requester may not read takes a key: its records have names that may be unknown to it.
       const target = association?.target ?? (model.original ? undefined : attribute.references)
@@ -232,20 +230,6 @@ const writableNames = (model: Model): readonly string[] => [
   ...[...model.attributes.values()].filter(({ hidden }) => !hidden).map(({ name }) => name),
   ...model.associations.keys(),
 ]
-
-/** The value of a json attribute from a format whose values are text: the value that the text is JSON of, or the text. */
-function jsonFromText(given: Json, limits: Limits): Json {
-  if (typeof given !== 'string') return given
-  if (given.length > checkedLength && beginsLikeJson(given)) requireBounded(given, limits)
-  let value: Json
-  try {
-    value = JSON.parse(given)
-  } catch {
-    return given
-  }
-  requireShallow(value, limits)
-  return value
-}
 
 /** A body of many or long unknown names gets a short answer. */
 const maxReportedNames = 50
