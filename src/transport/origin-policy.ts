@@ -109,6 +109,10 @@ const isLoopback = (page: URL, host: Header): boolean =>
 /** Every browser begins its `User-Agent` so, and a page cannot change it; other methods than GET carry an `Origin`. */
 const isBrowser = (headers: Headers): boolean => String(headers['user-agent'] ?? '').startsWith('Mozilla/')
 
+/** Whether a page may have sent the request: one of these headers says so, and pages can leave out `Referer` only. */
+export const isOfPage = (headers: Headers): boolean =>
+  (headers.origin ?? headers.referer ?? headers['sec-fetch-site']) !== undefined || isBrowser(headers)
+
 /** Whether a request has a header several times. Node keeps the first; a proxy in front may have judged the last. */
 export function isRepeated(rawHeaders: readonly string[], name: string): boolean {
   let found = false

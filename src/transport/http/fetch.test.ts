@@ -66,3 +66,27 @@ test('a body that was already read is an error response, not a rejection', async
 test('a fragment is not part of the URL', async () => {
   assert.deepEqual(await (await handle(new Request('http://x/pet#top'))).json(), { path: '/pet', body: 'none' })
 })
+
+describe('the host of a request', () => {
+  const service: Service = { handle: ({ site }) => ({ status: 200, headers: {}, body: site }) }
+  const fetch = fetchHandler(service, limits, { allowedHosts: ['api.example'] })
+  const browser = 'Mozilla/5.0 (X11; Linux x86_64)'
+  const cases: readonly (readonly [name: string, url: string, headers: Record<string, string>, expected: unknown])[] = [
+    ['a program, of any host', 'http://x/pet', {}, 'none'],
+    ['a page of the URL', 'http://localhost:1337/pet', { origin: 'http://localhost:1337' }, 'same-origin'],
+    ['a page of an allowed URL', 'https://api.example/pet', { origin: 'https://api.example' }, 'same-origin'],
+    ['a page of another port', 'http://localhost/pet', { origin: 'http://localhost:1337' }, 'same-site'],
+    ['a page of another host', 'http://localhost/pet', { origin: 'http://evil.example' }, 'cross-site'],
+    ['a page of a rebound name', 'http://evil.example/pet', { origin: 'http://evil.example' }, 403],
+    ['a page of a rebound name that names no page', 'http://evil.example/pet', { 'user-agent': browser }, 403],
+    ['a page that names itself in Referer', 'http://evil.example/pet', { referer: 'http://evil.example/' }, 403],
+    ['the Host before the URL', 'http://localhost/', { host: 'evil.example', origin: 'http://localhost' }, 403],
+    ['the Host before that of the URL', 'http://evil.example/', { host: 'api.example' }, 'none'],
+  ]
+  for (const [name, url, headers, expected] of cases) {
+    test(name, async () => {
+      const response = await fetch(new Request(url, { method: 'POST', headers }))
+      assert.deepEqual(response.status === 200 ? await response.json() : response.status, expected)
+    })
+  }
+})

@@ -3,6 +3,7 @@ import { ServiceError } from '../../protocol/errors.ts'
 import type { Service, ServiceResponse } from '../../protocol/request.ts'
 import type { Limits } from '../../support/limits.ts'
 import { BodyBuffer } from '../body-buffer.ts'
+import { isOfPage, type OriginPolicy } from '../origin-policy.ts'
 import { createServerContext, type HttpOptions, handleHttpRequest, type ServerContext } from './handle-http-request.ts'
 import { HttpRequest } from './http-request.ts'
 import { bodyTooLarge, methodsWithBody, parseBody } from './parse-body.ts'
@@ -28,7 +29,7 @@ export function fetchHandler(service: Service, limits: Limits, options: HttpOpti
 }
 
 async function handleFetchRequest(context: ServerContext, request: Request): Promise<ServiceResponse> {
-  const headers = Object.fromEntries(request.headers)
+  const headers = withHost(Object.fromEntries(request.headers), request.url, context.policy)
   const [target] = request.url.split('#', 1) as [string]
   try {
     const bytes = await readBody(request, context.limits)
@@ -43,6 +44,15 @@ async function handleFetchRequest(context: ServerContext, request: Request): Pro
     const refusal = errorResponse(error, context.onError)
     return context.cors?.allow(refusal, headers) ?? refusal
   }
+}
+
+/**
+ * A request of a page is compared with the host of its URL where an adapter, or a test, leaves out the `Host` header. That host is
+ * checked like the header, because an adapter may have taken it from the client. Programs and listed origins may use any.
+ */
+function withHost(headers: Readonly<Record<string, string>>, url: string, policy: OriginPolicy) {
+  if (headers.host !== undefined || !isOfPage(headers) || policy.lists(headers.origin)) return headers
+  return { ...headers, host: new URL(url).host }
 }
 
 /** Throws a ServiceError as soon as the body exceeds `maxBodyBytes`, and when it ends early. */

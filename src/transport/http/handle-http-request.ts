@@ -89,10 +89,7 @@ const tooLong = ({ maxUrlBytes }: Limits): ServiceError =>
   new ServiceError('E_URL_TOO_LONG', `The URL is longer than ${maxUrlBytes} bytes`, { limit: 'maxUrlBytes' })
 
 const hostRefused = (host: ServiceRequest['headers'][string]): ServiceError =>
-  new ServiceError(
-    'E_FORBIDDEN',
-    `The Host header ${JSON.stringify(host)} is not allowed: add its name to allowedHosts`,
-  )
+  new ServiceError('E_FORBIDDEN', `The host ${JSON.stringify(host)} is not allowed: add its name to allowedHosts`)
 
 /** HTTP allows a server to ignore an upgrade, but a WebSocket client would take a plain response for a broken server. */
 function refuseWebSocket(upgrade: ServiceRequest['headers'][string]): void {
