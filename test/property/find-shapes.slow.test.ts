@@ -4,7 +4,7 @@ import { Random } from '../support/random.ts'
 import { openPair, requests } from './shapes/compare.ts'
 
 /** `KEELSON_SHAPES=20000` searches longer. */
-const shapes = Number(process.env.KEELSON_SHAPES ?? 1500)
+const shapes = Number(process.env.KEELSON_SHAPES ?? 500)
 
 describe('requests of a shape that is kept are answered as those that are parsed', () => {
   for (const { name, missing, open } of databases) {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Lane, openLanes } from './lanes.ts'
 import { type FileResult, runFile } from './run-file.ts'
-import { type Speed, selectFiles } from './select-files.ts'
+import { longestFirst, type Speed, selectFiles } from './select-files.ts'
 import { line, summary } from './summary.ts'
 
 /** A test that waits for an event that never comes fails after this time. */
@@ -31,7 +31,7 @@ export async function main(args: readonly string[]): Promise<void> {
     return
   }
   const named = selected.flat()
-  const files = named.length > 0 ? named : selectFiles(speed)
+  const files = longestFirst(named.length > 0 ? named : selectFiles(speed))
   const isRepeating = process.env.KEELSON_TEST_REPEAT_FAILED !== undefined
   const startedAt = performance.now()
   const controller = new AbortController()
