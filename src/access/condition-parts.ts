@@ -1,7 +1,6 @@
 import { type Condition, matchAll, matchNone } from '../criteria/criteria.ts'
 import { isLongText } from '../criteria/matches-in-turns.ts'
 import type { Assignment } from '../model/assignment.ts'
-import { isComparedByDatabase } from '../model/compared-by-database.ts'
 import type { Attribute } from '../model/model.ts'
 import type { Json, JsonObject } from '../protocol/json.ts'
 
@@ -17,7 +16,7 @@ export function isLocal(condition: Condition, isKnown: (attribute: Attribute) =>
       return false
     case 'compare':
       // A computed value changes with others, and a record need not contain what it depends on.
-      return !condition.attribute.computed && !isComparedByDatabase(condition.attribute) && isKnown(condition.attribute)
+      return !condition.attribute.computed && !condition.attribute.stored.foldsText && isKnown(condition.attribute)
   }
 }
 
@@ -113,4 +112,4 @@ export function isPossible(condition: Condition, image: JsonObject): boolean {
 }
 
 /** Whether a comparison of the attribute can be decided by the images of changes, and by records. */
-export const isInImages = (attribute: Attribute): boolean => !attribute.hidden && !isComparedByDatabase(attribute)
+export const isInImages = (attribute: Attribute): boolean => !attribute.hidden && !attribute.stored.foldsText

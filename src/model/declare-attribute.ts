@@ -56,6 +56,7 @@ export function declareAttribute(
     schema: definition.schema,
     references: undefined,
     onDestroy: undefined,
+    stored: { foldsText: false },
     ...accessOf(definition),
   }
 }

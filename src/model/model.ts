@@ -15,6 +15,15 @@ export type OnDestroy = (typeof onDestroyActions)[number]
 export const writers = ['self', 'any'] as const
 export type Writers = (typeof writers)[number]
 
+/** What a database tells of a column when it is opened, before any request. */
+export interface StoredColumn {
+  /**
+   * Texts that are not the same may be equal in it, as in one that ignores letter case: a condition means something else in
+   * memory, so that the database is asked.
+   */
+  foldsText: boolean
+}
+
 /** An attribute with a column. Names in requests are resolved to these objects and never reach SQL. */
 export interface Attribute {
   readonly name: string
@@ -50,6 +59,7 @@ export interface Attribute {
   readonly access: AttributeAccess | undefined
   /** Written by code of the system only. */
   readonly readOnly: boolean
+  readonly stored: StoredColumn
   /** Given for an attribute that is not stored: its value follows from others. */
   readonly computed?: Computation
 }

@@ -1,5 +1,4 @@
 import type { Comparison, Condition } from '../criteria/criteria.ts'
-import { isComparedByDatabase } from '../model/compared-by-database.ts'
 import type { Json, JsonObject } from '../protocol/json.ts'
 import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
 
@@ -52,7 +51,7 @@ export class EqualityIndex<Item> {
 function equalityIn(where: Condition): Comparison | undefined {
   if (where.kind === 'compare') {
     const { operator, operand, attribute } = where
-    return operator.name === '=' && operand !== null && !attribute.hidden && !isComparedByDatabase(attribute)
+    return operator.name === '=' && operand !== null && !attribute.hidden && !attribute.stored.foldsText
       ? where
       : undefined
   }

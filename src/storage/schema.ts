@@ -1,4 +1,3 @@
-import { setComparedByDatabase } from '../model/compared-by-database.ts'
 import type { Model } from '../model/model.ts'
 
 /** A table that exists in the database. */
@@ -46,11 +45,13 @@ export interface ExistingColumn {
   readonly holdsJson: boolean
 }
 
-/** Notes which attributes the database compares otherwise than memory does. */
-export function noteFoldedTexts(models: readonly Model[], tables: ReadonlyMap<string, ExistingTable>): void {
+/** Notes what the database tells of the columns of the attributes. */
+export function noteColumns(models: readonly Model[], tables: ReadonlyMap<string, ExistingTable>): void {
   for (const { table, attributes } of models) {
-    for (const attribute of attributes.values())
-      if (tables.get(table)?.columns.get(attribute.column)?.foldsText) setComparedByDatabase(attribute)
+    for (const { stored, column: name } of attributes.values()) {
+      const column = tables.get(table)?.columns.get(name)
+      if (column) stored.foldsText = column.foldsText
+    }
   }
 }
 

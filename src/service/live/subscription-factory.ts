@@ -1,5 +1,4 @@
 import { type Condition, findByPrimaryKey } from '../../criteria/criteria.ts'
-import { isComparedByDatabase } from '../../model/compared-by-database.ts'
 import type { Position } from '../../protocol/change.ts'
 import { noSuchRecord, ServiceError } from '../../protocol/errors.ts'
 import type { Requester } from '../../protocol/requester.ts'
@@ -153,6 +152,6 @@ function undecidedIn(condition: Condition): Undecided | undefined {
     case 'related':
       return condition
     case 'compare':
-      return isComparedByDatabase(condition.attribute) ? condition : undefined
+      return condition.attribute.stored.foldsText ? condition : undefined
   }
 }

@@ -9,7 +9,7 @@ import { memoryMetadataTable, sqlMetadataTable } from '../metadata-table.ts'
 import { observeStatements } from '../observe-statements.ts'
 import type { OpenedStore } from '../opened-store.ts'
 import { reportScans } from '../report-scans.ts'
-import { type MigrateMode, noteFoldedTexts } from '../schema.ts'
+import { type MigrateMode, noteColumns } from '../schema.ts'
 import { schemaWarnings } from '../schema-warnings.ts'
 import { SelfVersions } from '../self-versions.ts'
 import { SqlStore } from '../sql-store.ts'
@@ -79,7 +79,7 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenedStor
   uniques = new Map([...tables.values()].flatMap((table) => [...table.uniqueNames]))
 
   const columns = columnsOf(models, tables)
-  noteFoldedTexts(models, tables)
+  noteColumns(models, tables)
   const dialect = postgresDialect(typesOf(columns))
   const notifier = new ChangeNotifier()
   /** Of this process. */

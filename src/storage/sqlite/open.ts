@@ -16,7 +16,7 @@ import { observeRead, observeStatements } from '../observe-statements.ts'
 import type { OpenedStore } from '../opened-store.ts'
 import { RecordTexts } from '../record-texts.ts'
 import { reportScans } from '../report-scans.ts'
-import { type ExistingTable, type MigrateMode, noteFoldedTexts } from '../schema.ts'
+import { type ExistingTable, type MigrateMode, noteColumns } from '../schema.ts'
 import { schemaWarnings } from '../schema-warnings.ts'
 import { SqlStore } from '../sql-store.ts'
 import { answerTable, SqlStoredAnswers } from '../sql-stored-answers.ts'
@@ -78,7 +78,7 @@ export async function openSqlite({
     driver.serve()
     const tables = inspect(connection)
     checkSchema(served, tables, sqliteColumns)
-    noteFoldedTexts(served, tables)
+    noteColumns(served, tables)
     const log = isLogged(connection, served, tables) ? logIn(driver, { path, models }, notifier) : noLog
     const [[version] = []] = connection.all('select sqlite_version()', [])
     const description = `SQLite ${version as string} (${path})`
