@@ -9,6 +9,10 @@ export interface SailsApplication {
   readonly routeSettings: ReadonlyMap<string, string>
 }
 
+/** An option of `config/blueprints.js` that a configuration has as well, and its value. */
+const routeSetting =
+  /(?:^|[{,])\s*(prefix|restPrefix|pluralize|rest|shortcuts|populate|jsonp)\s*:\s*('[^'\n]+'|"[^"\n]+"|true|false)/gm
+
 /** Finds a Sails application by its folder of models and by a sign of Sails. */
 export function detectSailsApplication(folder: string): SailsApplication | undefined {
   const has = (path: string): boolean => existsSync(join(folder, path))
@@ -16,10 +20,14 @@ export function detectSailsApplication(folder: string): SailsApplication | undef
     has('.sailsrc') || has('config/bootstrap.js') || /"sails"\s*:/.test(read(join(folder, 'package.json')))
   if (!has('api/models') || !isSails) return undefined
   const blueprints = withoutComments(read(join(folder, 'config/blueprints.js')))
-  const settings = [...blueprints.matchAll(/^\s*(prefix|restPrefix|pluralize)\s*:\s*('[^'\n]+'|"[^"\n]+"|true)/gm)]
+  const routeSettings = new Map(
+    [...blueprints.matchAll(routeSetting)].map(([, option, value]) => [option as string, value as string]),
+  )
+  // An application with neither has routes of its own only; a service needs one of the two.
+  if (routeSettings.get('shortcuts') === 'false') routeSettings.delete('rest')
   return {
     hasSharedAttributes: /\battributes\s*:/.test(withoutComments(read(join(folder, 'config/models.js')))),
-    routeSettings: new Map(settings.map(([, option, value]) => [option as string, value as string])),
+    routeSettings,
   }
 }
 
@@ -27,7 +35,9 @@ export function detectSailsApplication(folder: string): SailsApplication | undef
 export function sailsConfigText({ hasSharedAttributes, routeSettings }: SailsApplication): string {
   const lines = [
     "import { defineConfig, loadModels } from 'keelson'",
-    ...(hasSharedAttributes ? ["import sails from './config/models.js'"] : []),
+    ...(hasSharedAttributes
+      ? ['// @ts-ignore: JavaScript without types.', "import sails from './config/models.js'"]
+      : []),
     '',
     'export default defineConfig({',
     '  // The database; DATABASE_URL overrides it. postgres://user@host/name selects PostgreSQL.',
