@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
 import { until } from '../../../test/support/socket-server.ts'
 import { Worker } from './worker.ts'
 
@@ -39,7 +40,26 @@ for (const { name, count, received, kept } of [
     assert.ok([count - kept, count - kept - 1].includes(closed()), String(closed()))
     child.kill('SIGKILL')
     await worker.exited
-    // Node keeps the one that was on its way.
-    await until(() => closed() >= count - 1)
+    await until(() => closed() === count)
     for (const client of clients) client.destroy()
   })
+
+test('what a client sends meanwhile is read by the process that receives its connection', async () => {
+  const echo = 'process.on("message", (_, connection) => connection.pipe(connection)); process.send("ready")'
+  const child = spawn(process.execPath, ['-e', echo], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  await once(child, 'message')
+  const worker = new Worker(child)
+  child.kill('SIGSTOP')
+  const { accepted, clients } = await connections(3)
+  for (const connection of accepted) worker.give({ kind: 'connection', to: '1', received: '' }, connection)
+  const answers = clients.map((client) => once(client.setEncoding('utf8'), 'data'))
+  for (const client of clients) client.write('1')
+  // Enough for this process to read it.
+  for (let turns = 0; turns < 10; turns++) await turn()
+  child.kill('SIGCONT')
+  for (const client of clients) client.write('2')
+  for (const answer of await Promise.all(answers)) assert.match(answer[0], /^1/)
+  for (const client of clients) client.destroy()
+  child.kill('SIGKILL')
+  await worker.exited
+})

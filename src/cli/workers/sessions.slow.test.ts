@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createRequire } from 'node:module'
 import { connect } from 'node:net'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import { io } from 'socket.io-client'
 import { Command, folder, petShop, post } from '../../../test/support/command.ts'
 import { RawPolling } from '../../../test/support/raw-polling.ts'
@@ -16,6 +16,15 @@ async function start(): Promise<{ readonly command: Command; readonly url: strin
   await command.until(/"event":"ready"/)
   return { command, url: String(command.events[0]?.url) }
 }
+
+/** Fails when a stage takes far longer than any does: a client that waits would keep the run waiting. */
+const stages =
+  (state: () => string) =>
+  async <T>(stage: string, reached: Promise<T>): Promise<T> => {
+    const { promise: late, reject } = Promise.withResolvers<never>()
+    const timer = setTimeout(() => reject(new Error(`Stage '${stage}' was not reached: ${state()}`)), 30_000)
+    return await Promise.race([reached, late]).finally(() => clearTimeout(timer))
+  }
 
 /** Every request has a connection of its own, so that it arrives at another worker than the one before. */
 const headers = { connection: 'close' }
@@ -41,19 +50,24 @@ for (const version of [3, 4] as const) {
 test('clients with their default options connect and are upgraded at the worker that has their session', async () => {
   const { command, url } = await start()
   const sockets = [io, io2, io, io2, io, io2].map((connect) => connect(url, { forceNew: true }))
+  after(() => {
+    for (const socket of sockets) socket.disconnect()
+  })
+  const stage = stages(() => sockets.map(({ connected, io }) => `${connected} ${io.engine?.transport.name}`).join(', '))
   for (const socket of sockets) {
-    if (!socket.connected) await once(socket as never, 'connect')
-    const answer = await new Promise<{ statusCode: number }>((resolve) => socket.emit('get', { url: '/pet' }, resolve))
-    assert.equal(answer.statusCode, 200)
+    if (!socket.connected) await stage('connect', once(socket as never, 'connect'))
+    const answered = new Promise<{ statusCode: number }>((resolve) => socket.emit('get', { url: '/pet' }, resolve))
+    assert.equal((await stage('answer', answered)).statusCode, 200)
   }
   const events = sockets.map((socket) => once(socket as never, 'pet'))
   await post(`${url}/pet`, { name: 'Rex' })
-  await Promise.all(events)
-  const names = () => sockets.map((socket) => socket.io.engine.transport.name)
-  while (names().includes('polling')) await fetch(`${url}/pet`)
+  await stage('event', Promise.all(events))
+  const upgraded = sockets.map(
+    async ({ io: { engine } }) => engine.transport.name === 'websocket' || once(engine as never, 'upgrade'),
+  )
+  await stage('upgrade', Promise.all(upgraded))
   command.kill('SIGTERM')
   assert.equal((await command.ended).code, 0)
-  for (const socket of sockets) socket.disconnect()
 })
 
 test('a session of a worker that has ended, or of none, is not continued', async () => {

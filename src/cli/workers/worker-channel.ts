@@ -13,8 +13,6 @@ export function openWorkerChannel(): WorkerChannel | undefined {
     id: String(worker.id),
     send(to, connection, received) {
       const message: ConnectionMessage = { kind: 'connection', to, received: received.toString('latin1') }
-      // Otherwise the server of this process does not close before the other process has closed the connection.
-      Object.assign(connection, { server: undefined })
       given.give(message, connection)
     },
     receive(listener) {
