@@ -4,7 +4,7 @@ import type { Invocation } from '../../operation/operation.ts'
 import { operations } from '../../operation/operations.ts'
 import { isOneStatement, type PreparedRecord } from '../../operation/prepare-record.ts'
 import { ServiceError } from '../../protocol/errors.ts'
-import type { JsonObject } from '../../protocol/json.ts'
+import type { Json, JsonObject } from '../../protocol/json.ts'
 import type { ServiceRequest } from '../../protocol/request.ts'
 import type { ScopedStore } from '../../storage/scoped-store.ts'
 import type { WriteReceipt } from '../../storage/write-origin.ts'
@@ -14,16 +14,8 @@ import { type Authorization, assertAllowed } from '../dispatch/authorize.ts'
 import type { DispatchContext } from '../dispatch/context.ts'
 import { invocationOf, type Plan, planOf } from '../dispatch/resolve.ts'
 import type { BatchItem } from './read-batch.ts'
-import {
-  type AnswerBodies,
-  countReferences,
-  referenceIn,
-  resolve,
-  urlReferences,
-  withUrlValues,
-  withValues,
-} from './references.ts'
-import { requireBoundedValues } from './resolved-size.ts'
+import { type AnswerBodies, referenceIn, resolve, urlReferences, withUrlValues, withValues } from './references.ts'
+import { ResolvedSize } from './resolved-size.ts'
 
 /** A request of a batch that is ready to be executed. */
 export interface BatchStep {
@@ -52,9 +44,9 @@ export function requestOf({ method, url, body, headers }: BatchItem, batch: Serv
 
 /** The request with the values that it refers to. Throws where it is larger than a request may be. */
 export function resolved(item: BatchItem, bodies: AnswerBodies, limits: Limits): BatchItem {
-  const body = item.body === undefined ? undefined : withValues(item.body, bodies)
-  if (body !== undefined && countReferences(item.body) > 0) requireBoundedValues(body, limits)
-  return { ...item, url: withUrlValues(item.url, bodies, limits), body }
+  const { url, references } = item
+  const body = references > 0 ? withValues(item.body as Json, bodies, new ResolvedSize(limits)) : item.body
+  return { ...item, url: withUrlValues(url, bodies, limits), body }
 }
 
 /**
@@ -101,7 +93,7 @@ export class BatchSteps {
     const request = requestOf(item, this.#batch)
     const { access, requester } = this.#authorization
     const plan = planOf(access, this.#context, request, bodies && laterValue)
-    if (bodies && references < countReferences(item.body)) throw new NeedsAnswers()
+    if (bodies && references < item.references) throw new NeedsAnswers()
     const { match } = plan
     assertReadsOrMayWrite(this.#batch, request, match)
     if (access) assertAllowed(match.operation, match, access as Access)
@@ -128,8 +120,7 @@ export class BatchSteps {
     } catch (error) {
       const isLate = error instanceof NeedsAnswers
       const mayAppear = item.index > 0 && error instanceof ServiceError && error.code === 'E_NO_SUCH_RECORD'
-      const hasReferences = countReferences(item.body) > 0
-      if (isLate || mayAppear || hasReferences) return undefined
+      if (isLate || mayAppear || item.references > 0) return undefined
       throw error
     }
   }

@@ -2,7 +2,7 @@ import { ServiceError } from '../../protocol/errors.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts'
 import type { ServiceRequest } from '../../protocol/request.ts'
 import type { Limits } from '../../support/limits.ts'
-import { refersToEarlier, urlReferences } from './references.ts'
+import { referencesIn, urlReferences } from './references.ts'
 
 /** One request of a batch. Its values may refer to answers of earlier ones. */
 export interface BatchItem {
@@ -10,6 +10,8 @@ export interface BatchItem {
   readonly method: string
   readonly url: string
   readonly body: Json | undefined
+  /** The number of references in the body. */
+  readonly references: number
   readonly headers: ServiceRequest['headers']
 }
 
@@ -44,9 +46,17 @@ function readItem(item: Json, index: number, limits: Limits): BatchItem {
       limit: 'maxUrlBytes',
     })
   if (!isJsonObject(headers)) return refuse('has headers that are not an object')
-  if (!urlReferences(url).every(({ index: to }) => to < index) || !refersToEarlier(body, index))
-    return refuse('refers to a request that does not precede it')
-  return { index, method: method.toUpperCase(), url, body, headers: readHeaders(headers, refuse) }
+  const references = referencesIn(body)
+  for (const { index: to } of [...urlReferences(url), ...references])
+    if (to >= index) refuse('refers to a request that does not precede it')
+  return {
+    index,
+    method: method.toUpperCase(),
+    url,
+    body,
+    references: references.length,
+    headers: readHeaders(headers, refuse),
+  }
 }
 
 function readHeaders(headers: JsonObject, refuse: (problem: string) => never): ServiceRequest['headers'] {

@@ -1,6 +1,7 @@
 import { ServiceError } from '../../protocol/errors.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts'
 import type { Limits } from '../../support/limits.ts'
+import type { ResolvedSize } from './resolved-size.ts'
 
 /** A value in the answer of an earlier request. */
 export interface Reference {
@@ -19,9 +20,18 @@ const urlForm = /\$(\d{1,5}(?:\.[A-Za-z0-9_]{1,100}){1,10})/g
 /** `{ "$ref": "0.id" }`. Any other object is a value: a text such as "#/definitions/pet" is no reference. */
 export function referenceIn(raw: JsonObject): Reference | undefined {
   const { $ref: text } = raw
-  if (typeof text !== 'string' || !form.test(text)) return undefined
+  if (typeof text !== 'string') return undefined
   for (const name in raw) if (name !== '$ref') return undefined
-  return parse(text)
+  return latest?.text === text ? latest : parsed(text)
+}
+
+/** The last one: a body may name one value many times. */
+let latest: Reference | undefined
+
+function parsed(text: string): Reference | undefined {
+  if (!form.test(text)) return undefined
+  latest = parse(text)
+  return latest
 }
 
 function parse(text: string): Reference {
@@ -32,20 +42,13 @@ function parse(text: string): Reference {
 export const urlReferences = (url: string): readonly Reference[] =>
   url.includes('$') ? [...url.matchAll(urlForm)].map(([, text]) => parse(text as string)) : []
 
-/** The number of references in a body, at any depth. */
-export function countReferences(body: Json | undefined): number {
-  if (Array.isArray(body)) return body.reduce((sum: number, item: Json) => sum + countReferences(item), 0)
-  if (!isJsonObject(body)) return 0
-  if (referenceIn(body)) return 1
-  return Object.values(body).reduce((sum: number, value) => sum + countReferences(value), 0)
-}
-
-/** Whether all references in a body are to requests before this one. */
-export function refersToEarlier(body: Json | undefined, index: number): boolean {
-  if (Array.isArray(body)) return body.every((item: Json) => refersToEarlier(item, index))
-  if (!isJsonObject(body)) return true
-  const reference = referenceIn(body)
-  return reference ? reference.index < index : Object.values(body).every((value) => refersToEarlier(value, index))
+/** The references in a body, at any depth. */
+export function referencesIn(body: Json | undefined, found: Reference[] = []): readonly Reference[] {
+  if (typeof body !== 'object' || body === null) return found
+  const reference = Array.isArray(body) ? undefined : referenceIn(body as JsonObject)
+  if (reference) found.push(reference)
+  else for (const value of Array.isArray(body) ? body : Object.values(body)) referencesIn(value, found)
+  return found
 }
 
 /** The value that a reference names. Only own members count, so that no name leads out of the answer. */
@@ -59,21 +62,22 @@ export function resolve({ index, path, text }: Reference, bodies: AnswerBodies):
   throw new ServiceError('E_BAD_REQUEST', `"${text}" names nothing in the answer to request ${index} of the batch`)
 }
 
-/** The body with the values that its references name. */
-export function withValues(body: Json, bodies: AnswerBodies): Json {
-  if (Array.isArray(body)) return body.map((item: Json) => withValues(item, bodies))
+/** The body with the values that its references name. Throws where it is larger than a body may be. */
+export function withValues(body: Json, bodies: AnswerBodies, size: ResolvedSize, levels = size.maxLevels): Json {
+  const reference = isJsonObject(body) ? referenceIn(body) : undefined
+  if (reference) {
+    const value = resolve(reference, bodies)
+    size.add(value, levels)
+    return value
+  }
+  size.addOne(body, levels)
+  if (Array.isArray(body)) return body.map((item: Json) => withValues(item, bodies, size, levels - 1))
   if (!isJsonObject(body)) return body
-  const reference = referenceIn(body)
-  if (reference) return resolve(reference, bodies)
-  const copy: Record<string, Json> = {}
-  for (const [name, value] of Object.entries(body))
-    Object.defineProperty(copy, name, {
-      value: withValues(value as Json, bodies),
-      enumerable: true,
-      writable: true,
-      configurable: true,
-    })
-  return copy
+  const entries = Object.entries(body).map(([name, value]) => {
+    size.addName(name)
+    return [name, withValues(value as Json, bodies, size, levels - 1)]
+  })
+  return Object.fromEntries(entries)
 }
 
 /** The URL with the values that its references name, percent-encoded. */

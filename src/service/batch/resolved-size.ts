@@ -4,30 +4,50 @@ import type { Json, JsonObject } from '../../protocol/json.ts'
 import type { Limits } from '../../support/limits.ts'
 
 /**
- * Throws for a body that is longer with the values of its references, or nested deeper, than a body may be: a value may be
- * named any number of times, also in a value that is named itself. Stops at the limit, because all of it may be too long to
- * look at.
+ * Counts a body with the values of its references, and throws once it is longer, or nested deeper, than a body may be: a
+ * value may be named any number of times, also in a value that is named itself, so that all of it may be too long to look at.
  */
-export function requireBoundedValues(body: Json, limits: Limits): void {
-  let left = limits.maxBodyBytes
-  const count = (bytes: number): void => {
-    left -= bytes
-    if (left < 0) throw tooLarge(limits)
+export class ResolvedSize {
+  readonly #limits: Limits
+  #left: number
+
+  constructor(limits: Limits) {
+    this.#limits = limits
+    this.#left = limits.maxBodyBytes
   }
-  const visit = (value: Json, levels: number): void => {
-    count(typeof value === 'string' ? value.length : 1)
+
+  get maxLevels(): number {
+    return this.#limits.maxJsonDepth
+  }
+
+  /** A value with all that it contains; `levels`: of nesting that it may have. */
+  add(value: Json, levels: number): void {
+    this.addOne(value, levels)
     if (typeof value !== 'object' || value === null) return
-    if (levels === 0) throw tooDeep(limits)
     if (Array.isArray(value)) {
-      for (const item of value) visit(item, levels - 1)
+      for (const item of value) this.add(item, levels - 1)
       return
     }
     for (const [name, member] of Object.entries(value as JsonObject)) {
-      count(name.length)
-      visit(member, levels - 1)
+      this.addName(name)
+      this.add(member, levels - 1)
     }
   }
-  visit(body, limits.maxJsonDepth)
+
+  /** A value without what it contains. */
+  addOne(value: Json, levels: number): void {
+    this.#count(typeof value === 'string' ? value.length : 1)
+    if (levels === 0 && typeof value === 'object' && value !== null) throw tooDeep(this.#limits)
+  }
+
+  addName(name: string): void {
+    this.#count(name.length)
+  }
+
+  #count(bytes: number): void {
+    this.#left -= bytes
+    if (this.#left < 0) throw tooLarge(this.#limits)
+  }
 }
 
 const tooLarge = ({ maxBodyBytes }: Limits): ServiceError =>
