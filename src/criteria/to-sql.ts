@@ -2,27 +2,37 @@ import { expressionOf } from '../model/computed.ts'
 import type { Attribute, Model } from '../model/model.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import { join, raw, type Sql, sql } from '../sql/sql.ts'
-import type { Condition, Related, Sort } from './criteria.ts'
+import { type Condition, keysIn, type Related, type Sort } from './criteria.ts'
+
+/** Selects the values of a column in the records that a statement is about. */
+export type ValuesAmong = (column: string) => Sql
+
+/** Undefined: their keys are not known, or the database needs no such help. */
+export function valuesAmong(model: Model, where: Condition, dialect: Dialect): ValuesAmong | undefined {
+  const keys = dialect.capabilities.narrowsRelated ? keysIn(where) : undefined
+  return keys && ((column) => selectOf(column, model.table, toSql(keys, dialect), dialect))
+}
 
 /**
  * Compiles a condition to SQL. In SQL a comparison with null is null, which WHERE treats as false; only `not` makes a
- * difference, so `is not true` is emitted only there: it prevents the use of an index.
+ * difference, so `is not true` is emitted only there: it prevents the use of an index. `among`: the records for which the
+ * condition is evaluated, where their keys are known.
  */
-export function toSql(condition: Condition, dialect: Dialect): Sql {
+export function toSql(condition: Condition, dialect: Dialect, among?: ValuesAmong): Sql {
   switch (condition.kind) {
     case 'and':
     case 'or': {
       const { kind, conditions } = condition
       if (conditions.length === 0) return raw(kind === 'and' ? '1 = 1' : '1 = 0')
       return join(
-        conditions.map((part) => nested(part, dialect)),
+        conditions.map((part) => nested(part, dialect, among)),
         ` ${kind} `,
       )
     }
     case 'not':
-      return sql`(${toSql(condition.condition, dialect)}) is not true`
+      return sql`(${toSql(condition.condition, dialect, among)}) is not true`
     case 'related':
-      return related(condition, dialect)
+      return related(condition, dialect, among)
     case 'compare': {
       const { attribute, operator, operand, slot } = condition
       const compared = operator.sql(columnOf(attribute, dialect), operand, attribute, dialect)
@@ -48,39 +58,54 @@ const withSlots = ({ parts, values }: Sql, slot: number): Sql => ({
 })
 
 /** Every part of a combination is parenthesized, so that operator precedence does not matter. */
-function nested(condition: Condition, dialect: Dialect): Sql {
-  return condition.kind === 'compare' ? toSql(condition, dialect) : sql`(${toSql(condition, dialect)})`
+function nested(condition: Condition, dialect: Dialect, among: ValuesAmong | undefined): Sql {
+  return condition.kind === 'compare' ? toSql(condition, dialect) : sql`(${toSql(condition, dialect, among)})`
 }
 
 /**
  * `key in (select …)` over the related table. The subquery is not correlated: column names need no qualifier, and the
- * planner may start at either side.
+ * planner may start at either side. Where the keys of the records are known, it selects only what these refer to: a database
+ * that evaluates it first, whole, would read the related table for a single record.
  */
-function related({ association, condition }: Related, dialect: Dialect): Sql {
-  const quote = dialect.identifier
+function related({ association, condition }: Related, dialect: Dialect, among?: ValuesAmong): Sql {
   const { target } = association
-  const owner = (column: string) => raw(quote(column))
   switch (association.kind) {
-    case 'belongsTo':
-      return sql`${owner(association.foreignKey.column)} in (${keysOf(target, target.primaryKey.column, condition, dialect)})`
+    case 'belongsTo': {
+      const { column } = association.foreignKey
+      return isIn(column, keysOf(target, target.primaryKey.column, condition, dialect, among?.(column)), dialect)
+    }
     case 'hasMany': {
       const key = association.via.references?.primaryKey.column as string
-      return sql`${owner(key)} in (${keysOf(target, association.via.column, condition, dialect)})`
+      return isIn(key, keysOf(target, association.via.column, condition, dialect, among?.(key)), dialect)
     }
     case 'manyToMany': {
       const { junction, near, far } = association
-      const pairs = raw(`select ${quote(near.column)} from ${quote(junction.table)}`)
       const key = near.references?.primaryKey.column as string
-      const members = sql`${raw(quote(far.column))} in (${keysOf(target, target.primaryKey.column, condition, dialect)})`
-      return sql`${owner(key)} in (${pairs} where ${guarded(members, junction, condition, dialect)})`
+      const own = among && isIn(near.column, among(key), dialect)
+      const others = own && selectOf(far.column, junction.table, own, dialect)
+      const members = isIn(far.column, keysOf(target, target.primaryKey.column, condition, dialect, others), dialect)
+      const pairs = guarded(own ? sql`${own} and ${members}` : members, junction, condition, dialect)
+      return isIn(key, selectOf(near.column, junction.table, pairs, dialect), dialect)
     }
   }
 }
 
-function keysOf(model: Model, column: string, condition: Condition, dialect: Dialect): Sql {
-  const head = raw(`select ${dialect.identifier(column)} from ${dialect.identifier(model.table)}`)
-  return sql`${head} where ${guarded(toSql(condition, dialect), model, condition, dialect)}`
+/** `values`: those of the column that are asked for; undefined: all. */
+function keysOf(model: Model, column: string, condition: Condition, dialect: Dialect, values?: Sql): Sql {
+  const isAskedFor = values && isIn(column, values, dialect)
+  const among = isAskedFor
+    ? (other: string) => selectOf(other, model.table, isAskedFor, dialect)
+    : valuesAmong(model, condition, dialect)
+  const matches = toSql(condition, dialect, among)
+  const where = isAskedFor ? sql`${isAskedFor} and (${matches})` : matches
+  return selectOf(column, model.table, guarded(where, model, condition, dialect), dialect)
 }
+
+const isIn = (column: string, select: Sql, { identifier }: Dialect): Sql =>
+  sql`${raw(identifier(column))} in (${select})`
+
+const selectOf = (column: string, table: string, where: Sql, { identifier }: Dialect): Sql =>
+  sql`${raw(`select ${identifier(column)} from ${identifier(table)} where `)}${where}`
 
 /**
  * The `where` of a select over the table of `model`, behind the term that can stop the statement: terms are evaluated

@@ -1,5 +1,5 @@
 import { type Criteria, matchAll, type Sort } from '../criteria/criteria.ts'
-import { columnOf, guarded, sortedBy, toSql } from '../criteria/to-sql.ts'
+import { columnOf, guarded, sortedBy, toSql, valuesAmong } from '../criteria/to-sql.ts'
 import type { Attribute, BelongsTo, Model } from '../model/model.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import { join, raw, type Sql, sql } from '../sql/sql.ts'
@@ -23,15 +23,19 @@ export function sourceOf(model: Model, criteria: Criteria, dialect: Dialect, wit
   const table = dialect.identifier(model.table)
   if (!isMasked(criteria)) return { from: raw(table), criteria }
   const { masks, sort, where } = criteria
+  const among = valuesAmong(model, where, dialect)
   const columns = [...model.attributes.values()].map((attribute) => {
     const column = dialect.identifier(attribute.column)
     const mask = masks?.get(attribute) ?? sort.find((item) => item.attribute === attribute && !item.through)?.mask
-    return mask ? maskedColumn(column, mask, column, dialect) : raw(column)
+    return mask ? maskedColumn(column, toSql(mask, dialect, among), column) : raw(column)
   })
   const sorted = sort.map((item, index) => sortColumn(item, index, model, dialect))
   const derived = derivedColumns(criteria.select, masks, dialect)
   const selected = join([...columns, ...derived, ...sorted.flatMap(({ column }) => (column ? [column] : []))], ', ')
-  const conditions = [...(within ? [within] : []), ...(where === matchAll ? [] : [sql`(${toSql(where, dialect)})`])]
+  const conditions = [
+    ...(within ? [within] : []),
+    ...(where === matchAll ? [] : [sql`(${toSql(where, dialect, among)})`]),
+  ]
   const condition =
     conditions.length === 0 ? raw('') : sql` where ${guarded(join(conditions, ' and '), model, where, dialect)}`
   return {
@@ -40,8 +44,8 @@ export function sourceOf(model: Model, criteria: Criteria, dialect: Dialect, wit
   }
 }
 
-const maskedColumn = (column: string, mask: Parameters<typeof toSql>[0], name: string, dialect: Dialect): Sql =>
-  sql`${raw('case when ')}${toSql(mask, dialect)}${raw(` then ${column} end as ${name}`)}`
+const maskedColumn = (column: string, mask: Sql, name: string): Sql =>
+  sql`${raw('case when ')}${mask}${raw(` then ${column} end as ${name}`)}`
 
 /** A sort term over the derived table. The value of a related record becomes a column of it. */
 function sortColumn(

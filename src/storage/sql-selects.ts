@@ -1,7 +1,9 @@
 import {
   allAttributes,
+  and,
   type Condition,
   type Criteria,
+  idIn,
   isMatchAll,
   matchAll,
   type Selection,
@@ -9,7 +11,7 @@ import {
 } from '../criteria/criteria.ts'
 import { equals } from '../criteria/operators/equals.ts'
 import { storedSelection } from '../criteria/stored-selection.ts'
-import { guarded, orderable, orderBy, sortedBy, toSql } from '../criteria/to-sql.ts'
+import { guarded, orderable, orderBy, sortedBy, toSql, valuesAmong } from '../criteria/to-sql.ts'
 import type { Assignment } from '../model/assignment.ts'
 import type { Association, Attribute, HasMany, ManyToMany, Model } from '../model/model.ts'
 import type { Json } from '../protocol/json.ts'
@@ -217,18 +219,18 @@ export class SqlSelects {
 
   /** The number of each condition, with the keys of the records that fulfil it. */
   matching(model: Model, ids: readonly Json[], conditions: readonly Condition[]): Sql {
-    const key = this.#quote(model.primaryKey.column)
     const selected = this.#lists.selected(model.primaryKey)
     const arms = conditions.map((condition, number) => {
       const head = raw(`select ${number}, ${selected} from ${this.#quote(model.table)}`)
-      return sql`${head}${this.#where(model, condition, this.#dialect.isOneOf(model.primaryKey, key, ids))}`
+      return sql`${head}${this.#where(model, and(condition, idIn(model, ids)))}`
     })
     return join(arms, ' union all ')
   }
 
   /** The `where` of one select: a condition, and a term that is compiled already. */
   #where(model: Model, condition: Condition, term?: Sql): Sql {
-    const terms = isMatchAll(condition) ? [] : [sql`(${toSql(condition, this.#dialect)})`]
+    const among = valuesAmong(model, condition, this.#dialect)
+    const terms = isMatchAll(condition) ? [] : [sql`(${toSql(condition, this.#dialect, among)})`]
     if (term) terms.push(term)
     if (terms.length === 0) return raw('')
     return sql` where ${guarded(join(terms, ' and '), model, condition, this.#dialect)}`

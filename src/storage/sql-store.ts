@@ -1,4 +1,4 @@
-import { type Condition, type Criteria, primaryKeyEquals } from '../criteria/criteria.ts'
+import { type Condition, type Criteria, maxMatches, primaryKeyEquals } from '../criteria/criteria.ts'
 import type { Assignment } from '../model/assignment.ts'
 import type { Association, Attribute, Model } from '../model/model.ts'
 import { ServiceError } from '../protocol/errors.ts'
@@ -15,7 +15,7 @@ import { Encoders, SqlRecords } from './sql-records.ts'
 import type { SqlStoredAnswers } from './sql-stored-answers.ts'
 import { fewRows, longBytes, SqlTransaction, type TransactionLimits } from './sql-transaction.ts'
 import type { WriteStatement } from './sql-writes.ts'
-import { type FindStatement, maxMatches, StatementCompiler } from './statement-compiler.ts'
+import { type FindStatement, StatementCompiler } from './statement-compiler.ts'
 import type {
   ReadOptions,
   Reads,

@@ -1,6 +1,6 @@
 import { allAttributes, type Condition, isMatchAll, primaryKeyEquals, type Selection } from '../criteria/criteria.ts'
 import { equals } from '../criteria/operators/equals.ts'
-import { toSql } from '../criteria/to-sql.ts'
+import { toSql, valuesAmong } from '../criteria/to-sql.ts'
 import type { Assignment } from '../model/assignment.ts'
 import type { Attribute, Model } from '../model/model.ts'
 import type { Json } from '../protocol/json.ts'
@@ -71,13 +71,17 @@ export class SqlWrites {
     const isEncoded = assignments.map(({ attribute }) => this.#encodes(attribute))
     const { values, bytes } = this.#values(assignments, isEncoded)
     const sets = { parts: this.#updateParts(model, assignments), values }
-    const statement = this.#rendered(model, sql`${sets}${this.#whereOf(where)}${raw(this.#returning(model))}`, where)
+    const statement = this.#rendered(
+      model,
+      sql`${sets}${this.#whereOf(model, where)}${raw(this.#returning(model))}`,
+      where,
+    )
     return { ...statement, bytes }
   }
 
   delete(model: Model, where: Condition): WriteStatement {
     const head = raw(`delete from ${this.#quote(model.table)}`)
-    return this.#rendered(model, sql`${head}${this.#whereOf(where)}${raw(this.#returning(model))}`, where)
+    return this.#rendered(model, sql`${head}${this.#whereOf(model, where)}${raw(this.#returning(model))}`, where)
   }
 
   /** `id` is any key of the model. */
@@ -153,8 +157,9 @@ export class SqlWrites {
     return { values, bytes }
   }
 
-  #whereOf(condition: Condition): Sql {
-    return isMatchAll(condition) ? raw('') : sql` where ${toSql(condition, this.#dialect)}`
+  #whereOf(model: Model, condition: Condition): Sql {
+    const among = valuesAmong(model, condition, this.#dialect)
+    return isMatchAll(condition) ? raw('') : sql` where ${toSql(condition, this.#dialect, among)}`
   }
 
   #quote(name: string): string {

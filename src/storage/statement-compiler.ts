@@ -2,7 +2,6 @@ import type { Comparison, Condition, Criteria, Selection } from '../criteria/cri
 import { isMatchAll } from '../criteria/criteria.ts'
 import { FilledCriteria } from '../criteria/criteria-template.ts'
 import { equals } from '../criteria/operators/equals.ts'
-import { isIn } from '../criteria/operators/in.ts'
 import type { Assignment } from '../model/assignment.ts'
 import type { Association, Attribute, Model } from '../model/model.ts'
 import type { Json } from '../protocol/json.ts'
@@ -185,14 +184,6 @@ function isOfOneRow(condition: Condition): boolean {
     case 'compare':
       return condition.operator.isTextSearch !== true
   }
-}
-
-/** The number of records that a condition can match, from the keys that it names. */
-export function maxMatches(where: Condition): number {
-  if (where.kind === 'and') return Math.min(Number.POSITIVE_INFINITY, ...where.conditions.map(maxMatches))
-  if (where.kind !== 'compare' || !where.attribute.isPrimaryKey) return Number.POSITIVE_INFINITY
-  if (where.operator === equals) return 1
-  return where.operator === isIn ? (where.operand as readonly Json[]).length : Number.POSITIVE_INFINITY
 }
 
 const isKeyComparison = (where: Condition): where is Comparison =>

@@ -34,6 +34,7 @@ export function postgresDialect(types: ColumnTypes = () => undefined): SchemaDia
       seeksRows: true,
       mergesSelects: false, // the planner often sorts all rows instead
       joinsInOrder: false,
+      narrowsRelated: false, // it plans both sides together
       addsForeignKeys: true,
     },
     placeholder: (number) => `$${number}`,
