@@ -10,17 +10,21 @@ import { hostileNice, setPriorityOfSession } from './scheduled.ts'
 export interface Attack {
   readonly name: string
   readonly port: number
+  /** Of the service with access rules. */
+  readonly ruledPort: number
   /** Requests at a time. */
   readonly concurrency: number
   readonly position: string
   readonly isApart: boolean
 }
 
-const { name, port, concurrency, position, isApart } = JSON.parse(process.argv[2] as string) as Attack
+const attack = JSON.parse(process.argv[2] as string) as Attack
+const { name, concurrency, position, isApart } = attack
 /** A stream is read for this long. */
 const streamMs = 500
 const hostile = hostileRequests.find((known) => known.name === name)
 if (!hostile) throw new Error(`There is no hostile request "${name}"`)
+const port = hostile.isRuled ? attack.ruledPort : attack.port
 
 setPriorityOfSession(hostileNice)
 if (isApart) moveProcess()

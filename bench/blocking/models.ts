@@ -1,4 +1,4 @@
-import { defineConfig } from '../../src/index.ts'
+import { defineConfig, type JsonObject } from '../../src/index.ts'
 
 /** The table `wide` has an attribute of three types for each of these. */
 export const wideNumbers = Array.from({ length: 20 }, (_, i) => i)
@@ -65,6 +65,15 @@ export const { models } = defineConfig({
     },
   },
 })
+
+/** The rule of each leads through the models that it refers to; it holds for all rows. */
+const isOpen = { city: { '!=': 'closed' } }
+const always = (rule: JsonObject) => ({ read: () => rule, create: () => rule, update: () => rule, destroy: () => rule })
+export const ruledModels = {
+  ...models,
+  pet: { ...models.pet, access: always({ owner: isOpen }) },
+  visit: { ...models.visit, access: always({ pet: { owner: isOpen } }) },
+}
 
 export const rows = { owner: 20_000, pet: 200_000, visit: 300_000, document: 1000, wide: 2000 } as const
 /** Owners with many pets: one above `maxAffected`, one below, and some like it that are destroyed. */

@@ -90,8 +90,8 @@ async function createTables(url: string): Promise<void> {
 }
 
 async function measure(kind: string, url: string, isDatabaseBusy: () => Promise<boolean>): Promise<void> {
-  const port = await freePort()
-  const args = [url, String(port), ...(stacksMs === undefined ? [] : ['stacks'])]
+  const [port, ruledPort] = [await freePort(), await freePort()]
+  const args = [url, String(port), String(ruledPort), ...(stacksMs === undefined ? [] : ['stacks'])]
   await using server = await start('server.ts', args, options.memory ? ['--expose-gc'] : [])
   if (options.memory) return await memory(kind, server, port)
   const pid = (await server.ask('pid')) as number
@@ -99,7 +99,7 @@ async function measure(kind: string, url: string, isDatabaseBusy: () => Promise<
   const probe = (seconds: number) => client.ask(seconds) as Promise<Latencies>
   await probe(1) // warm-up
   const { headers } = await fetch(`http://127.0.0.1:${port}${path}`)
-  const target = { port, pid, position: headers.get('keelson-position') ?? '', probe, isDatabaseBusy }
+  const target = { port, ruledPort, pid, position: headers.get('keelson-position') ?? '', probe, isDatabaseBusy }
   const longestTurn = () => server.ask('longest turn') as Promise<LongestTurn>
   await longestTurn()
   const quiet = await probe(seconds)
@@ -123,6 +123,7 @@ async function measure(kind: string, url: string, isDatabaseBusy: () => Promise<
 
 interface Target {
   readonly port: number
+  readonly ruledPort: number
   readonly pid: number
   /** The position of the change log before anything was written. */
   readonly position: string
@@ -132,8 +133,8 @@ interface Target {
 }
 
 async function beside(name: string, target: Target): Promise<{ latencies: Latencies; statuses: string }> {
-  const { port, position, probe } = target
-  const attack: Attack = { name, port, position, concurrency, isApart: options.apart }
+  const { port, ruledPort, position, probe } = target
+  const attack: Attack = { name, port, ruledPort, position, concurrency, isApart: options.apart }
   try {
     await using attacker = await start('attacker.ts', [JSON.stringify(attack)])
     const latencies = await probe(seconds)

@@ -1,15 +1,18 @@
 import { createService } from '../../src/index.ts'
-import { models } from './models.ts'
+import { models, ruledModels } from './models.ts'
 import { Turns } from './turns.ts'
 
-/** `node server.ts DATABASE PORT [stacks]`; without a port it only creates the tables. */
-const [database = '', port, stacks] = process.argv.slice(2)
+/** `node server.ts DATABASE PORT RULED_PORT [stacks]`; without ports it only creates the tables. */
+const [database = '', port, ruledPort, stacks] = process.argv.slice(2)
 const service = await createService({ database, models, shapes: '/v1/shape', onError: () => {} })
 if (port !== undefined) await service.listen(Number(port), '127.0.0.1')
+/** The same tables with access rules, for requests that are made for them. */
+const ruled = await createService({ database, models: ruledModels, onError: () => {} })
+if (ruledPort !== undefined) await ruled.listen(Number(ruledPort), '127.0.0.1')
 const turns = new Turns(stacks !== undefined)
 await turns.start()
 
-const stop = (): void => void service.close().finally(() => process.exit())
+const stop = (): void => void Promise.all([service.close(), ruled.close()]).finally(() => process.exit())
 process.on('disconnect', stop)
 process.on('message', async (message) => {
   if (message === 'stop') return stop()

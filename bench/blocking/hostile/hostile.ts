@@ -15,6 +15,8 @@ export interface Hostile {
    * long polling, by version 3 of Engine.IO.
    */
   readonly over?: 'socket' | 'stream' | 'bytes' | 'polling'
+  /** To the service with access rules. */
+  readonly isRuled?: boolean
   /** The request number `n`; most of them differ, as those of an attacker do. `position` is an old one of the change log. */
   readonly request: (n: number, position: string) => HostileRequest
 }
@@ -22,6 +24,12 @@ export interface Hostile {
 export const find = (model: string, where: unknown, rest = ''): HostileRequest => ({
   method: 'GET',
   path: `/${model}?where=${encodeURIComponent(JSON.stringify(where))}&populate=false${rest}`,
+})
+
+export const patch = (model: string, where: unknown, body: unknown, rest = ''): HostileRequest => ({
+  method: 'PATCH',
+  path: `/${model}?where=${encodeURIComponent(JSON.stringify(where))}${rest}`,
+  body,
 })
 
 export const get = (path: string, headers: Readonly<Record<string, string>> = {}): HostileRequest => ({

@@ -1,11 +1,6 @@
 import { owners } from '../models.ts'
-import { type Hostile, type HostileRequest, post, several } from './hostile.ts'
+import { type Hostile, patch, post, several } from './hostile.ts'
 
-const patch = (model: string, where: unknown, body: unknown, rest = ''): HostileRequest => ({
-  method: 'PATCH',
-  path: `/${model}?where=${encodeURIComponent(JSON.stringify(where))}${rest}`,
-  body,
-})
 const created = (n: number) => several(10_000, (i) => ({ note: `${n}.${i}` }))
 
 /** Writes of many records at once, and the newer ways to write. */
