@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createService, type Service } from '../../src/index.ts'
-import { type DatabaseKind, databases, type TestDatabase } from '../support/databases.ts'
+import { databaseNamed, type TestDatabase } from '../support/databases.ts'
 
 /* What a batch, a list or a bulk change could cost others, or reach. */
 
@@ -16,7 +16,7 @@ const models = {
   pet: { attributes: { name: { type: 'string' }, owner: { model: 'owner' } } },
 } as const
 
-const sqlite = databases.find(({ name }) => name === 'sqlite') as DatabaseKind
+const sqlite = databaseNamed('sqlite')
 
 describe('batches of a hostile client', () => {
   let opened: TestDatabase

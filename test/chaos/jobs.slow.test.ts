@@ -8,7 +8,7 @@ import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { createService } from '../../src/index.ts'
-import { databases } from '../support/databases.ts'
+import { databaseNamed, databases } from '../support/databases.ts'
 
 /*
  * Processes that kill themselves between a commit and the run of its job, or in a run, while a second one runs the jobs of
@@ -112,7 +112,7 @@ for (const { name, missing, open } of databases.filter(({ name }) => name !== 'm
 }
 
 test('a position that is stored before the run is found', { timeout: 600_000 }, async () => {
-  await using database = await (databases[1] as (typeof databases)[number]).open()
+  await using database = await databaseNamed('sqlite').open()
   const { problems } = await run(database.url, 16, 'planted')
   assert.ok(problems.some((text) => /never run|out of order/.test(text)))
 })

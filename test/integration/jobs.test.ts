@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import { createService, type EventJobContext, job, schedule } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/json.ts'
 import type { Config } from '../../src/service/config/config.ts'
-import { databases } from '../support/databases.ts'
+import { databaseNamed, databases } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 
@@ -190,7 +190,7 @@ describe('the progress of a job', () => {
 
 describe('writes by other programs', () => {
   test('run jobs as well: SQLite', async () => {
-    await using database = await (databases[1] as (typeof databases)[number]).open()
+    await using database = await databaseNamed('sqlite').open()
     const { runs, remember } = remembering()
     await using _service = await open(database.url, { created: job('mail', remember) })
     const program = new DatabaseSync(database.url.replace('sqlite:', ''))

@@ -5,7 +5,7 @@ import { EventVisibility } from '../../src/access/event-visibility.ts'
 import { createService } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/json.ts'
 import type { Images, JudgedEvent, View } from '../../src/realtime/visibility.ts'
-import { type DatabaseKind, databases } from '../support/databases.ts'
+import { type DatabaseKind, databaseNamed, databases } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { Random } from '../support/random.ts'
 import { seed } from '../support/seed.ts'
@@ -165,7 +165,7 @@ const faults: Readonly<Record<string, Fault>> = {
 }
 
 describe('a fault is found', () => {
-  const memory = databases.find(({ name }) => name === 'memory') as DatabaseKind
+  const memory = databaseNamed('memory')
   for (const [title, fault] of Object.entries(faults)) {
     test(title, async (t) => {
       plant(t, fault)

@@ -1,6 +1,6 @@
 import { before, describe, test } from 'node:test'
 import fc from 'fast-check'
-import { databases } from '../support/databases.ts'
+import { databaseNamed, databases } from '../support/databases.ts'
 import type { Subject } from './parity/compare.ts'
 import { openSubject, sameAnswers } from './parity/property.ts'
 
@@ -10,12 +10,12 @@ const numRuns = Number(process.env.KEELSON_PARITY_RUNS ?? 100)
 describe('every database answers like the memory reference', () => {
   let memory: Subject
   before(async () => {
-    memory = await openSubject('memory')
+    memory = await openSubject(databaseNamed('memory'))
   })
-  for (const { name, missing } of databases) {
-    if (name === 'memory') continue
-    test(name, { skip: missing ?? false }, async () => {
-      await fc.assert(sameAnswers(memory, await openSubject(name)), { numRuns, includeErrorInReport: true })
+  for (const database of databases) {
+    if (database.name === 'memory') continue
+    test(database.name, { skip: database.missing ?? false }, async () => {
+      await fc.assert(sameAnswers(memory, await openSubject(database)), { numRuns, includeErrorInReport: true })
     })
   }
 })

@@ -1,3 +1,4 @@
+import { isCovered } from '../support/covered.ts'
 import type { Lanes } from './lanes.ts'
 import type { FileResult } from './run-file.ts'
 
@@ -23,10 +24,15 @@ export function summary(
     results.flatMap(({ skips }) => skips),
     (reason) => reason,
   )
-  const covered = ['memory', `SQLite ${process.versions.sqlite}`]
-  const missing = ['MySQL and MariaDB (not supported)']
-  if ('name' in postgres) covered.push(`PostgreSQL (${postgres.name})`)
-  else missing.unshift(`PostgreSQL (${postgres.missing})`)
+  const covered: string[] = []
+  const missing: string[] = []
+  const say = (database: string, name: string, reason = isCovered(database) ? undefined : 'KEELSON_TEST_DATABASES') =>
+    reason === undefined ? covered.push(name) : missing.push(`${name} (${reason})`)
+  say('memory', 'memory')
+  say('sqlite', `SQLite ${process.versions.sqlite}`)
+  if ('name' in postgres) say('postgres', `PostgreSQL (${postgres.name})`)
+  else missing.push(`PostgreSQL (${postgres.missing})`)
+  missing.push('MySQL and MariaDB (not supported)')
   return [
     '',
     ...[...reasons].map(([reason, { length }]) => `Skipped ${length === 1 ? '' : `${length} × `}(${reason})`),

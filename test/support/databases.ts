@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { isCovered } from './covered.ts'
 import { freshDatabase, missingPostgres, postgresForTests, type TestPostgres } from './postgres.ts'
 
 /** An empty database, deleted on disposal. */
@@ -49,5 +50,10 @@ const postgres: DatabaseKind = {
   },
 }
 
-/** Every supported database. */
-export const databases: readonly DatabaseKind[] = [memory, sqlite, postgres]
+const all = { memory, sqlite, postgres } as const
+
+/** For a test that needs this one, whatever `KEELSON_TEST_DATABASES` names. */
+export const databaseNamed = (name: keyof typeof all): DatabaseKind => all[name]
+
+/** Every supported database; those that `KEELSON_TEST_DATABASES=sqlite,postgres` names, where it is set. */
+export const databases: readonly DatabaseKind[] = Object.values(all).filter(({ name }) => isCovered(name))

@@ -5,7 +5,7 @@ import { postgresDialect } from '../../../src/storage/postgres/dialect.ts'
 import { sqliteDialect } from '../../../src/storage/sqlite/dialect.ts'
 import { openStore } from '../../../src/storage/stores.ts'
 import { defaultLimits } from '../../../src/support/limits.ts'
-import { databases, type TestDatabase } from '../../support/databases.ts'
+import type { DatabaseKind, TestDatabase } from '../../support/databases.ts'
 import { compare, load, type Subject } from './compare.ts'
 import { trial } from './generate.ts'
 import { models } from './sample.ts'
@@ -23,10 +23,8 @@ export const sameAnswers = (reference: Subject, subject: Subject) =>
 const opened: (Subject & { readonly database: TestDatabase })[] = []
 
 /** A store over an empty database; closed after the tests of the file. */
-export async function openSubject(name: string): Promise<Subject> {
-  const kind = databases.find((database) => database.name === name)
-  assert.ok(kind)
-  const database = await kind.open()
+export async function openSubject({ name, open }: DatabaseKind): Promise<Subject> {
+  const database = await open()
   const onError = (error: unknown) => assert.fail(error as Error)
   const { store } = await openStore({ url: database.url, models, migrate: 'add', limits: defaultLimits, onError })
   const dialect = dialects[name as keyof typeof dialects]
