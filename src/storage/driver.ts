@@ -96,8 +96,11 @@ export type DatabaseErrorKind =
   | { readonly kind: 'unique'; readonly table: string; readonly columns: readonly string[] }
   | { readonly kind: 'foreignKey'; readonly table?: string | undefined; readonly columns?: readonly string[] }
   | { readonly kind: 'notNull'; readonly column: string }
-  /** A value that the column refuses: out of range, too long, or against a check constraint. */
-  | { readonly kind: 'value'; readonly column?: string | undefined }
+  /**
+   * A value that the column refuses: out of range, too long, or against a check constraint. `parameter` is the number of
+   * the bound value, from 1, where its type refuses it.
+   */
+  | { readonly kind: 'value'; readonly column?: string | undefined; readonly parameter?: number }
   /** A lock, a conflict of two transactions, or a full queue: a retry may succeed. */
   | { readonly kind: 'busy' }
   /** The disk has no space left. */

@@ -20,7 +20,7 @@ const failAtOnce: Fail = (error, subject) => {
   throw annotateError(error, subject)
 }
 
-const readOf = (model: Model): ErrorSubject => ({ model, assignments: [], isRead: true })
+export const readOf = (model: Model): ErrorSubject => ({ model, assignments: [], isRead: true })
 
 /** The reads of every SQL database. */
 export class SqlReads implements Reads {

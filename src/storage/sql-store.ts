@@ -1,7 +1,6 @@
 import { type Condition, type Criteria, maxMatches, primaryKeyEquals } from '../criteria/criteria.ts'
 import type { Assignment } from '../model/assignment.ts'
 import type { Association, Attribute, Model } from '../model/model.ts'
-import { ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import { chunksOf } from '../support/chunks-of.ts'
@@ -30,7 +29,7 @@ import type { TableVersions } from './table-versions.ts'
 import { TextReads } from './text-reads.ts'
 import type { TextSource } from './text-source.ts'
 import { TimeLimit } from './time-limit.ts'
-import { annotateError, notStored, toServiceError } from './to-service-error.ts'
+import { annotateError, notStored, reasonOf, toServiceError } from './to-service-error.ts'
 import { tooLargeRecord } from './too-many-affected.ts'
 import { setOperation } from './write-origin.ts'
 
@@ -53,6 +52,8 @@ export interface SqlStoreParts {
   readonly texts?: TextSource | undefined
   /** Receives errors that belong to no request. */
   readonly onError?: ((error: unknown) => void) | undefined
+  /** Receives the errors of requests, for the values among them that only the database refuses. */
+  readonly onRefusedValue?: ((error: unknown) => void) | undefined
   /** Called for a duplicate generated key; true: the sequence was advanced, and a retry may succeed. */
   readonly resyncSequence?: (model: Model) => Promise<boolean>
 }
@@ -67,6 +68,7 @@ export class SqlStore extends SqlReads implements Store {
   readonly #driver: Driver
   readonly #limits: TransactionLimits
   readonly #fullDisk: FullDiskReport
+  readonly #onRefusedValue: SqlStoreParts['onRefusedValue']
   readonly #resyncSequence: SqlStoreParts['resyncSequence']
   readonly #texts: TextReads | undefined
   readonly #embedded: EmbeddedTexts | undefined
@@ -87,6 +89,7 @@ export class SqlStore extends SqlReads implements Store {
     this.#driver = driver
     this.#limits = parts.limits
     this.#fullDisk = new FullDiskReport(parts.onError)
+    this.#onRefusedValue = parts.onRefusedValue
     this.#resyncSequence = parts.resyncSequence
     this.changes = parts.changes
     this.overlaps = parts.overlaps
@@ -150,7 +153,7 @@ export class SqlStore extends SqlReads implements Store {
     return inserted.catch(async (error: unknown) => {
       const { primaryKey } = model
       const isGenerated = primaryKey.autoIncrement && assignments.every(({ attribute }) => attribute !== primaryKey)
-      const isDuplicate = error instanceof ServiceError && error.code === 'E_INVALID_ATTRIBUTES'
+      const isDuplicate = reasonOf(error)?.kind === 'unique'
       if (!isGenerated || !isDuplicate || !(await this.#resyncSequence?.(model))) throw error
       return this.#write(statement, model, assignments, context, true)
     })
@@ -254,7 +257,9 @@ export class SqlStore extends SqlReads implements Store {
    * would wait for the transaction that failed.
    */
   async #fail(error: unknown): Promise<never> {
-    throw await toServiceError(error, this)
+    const failure = await toServiceError(error, this)
+    this.#onRefusedValue?.(failure)
+    throw failure
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

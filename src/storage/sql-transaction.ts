@@ -9,7 +9,7 @@ import { yieldToEventLoop } from '../support/yield-to-event-loop.ts'
 import { Affected, type AffectedLimits } from './affected.ts'
 import { budgetOf } from './byte-budget.ts'
 import type { Query, Reader, Row, Statement } from './driver.ts'
-import { SqlReads } from './sql-reads.ts'
+import { readOf, SqlReads } from './sql-reads.ts'
 import type { Encoders } from './sql-records.ts'
 import type { SqlStoredAnswers } from './sql-stored-answers.ts'
 import type { WriteStatement } from './sql-writes.ts'
@@ -130,7 +130,7 @@ export class SqlTransaction extends SqlReads implements Transaction {
     this.#affected.add(count)
     const sliceRows = Math.min(mostRows ?? count, Math.max(1, Math.floor((sliceBytes * count) / bytes)))
     if (count <= sliceRows) return this.#written(await this.#run(statement, subject), model)
-    const keys = await this.#run(this.compiler.keys(model, where, count), subject)
+    const keys = await this.#run(this.compiler.keys(model, where, count), readOf(model))
     const rows: Row[] = []
     for (const part of this.#slices(model, keys, sliceRows)) {
       for (const row of await this.#run(write(and(part, where)), subject)) rows.push(row)
@@ -142,7 +142,7 @@ export class SqlTransaction extends SqlReads implements Transaction {
   /** With these bytes and what is not assigned, no record may have more than `maxRecordBytes`. */
   async #requireSize(where: Condition, subject: ErrorSubject, bytes: number): Promise<void> {
     const { model, assignments } = subject
-    const [largest] = await this.#run(this.compiler.largestOf(model, where, assignments), subject)
+    const [largest] = await this.#run(this.compiler.largestOf(model, where, assignments), readOf(model))
     if (Number(largest?.[0] ?? 0) + bytes > this.#maxRecordBytes) throw tooLargeRecord(model, this.#maxRecordBytes)
   }
 

@@ -19,6 +19,10 @@ export function annotateError(error: unknown, subject: ErrorSubject): unknown {
   return error
 }
 
+/** Why the database has refused what became this error of a request. */
+export const reasonOf = (error: unknown): DatabaseErrorKind | undefined =>
+  error instanceof ServiceError && error.cause instanceof DatabaseError ? error.cause.reason : undefined
+
 /** An insert without an error and without a row. */
 export const notStored = ({ name }: Model): ServiceError =>
   new ServiceError('E_BAD_REQUEST', `A trigger of the database did not store the ${name}`, { model: name })
@@ -86,6 +90,9 @@ async function describe(
         const message = 'The database cannot compare a value of the conditions with its column'
         return new ServiceError('E_BAD_CRITERIA', message, { model: model.name, cause: error })
       }
+      // The statement of a write begins with the values of its assignments.
+      const refused = reason.parameter === undefined ? undefined : assignments[reason.parameter - 1]
+      if (refused) return invalid(model, [[refused.attribute, ofOtherType]], error)
       const message =
         assignments.length > 0
           ? 'The database cannot store one of the values'
@@ -142,6 +149,9 @@ function unavailable({ kind }: DatabaseErrorKind, cause: unknown): ServiceError 
       return new ServiceError('E_UNAVAILABLE', 'The database refuses the operation', { cause })
   }
 }
+
+/** Of an enumeration, a domain, or another type whose values the model does not know. */
+const ofOtherType: Violation = { rule: 'type', message: 'is no value of the type of its column' }
 
 type Found = readonly [attribute: Attribute, violation: Violation]
 

@@ -48,6 +48,10 @@ function messageOf(observation: Exclude<Observation, { kind: 'error' }>): string
       const cure = index ? `an index would serve it: indexes: [${JSON.stringify(index)}]` : 'no index can serve it'
       return `A query of ${model} ${what}; ${cure}`
     }
+    case 'valueRefused': {
+      const { model, attribute } = observation
+      return `The database has refused a value of ${model}.${attribute} that the model accepts; a rule such as isIn would say which ones it takes`
+    }
     case 'accessDifference': {
       const { model, difference, attribute } = observation
       const what = attribute === undefined ? `a record that is ${difference}` : `the value of "${attribute}"`

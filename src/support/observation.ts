@@ -3,6 +3,7 @@ export type Observation =
   | RequestObservation
   | StatementObservation
   | ScanObservation
+  | ValueObservation
   | ClientObservation
   | PageObservation
   | SubscriptionObservation
@@ -38,6 +39,13 @@ export interface ScanObservation {
   /** An index that would serve it, as `indexes` of the model declares it; absent where none can. */
   readonly index?: readonly string[]
   readonly text: string
+}
+
+/** The column of an attribute has refused a value that the model accepts. Reported once per attribute, without the value. */
+export interface ValueObservation {
+  readonly kind: 'valueRefused'
+  readonly model: string
+  readonly attribute: string
 }
 
 /** A client was disconnected, because it did not read what was sent to it. */

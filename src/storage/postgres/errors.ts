@@ -8,6 +8,8 @@ interface Complaint {
   readonly column?: string
   readonly constraint?: string
   readonly routine?: string
+  /** Where it happened, the innermost place first. */
+  readonly where?: string
 }
 
 /** The columns of each unique constraint or index by its name, because the server's detail text is localized. */
@@ -56,6 +58,8 @@ const isComplaint = (error: unknown): error is Complaint =>
 
 function faultOf(complaint: Complaint, uniques: UniqueColumns): DatabaseErrorKind {
   const { code, table, column, constraint, routine } = complaint
+  const parameter = parameterOf(complaint)
+  if (parameter !== undefined && !isOfServer(code)) return { kind: 'value', parameter }
   switch (code) {
     case '23505':
       return { kind: 'unique', table: table ?? '', columns: uniques.get(constraint ?? '') ?? named(complaint) }
@@ -78,6 +82,20 @@ function faultOf(complaint: Complaint, uniques: UniqueColumns): DatabaseErrorKin
       return faults[code] ?? classes[code.slice(0, 2)] ?? { kind: 'unknown' }
   }
 }
+
+/**
+ * The number of the bound value that the input function of its type has refused. Such a function raises any code: that of a
+ * missing table for a `regclass`, of a function for a `regproc`, an internal error for an `hstore`. All translations of
+ * "unnamed portal parameter $2 = '...'", the outermost place, end so.
+ */
+function parameterOf({ where = '' }: Complaint): number | undefined {
+  const number = /\$(\d+)(?: = '.*)?$/.exec(where.slice(where.lastIndexOf('\n') + 1))?.[1]
+  return number === undefined ? undefined : Number(number)
+}
+
+/** The server itself could not go on, whatever it was doing. */
+const isOfServer = (code: string): boolean =>
+  ['busy', 'full', 'timeout', 'lost'].includes((faults[code] ?? classes[code.slice(0, 2)])?.kind ?? '')
 
 /** `Key (name, "the owner")=(Rex, 5) already exists.` */
 function named({ detail = '' }: Complaint): readonly string[] {
