@@ -32,9 +32,13 @@ function notFound(error: Error, url: string | undefined): LoadError {
   return new LoadError(`File not found: ${displayPath(path)}${by}`, { ...(advice && { advice }), cause: error })
 }
 
+/** The `package.json` that Node could not read. */
+export const manifestIn = (error: unknown): string | undefined =>
+  error instanceof Error ? /^Invalid package config (.+?package\.json)/.exec(error.message)?.[1] : undefined
+
 /** Node reads the `package.json` beside a file before the file, and names Keelson's import of it as the place. */
 function badManifest(error: Error): LoadError {
-  const [, path] = /^Invalid package config (.+?package\.json)/.exec(error.message) ?? []
+  const path = manifestIn(error)
   return new LoadError(path === undefined ? error.message : `${displayPath(path)}: not valid JSON`, { cause: error })
 }
 

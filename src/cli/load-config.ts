@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { AnyConfig } from '../service/config/config.ts'
-import { describeImportError } from './import-error.ts'
+import { describeImportError, manifestIn } from './import-error.ts'
 import { registerImportHooks } from './import-hooks.ts'
 import { LoadError } from './load-error.ts'
 
@@ -36,12 +36,12 @@ export function findConfig(named: string | undefined, cwd: string): string {
 
 /**
  * Imports the configuration file and returns its default export. The imported files are added to `files`, also when the
- * import fails, so that the caller can watch them. May be called once per process, because modules are loaded once.
+ * import fails, and a `package.json` that it fails by, so that the caller can watch them. May be called once per process, because modules are loaded once.
  */
 export async function loadConfig(file: string, files: Set<string> = new Set()): Promise<AnyConfig> {
   registerImportHooks(files)
   files.add(file)
-  const exported = await importDefault(file)
+  const exported = await importDefault(file, files)
   if (exported === undefined) {
     throw new LoadError(`${basename(file)} has no default export`, {
       advice: 'Expected: export default defineConfig({ models: { … } })',
@@ -50,11 +50,13 @@ export async function loadConfig(file: string, files: Set<string> = new Set()): 
   return exported
 }
 
-async function importDefault(file: string): Promise<AnyConfig | undefined> {
+async function importDefault(file: string, files: Set<string>): Promise<AnyConfig | undefined> {
   try {
     const module = (await import(pathToFileURL(file).href)) as { readonly default?: AnyConfig | Promise<AnyConfig> }
     return await module.default
   } catch (error) {
+    const manifest = manifestIn(error)
+    if (manifest !== undefined) files.add(manifest)
     throw describeImportError(error, file)
   }
 }

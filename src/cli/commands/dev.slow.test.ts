@@ -69,6 +69,35 @@ describe('keelson dev', () => {
     assert.deepEqual(await ask(`${url}/pet`), [])
   })
 
+  for (const [what, at] of [
+    ['of the folder', 'package.json'],
+    ['of a folder above', '../package.json'],
+    ['of an imported folder', 'models/package.json'],
+  ] as const) {
+    test(`waits until a broken package.json ${what} is repaired`, async () => {
+      const parent = folder({})
+      const files = Object.entries(petShop).map(([path, text]) => [`shop/${path}`, text])
+      for (const [path, text] of files) write(parent, path as string, text as string)
+      const cwd = join(parent, 'shop')
+      write(cwd, at, '{,}')
+      const dev = new Command(['dev', '--port', '0'], { cwd })
+      await dev.until(/package\.json: not valid JSON[\s\S]*Nothing is served; waiting for a change/)
+      write(cwd, at, '{ "type": "module" }')
+      assert.deepEqual(await ask(`${await dev.url()}/pet`), [])
+    })
+  }
+
+  test('waits until a missing package is installed', async () => {
+    const config = petShop['keelson.config.ts']
+    const cwd = folder({ ...petShop, 'package.json': '{}', 'keelson.config.ts': `import 'left-pad'\n${config}` })
+    const dev = new Command(['dev', '--port', '0'], { cwd })
+    await dev.until(/Package not found: "left-pad"[\s\S]*waiting for a change/)
+    write(cwd, 'node_modules/left-pad/package.json', '{ "main": "index.js" }')
+    write(cwd, 'node_modules/left-pad/index.js', '')
+    write(cwd, 'package.json', '{ "dependencies": { "left-pad": "1" } }')
+    assert.deepEqual(await ask(`${await dev.url()}/pet`), [])
+  })
+
   test('watches an imported file outside of the folder', async () => {
     const parent = folder({
       'shop/keelson.config.ts': petShop['keelson.config.ts'].replace('./models', '../shared'),

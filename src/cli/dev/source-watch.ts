@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type FSWatcher, readdirSync, readFileSync, statSync, watch } from 'node:fs'
-import { dirname, extname, join } from 'node:path'
+import { basename, dirname, extname, join } from 'node:path'
 
 /** Saving one file emits several events, and editors save several files at once. */
 const debounceMs = 60
@@ -102,7 +102,9 @@ export class SourceWatch {
   }
 
   #isRelevant(path: string): boolean {
-    return this.#imported.has(path) || (isSource(path) && (this.#isBroken || !this.#hashes.has(path)))
+    // The installation of a missing package changes the manifest.
+    if (this.#imported.has(path) || (this.#isBroken && basename(path) === 'package.json')) return true
+    return isSource(path) && (this.#isBroken || !this.#hashes.has(path))
   }
 
   #remember(path: string): void {
