@@ -24,6 +24,7 @@ export const optionTable = {
     short: 'd',
     text: 'The database; overrides DATABASE_URL and the configuration',
   },
+  tables: { valueName: 'NAMES', text: 'Only these tables of the database, separated by commas' },
   workers: {
     valueName: 'NUMBER',
     short: 'w',

@@ -38,20 +38,30 @@ export function checkSchema<Column extends ExistingColumn>(
   columns: ColumnCheck<Column>,
   before: ReadonlyMap<string, ExistingTable> = tables,
 ): void {
-  const problems = models.flatMap((model) => {
-    const table = tables.get(model.table)
-    const { primaryKey } = model
-    if (table && !model.isJunction && before.get(model.table)?.columns.has(primaryKey.column) === false)
-      return `${model.name}: ${nounOf(table)} has no column "${primaryKey.column}" for the key, and a start adds none. ${keyAdvice(model, table)}, or name another table (tableName: '…')`
-    if (!table) return `${model.name}: the database has no table "${model.table}"; migrate: 'add' creates it`
-    return [
-      ...attributeProblems(model, table, columns),
-      ...columnProblems(model, table, columns),
-      ...keyProblems(model, table, columns),
-      ...referenceProblems(model, table, tables, columns),
-    ]
-  })
+  const problems = models.flatMap((model) => schemaProblems(model, tables, columns, before))
   if (problems.length > 0) throw new ConfigError(problems)
+}
+
+/** The differences of one model. Each begins with the name of the model, or of its attribute. */
+export function schemaProblems<Column extends ExistingColumn>(
+  model: Model,
+  tables: ReadonlyMap<string, TableOf<Column>>,
+  columns: ColumnCheck<Column>,
+  before: ReadonlyMap<string, ExistingTable> = tables,
+): readonly string[] {
+  const table = tables.get(model.table)
+  const { primaryKey } = model
+  if (table && !model.isJunction && before.get(model.table)?.columns.has(primaryKey.column) === false)
+    return [
+      `${model.name}: ${nounOf(table)} has no column "${primaryKey.column}" for the key, and a start adds none. ${keyAdvice(model, table)}, or name another table (tableName: '…')`,
+    ]
+  if (!table) return [`${model.name}: the database has no table "${model.table}"; migrate: 'add' creates it`]
+  return [
+    ...attributeProblems(model, table, columns),
+    ...columnProblems(model, table, columns),
+    ...keyProblems(model, table, columns),
+    ...referenceProblems(model, table, tables, columns),
+  ]
 }
 
 const nounOf = ({ name, isTable }: ExistingTable): string => `the ${isTable ? 'table' : 'view'} "${name}"`

@@ -22,8 +22,12 @@ export interface ExistingTable {
 export interface ExistingForeignKey {
   readonly columns: readonly string[]
   readonly table: string
+  /** The columns of that table that it refers to; none: its primary key. */
+  readonly targets: readonly string[]
   /** `on delete cascade` */
   readonly cascades: boolean
+  /** `on delete restrict` or `no action`, the default */
+  readonly restricts: boolean
 }
 
 export interface ExistingColumn {
@@ -37,6 +41,8 @@ export interface ExistingColumn {
   readonly becomesNull: boolean
   /** It is declared with a default that is not null. */
   readonly hasDefault: boolean
+  /** The expression of its default, as the database writes it. */
+  readonly defaultText: string | undefined
   /** Computed by the database from other columns: no statement may contain a value. */
   readonly isComputed: boolean
   /** Texts that are not the same may be equal in it, as in one that ignores letter case. */

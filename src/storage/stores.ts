@@ -3,6 +3,7 @@ import type { Models } from '../model/model.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import type { Limits } from '../support/limits.ts'
 import type { Observe } from '../support/observation.ts'
+import type { DatabaseDescription } from './database-description.ts'
 import type { OpenedStore } from './opened-store.ts'
 import type { MigrateMode } from './schema.ts'
 
@@ -42,6 +43,17 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
     throw new ConfigError([`database: "${scheme}:" is not a supported database (${known})`])
   }
   return open(options)
+}
+
+/** Reads the tables of an existing database without changing it. */
+export async function describeDatabase(url: string): Promise<DatabaseDescription> {
+  const scheme = schemeOf(url)
+  switch (aliases[scheme] ?? scheme) {
+    case 'sqlite':
+      return (await import('./sqlite/schema/describe.ts')).describeSqlite(pathIn(url))
+    default:
+      throw new ConfigError([`database: the tables of "${scheme}:" cannot be read (sqlite:)`])
+  }
 }
 
 /** How a database spells SQL, by what its URL says alone; undefined for one without SQL. */

@@ -1,40 +1,64 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { type Command, CommandError, type ExitCode, exitCode } from '../command.ts'
+import { type Command, CommandError, type ExitCode, exitCode, UsageError } from '../command.ts'
+import type { DatabaseProject } from '../init/database-project.ts'
+import type { DatabasePlan } from '../init/models-of-tables.ts'
 import { PackageManifest } from '../init/package-manifest.ts'
+import { planEvent, printPlan } from '../init/print-plan.ts'
 import { configText, gitignoreText, tsconfigText } from '../init/project-files.ts'
 import { detectSailsApplication, sailsConfigText } from '../init/sails-application.ts'
+import { oneLine } from '../init/source-text.ts'
 import { configNames } from '../load-config.ts'
 import type { Output } from '../output.ts'
 
 export const init: Command = {
   name: 'init',
   summary: 'Create a project in this folder. Existing files are not overwritten.',
-  options: ['json'],
+  options: ['database', 'tables', 'json'],
   examples: [
     ['mkdir shop && cd shop && keelson init', 'create a project'],
     ['keelson init && keelson dev', 'create a project and serve it'],
+    [
+      'keelson init --database sqlite:shop.db',
+      'write models for the tables of an existing database, which is not changed',
+    ],
     ['cd sails-application && keelson init', 'write a configuration that serves its models'],
   ],
 
-  async run(_options, { cwd, output }): Promise<ExitCode> {
+  async run({ database, tables }, { cwd, output }): Promise<ExitCode> {
     const existing = configNames.find((name) => existsSync(join(cwd, name)))
     if (existing !== undefined) throw new CommandError(`${existing} exists already and was not changed`)
     const manifest = new PackageManifest(cwd)
-    const sails = detectSailsApplication(cwd)
+    const project = await databaseProjectOf(database, tables, cwd)
+    const sails = project ? undefined : detectSailsApplication(cwd)
+    const config = project?.configText ?? (sails ? sailsConfigText(sails) : configText)
     const created = [
-      ...writeNew(join(cwd, 'keelson.config.ts'), sails ? sailsConfigText(sails) : configText),
+      ...writeNew(join(cwd, 'keelson.config.ts'), config),
       ...writeNew(join(cwd, 'tsconfig.json'), tsconfigText),
       ...writeNew(join(cwd, '.gitignore'), gitignoreText),
     ]
     const scripts = manifest.write()
     if (!manifest.exists) created.push('package.json')
     const addedScripts = manifest.exists ? scripts : []
-    output.event({ event: 'created', files: created, scripts: addedScripts })
+    output.event({ event: 'created', files: created, scripts: addedScripts, ...(project && planEvent(project.plan)) })
     printCreated(created, addedScripts, output)
-    printNextSteps(manifest.exists, sails !== undefined, isIgnored(cwd, 'data'), output)
+    if (project) printPlan(project.plan, output)
+    const steps = project ? stepsWithDatabase(project.plan) : sails ? stepsWithSails : stepsWithModels
+    printNextSteps([...stepsBefore(manifest.exists, !project && !isIgnored(cwd, 'data')), ...steps], output)
     return exitCode.ok
   },
+}
+
+/** Loaded when it is needed: it contains the models and the databases. */
+async function databaseProjectOf(
+  database: string | undefined,
+  tables: string | undefined,
+  cwd: string,
+): Promise<DatabaseProject | undefined> {
+  if (database !== undefined)
+    return (await import('../init/database-project.ts')).databaseProject(database, tables, cwd)
+  if (tables !== undefined) throw new UsageError('--tables needs --database, whose tables it names')
+  return undefined
 }
 
 /** Writes a file unless it exists. Returns its name when it was written. */
@@ -60,16 +84,24 @@ const isIgnored = (cwd: string, name: string): boolean =>
     .split(/\r?\n/)
     .some((line) => line.trim().replace(/^\//, '').replace(/\/$/, '') === name)
 
-function printNextSteps(hasManifest: boolean, isSails: boolean, ignoresData: boolean, { line, paint }: Output): void {
-  const steps: readonly (readonly [command: string, effect: string])[] = [
-    ...(hasManifest ? [] : [['npm install', 'install keelson and its types'] as const]),
-    ...(ignoresData ? [] : [['echo data/ >> .gitignore', 'keep the SQLite database out of git'] as const]),
-    ['npx keelson dev', 'serve the models and restart on changes'],
-    isSails
-      ? ['npx keelson routes', 'list the routes of the models']
-      : ['curl http://localhost:1337/task', 'list the tasks; the list is empty'],
-  ]
+type Step = readonly [command: string, effect: string]
+
+const stepsBefore = (hasManifest: boolean, exposesData: boolean): readonly Step[] => [
+  ...(hasManifest ? [] : [['npm install', 'install keelson and its types'] as const]),
+  ...(exposesData ? [['echo data/ >> .gitignore', 'keep the SQLite database out of git'] as const] : []),
+  ['npx keelson dev', 'serve the models and restart on changes'],
+]
+const stepsWithModels: readonly Step[] = [['curl http://localhost:1337/task', 'list the tasks; the list is empty']]
+const stepsWithSails: readonly Step[] = [['npx keelson routes', 'list the routes of the models']]
+const stepsWithDatabase = ({ models: [first] }: DatabasePlan): readonly Step[] => [
+  ...(first
+    ? [[`curl http://localhost:1337/${first.name}`, `list the rows of ${oneLine(first.table.name)}`] as const]
+    : []),
+  ['npx keelson routes', 'list the routes of the models'],
+]
+
+function printNextSteps(steps: readonly Step[], { line, paint }: Output): void {
   line('\n  Next:')
-  for (const [command, effect] of steps) line(`    ${paint('cyan', command.padEnd(34))}${effect}`)
+  for (const [command, effect] of steps) line(`    ${paint('cyan', command.padEnd(36))}${effect}`)
   line()
 }

@@ -90,3 +90,10 @@ export const isTooBig = (error: unknown): boolean => isFailure(error) && (error.
 /** An integer beyond 2^53 was read as a number. The same statement can be read again as big integers. */
 export const isOutOfRange = (error: unknown): boolean =>
   error instanceof Error && (error as { code?: unknown }).code === 'ERR_OUT_OF_RANGE'
+
+/** SQLite does not say which file it cannot open, read or write. */
+export function namedError(path: string, error: unknown): unknown {
+  if (!(error instanceof DatabaseError)) return error
+  const message = error.message.includes(path) ? error.message : `${path}: ${error.message}`
+  return new DatabaseError(error.reason, new Error(message, { cause: error.cause }))
+}

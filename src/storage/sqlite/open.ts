@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { accessSync, constants, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { ConfigError } from '../../model/config-error.ts'
 import type { Attribute, Model, Models } from '../../model/model.ts'
 import type { Limits } from '../../support/limits.ts'
 import type { Observe } from '../../support/observation.ts'
@@ -27,8 +26,9 @@ import { FileWatch } from './change-log/file-watch.ts'
 import { SqliteTableVersions } from './change-log/table-versions.ts'
 import { SqliteDriver } from './client/driver.ts'
 import { sqliteDialect } from './dialect.ts'
-import { isBusy, sqliteError } from './errors.ts'
+import { isBusy, namedError, sqliteError } from './errors.ts'
 import { sqliteJobStore } from './job-tables.ts'
+import { assertUtf8 } from './schema/assert-utf8.ts'
 import { sqliteColumns } from './schema/column-check.ts'
 import { inspect, refuseNames } from './schema/inspect.ts'
 import { isLogged, setUp } from './schema/set-up.ts'
@@ -66,12 +66,7 @@ export async function openSqlite({
   try {
     await driver.prepare()
     const connection = driver.setup
-    const [[encoding] = []] = connection.all('pragma encoding', [])
-    if (encoding !== 'UTF-8') {
-      throw new ConfigError([
-        `database: ${path} is encoded in ${encoding as string}, in which text sorts differently; UTF-8 is required`,
-      ])
-    }
+    assertUtf8(connection, path)
     const served = [...models.values()]
     if (migrate !== 'drop') refuseNames(connection, served)
     const steps = migrate === 'safe' ? [] : await setUp(connection, served, migrate, limits.busyTimeoutMs)
@@ -123,7 +118,7 @@ export async function openSqlite({
     }
   } catch (error) {
     await driver[Symbol.asyncDispose]()
-    if (!isBusy(error)) throw named(path, sqliteError(error))
+    if (!isBusy(error)) throw namedError(path, sqliteError(error))
     throw new DatabaseError(
       { kind: 'busy' },
       `${path} has been locked by another program for ${limits.busyTimeoutMs} ms`,
@@ -135,15 +130,8 @@ function driverOf(path: string, open: () => SqliteDriver): SqliteDriver {
   try {
     return open()
   } catch (error) {
-    throw named(path, new DatabaseError({ kind: 'lost' }, error))
+    throw namedError(path, new DatabaseError({ kind: 'lost' }, error))
   }
-}
-
-/** SQLite does not say which file it cannot open, read or write. */
-function named(path: string, error: unknown): unknown {
-  if (!(error instanceof DatabaseError)) return error
-  const message = error.message.includes(path) ? error.message : `${path}: ${error.message}`
-  return new DatabaseError(error.reason, new Error(message, { cause: error.cause }))
 }
 
 /** A start that finds the schema up to date writes nothing, and would not notice. */

@@ -9,6 +9,8 @@ export interface PostgresColumn extends ExistingColumn {
   readonly kind: ColumnType
   /** The quoted sequence of a generated column. */
   readonly sequence: string | undefined
+  /** An identity that refuses given values. */
+  readonly isAlwaysGenerated: boolean
 }
 
 export interface PostgresTable extends ExistingTable {
@@ -37,9 +39,10 @@ select c.relname, n.nspname, c.relkind in ('r', 'p'), c.relkind = 'r', pg_has_ro
       a.attgenerated <> '',
       base.typname, format_type(base.oid, null), pg_get_serial_sequence(format('%I.%I', n.nspname, c.relname), a.attname),
       base.typname in ('citext', 'bpchar') or exists (select 1 from pg_collation l where l.oid = a.attcollation and not l.collisdeterministic),
-      a.atthasdef and a.attgenerated = '', base.typtype = 'c'
+      a.atthasdef and a.attgenerated = '', base.typtype = 'c', pg_get_expr(d.adbin, d.adrelid), a.attidentity = 'a'
     ) order by a.attnum)
    from pg_attribute a
+   left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
    join pg_type declared on declared.oid = a.atttypid
    join lateral (
      with recursive bases as (
@@ -62,7 +65,10 @@ select c.relname, n.nspname, c.relkind in ('r', 'p'), c.relkind = 'r', pg_has_ro
   (select json_agg(json_build_array(
       (select json_agg(a.attname order by k.place) from unnest(f.conkey) with ordinality k (number, place)
        join pg_attribute a on a.attrelid = c.oid and a.attnum = k.number),
-      (select target.relname from pg_class target where target.oid = f.confrelid), f.confdeltype = 'c'
+      (select target.relname from pg_class target where target.oid = f.confrelid), f.confdeltype = 'c',
+      f.confdeltype in ('a', 'r'),
+      (select json_agg(a.attname order by k.place) from unnest(f.confkey) with ordinality k (number, place)
+       join pg_attribute a on a.attrelid = f.confrelid and a.attnum = k.number)
     ))
    from pg_constraint f where f.conrelid = c.oid and f.contype = 'f'),
   (select json_agg(json_build_array(t.tgname, t.tgenabled <> 'D')) from pg_trigger t
@@ -82,6 +88,8 @@ type ColumnRow = [
   foldsText: boolean,
   declaresDefault: boolean,
   isComposite: boolean,
+  defaultText: string | null,
+  isAlwaysGenerated: boolean,
 ]
 /** `flags`: 1 is descending, 2 is nulls first. */
 type IndexColumn = [name: string, flags: number, isDefaultOrder: boolean]
@@ -93,7 +101,7 @@ type IndexRow = [
   columns: IndexColumn[] | null,
   isPlain: boolean,
 ]
-type ForeignKeyRow = [columns: string[], table: string, cascades: boolean]
+type ForeignKeyRow = [columns: string[], table: string, cascades: boolean, restricts: boolean, targets: string[]]
 
 /** The existing tables with these names. */
 export async function inspect(
@@ -131,7 +139,13 @@ function tableOf([
     uniqueNames: new Map(uniques.map(({ name, columns }) => [name, columns])),
     indexes: new Set(indexed.map(({ name }) => name)),
     orders: indexed.filter(({ isComplete }) => isComplete).map(({ terms }) => terms),
-    foreignKeys: listOf<ForeignKeyRow>(foreignKeys).map(([columns, table, cascades]) => ({ columns, table, cascades })),
+    foreignKeys: listOf<ForeignKeyRow>(foreignKeys).map(([columns, table, cascades, restricts, targets]) => ({
+      columns,
+      table,
+      targets,
+      cascades,
+      restricts,
+    })),
     triggers: new Map(listOf<[string, boolean]>(triggers)),
   }
 }
@@ -165,6 +179,8 @@ function columnOf([
   foldsText,
   declaresDefault,
   isComposite,
+  defaultText,
+  isAlwaysGenerated,
 ]: ColumnRow): PostgresColumn {
   const kind = { name: base, written, isComposite }
   return {
@@ -174,11 +190,13 @@ function columnOf([
     mustBeGiven: !nullable && !hasDefault,
     becomesNull: nullable && !hasDefault,
     hasDefault: declaresDefault,
+    defaultText: declaresDefault ? (defaultText ?? undefined) : undefined,
     isComputed,
     foldsText,
     holdsJson: isJson(kind),
     kind,
     sequence: sequence ?? undefined,
+    isAlwaysGenerated,
   }
 }
 

@@ -8,7 +8,7 @@ const { identifier } = sqliteDialect
 type Affinity = 'integer' | 'real' | 'numeric' | 'text' | 'none'
 
 /** https://sqlite.org/datatype3.html#determination_of_column_affinity */
-function affinityOf(type: string): Affinity {
+export function affinityOf(type: string): Affinity {
   if (/INT/i.test(type)) return 'integer'
   if (/CHAR|CLOB|TEXT/i.test(type)) return 'text'
   if (/BLOB/i.test(type) || type === '') return 'none'

@@ -75,6 +75,7 @@ function tableOf(connection: Connection, name: string, definition: string): Sqli
       mustBeGiven: notNull === 1 && hidden === 0 && isNull(defaultValue) && !rowId.includes(column as string),
       becomesNull: notNull === 0 && hidden === 0 && isNull(defaultValue) && !rowId.includes(column as string),
       hasDefault: hidden === 0 && !isNull(defaultValue),
+      defaultText: isNull(defaultValue) ? undefined : String(defaultValue),
       isComputed: hidden !== 0,
       foldsText: /\bcollate\b/i.test(definition) && foldsText(connection, name, column as string),
       holdsJson: [jsonCheck, jsonCheckWithoutNull].some((check) =>
@@ -85,7 +86,7 @@ function tableOf(connection: Connection, name: string, definition: string): Sqli
   const columnsOf = (index: unknown) =>
     connection.all('select name from pragma_index_info(?) order by seqno', [index]).map(([column]) => column as string)
   const links = connection.all(
-    'select id, "from", "table", on_delete from pragma_foreign_key_list(?) order by id, seq',
+    'select id, "from", "table", on_delete, "to" from pragma_foreign_key_list(?) order by id, seq',
     [name],
   )
   const byLink = Map.groupBy(links, ([id]) => id)
@@ -105,7 +106,9 @@ function tableOf(connection: Connection, name: string, definition: string): Sqli
     foreignKeys: [...byLink.values()].map((rows) => ({
       columns: rows.map(([, from]) => from as string),
       table: rows[0]?.[2] as string,
+      targets: rows.flatMap(([, , , , to]) => (to === null ? [] : [to as string])),
       cascades: rows[0]?.[3] === 'CASCADE',
+      restricts: ['NO ACTION', 'RESTRICT'].includes(rows[0]?.[3] as string),
     })),
   }
 }

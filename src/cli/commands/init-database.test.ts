@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, test } from 'node:test'
+import { ask, Command, folder, post, write } from '../../../test/support/command.ts'
+
+const tables = `
+create table artists (id integer primary key, name text not null, secret text);
+create table albums (id integer primary key, title varchar(80), artist_id integer not null references artists on delete cascade);
+create table album_pages (album_id integer, page integer, primary key (album_id, page));
+insert into artists (name) values ('Ann');
+insert into albums (title, artist_id) values ('First', 1);`
+
+/** A folder with a SQLite file in a folder of its own. */
+function withDatabase(files: Readonly<Record<string, string>> = {}): string {
+  const cwd = folder({ 'data/.keep': '', ...files })
+  using database = new DatabaseSync(join(cwd, 'data', 'shop.db'))
+  database.exec(tables)
+  return cwd
+}
+
+const initialize = (cwd: string, ...args: readonly string[]) =>
+  Command.run(['init', '--database', 'sqlite:data/shop.db', ...args], { cwd })
+
+describe('keelson init --database', () => {
+  test('writes models that a start serves as they are, and with migrate: add has events', async () => {
+    const cwd = withDatabase()
+    const { code, stdout, stderr } = await initialize(cwd)
+    assert.equal(stderr, '')
+    assert.equal(code, 0)
+    assert.match(stdout, /2 models describe as many tables; the database was not changed\./)
+    assert.match(
+      stdout,
+      /Left out:\n +album_pages: its key is "album_id" and "page", and that of a model is one column\./,
+    )
+    assert.match(stdout, /Hidden in responses, because their names say so:\n +artist\.secret/)
+    assert.match(stdout, /curl http:\/\/localhost:1337\/artist /)
+
+    const config = readFileSync(join(cwd, 'keelson.config.ts'), 'utf8')
+    assert.match(config, /database: 'sqlite:data\/shop\.db',/)
+    assert.match(config, /\/\/ Left out: "album_pages": its key is/)
+    const first = new Command(['start', '--port', '0'], { cwd })
+    const [artist] = await ask(`${await first.url()}/artist`)
+    assert.deepEqual(artist, { id: 1, name: 'Ann', albums: [{ id: 1, title: 'First', artist: 1 }] })
+    await post(`${await first.url()}/album`, { title: 'Second', artist: 1 })
+    assert.match(first.stdout, /Schema +up to date/)
+    first.kill('SIGTERM')
+    await first.ended
+
+    write(cwd, 'keelson.config.ts', config.replace("migrate: 'safe'", "migrate: 'add'"))
+    const second = new Command(['start', '--port', '0'], { cwd })
+    const url = await second.url()
+    const stream = await fetch(`${url}/album`, { headers: { accept: 'text/event-stream' } })
+    await post(`${url}/album`, { title: 'Third', artist: 1 })
+    let received = ''
+    const decoder = new TextDecoder()
+    for await (const chunk of stream.body ?? []) {
+      received += decoder.decode(chunk, { stream: true })
+      if (received.includes('Third')) break
+    }
+    assert.match(received, /event: created/)
+  })
+
+  test('with --json, prints what was written and left out', async () => {
+    const cwd = withDatabase({ 'package.json': '{}', '.gitignore': '', 'tsconfig.json': '{}' })
+    const command = new Command(['init', '--json', '--database', 'file:data/shop.db', '--tables', 'albums'], { cwd })
+    await command.ended
+    assert.deepEqual(command.events, [
+      {
+        event: 'created',
+        files: ['keelson.config.ts'],
+        scripts: ['dev', 'start'],
+        models: ['album'],
+        junctions: [],
+        leftOut: {},
+        notes: ['album: The foreign key "artist_id" to "artists" is not an association: "artists" has no model'],
+        hidden: [],
+      },
+    ])
+  })
+
+  const written = { 'keelson.config.ts': 'export default {}' }
+  for (const [what, args, message, code, files] of [
+    ['a file that does not exist', ['--database', 'sqlite:other.db'], /Database not found: .*other\.db/, 1, {}],
+    ['a database in memory', ['--database', 'sqlite::memory:'], /names no existing database/, 2, {}],
+    [
+      'a table that does not exist',
+      ['--database', 'sqlite:data/shop.db', '--tables', 'album'],
+      /no table "album"[\s\S]*albums/,
+      2,
+      {},
+    ],
+    ['tables without a database', ['--tables', 'albums'], /--tables needs --database/, 2, {}],
+    [
+      'no table that can be served',
+      ['--database', 'sqlite:data/shop.db', '--tables', 'album_pages'],
+      /no table that a model can describe\n +album_pages: its key/,
+      1,
+      {},
+    ],
+    [
+      'an existing configuration',
+      ['--database', 'sqlite:data/shop.db'],
+      /keelson\.config\.ts exists already/,
+      1,
+      written,
+    ],
+  ] as const) {
+    test(`writes nothing for ${what}`, async () => {
+      const cwd = withDatabase(files)
+      const before = readdirSync(cwd)
+      const { code: exitCode, stderr } = await Command.run(['init', ...args], { cwd })
+      assert.match(stderr, message)
+      assert.equal(exitCode, code)
+      assert.deepEqual(readdirSync(cwd), before)
+    })
+  }
+})

@@ -1,0 +1,70 @@
+import type { StorageClass } from '../../model/attribute-type.ts'
+import type { AttributeDefinition } from '../../model/definition.ts'
+import { attributeTypeOf } from '../../model/types.ts'
+import type { DatabaseDescription } from '../../storage/database-description.ts'
+import type { ExistingColumn, ExistingTable } from '../../storage/schema.ts'
+
+/** The column that names one row, and its attribute. */
+export interface KeyOfTable {
+  readonly column: ExistingColumn
+  readonly definition: AttributeDefinition
+  /** The column that a foreign key without columns refers to. */
+  readonly primary: string | undefined
+}
+
+const keyClasses: readonly StorageClass[] = ['text', 'uuid', 'integer', 'bigint', 'real']
+
+/** The primary key of one column, or else a column that is unique and never null. */
+export function keyOf(table: ExistingTable, description: DatabaseDescription): KeyOfTable | undefined {
+  const primary = table.key.length === 1 ? table.key[0] : undefined
+  const uniques = table.uniques.flatMap((columns) => {
+    const column = columns.length === 1 ? table.columns.get(columns[0] as string) : undefined
+    return column && !column.nullable ? [column.name] : []
+  })
+  const generated = table.canBeUnique
+    ? []
+    : table.key.filter((name) => isGenerated(table.columns.get(name), description))
+  for (const name of [...(primary === undefined ? [] : [primary]), ...uniques, ...generated]) {
+    const column = table.columns.get(name)
+    const definition = column && keyAttribute(column, table, description)
+    if (definition) return { column, definition, primary }
+  }
+  return undefined
+}
+
+/** In a partitioned table, whose key includes that of the partitions, as good as unique. */
+const isGenerated = (column: ExistingColumn | undefined, description: DatabaseDescription): boolean =>
+  column !== undefined && (description.isCounted(column) || description.attributeFor(column)?.isUUID === true)
+
+function keyAttribute(
+  column: ExistingColumn,
+  { foreignKeys }: ExistingTable,
+  description: DatabaseDescription,
+): AttributeDefinition | undefined {
+  const base = description.attributeFor(column)
+  const type = base && attributeTypeOf(base)
+  if (!base || typeof type !== 'object' || !keyClasses.includes(type.storedAs)) return undefined
+  const refers = foreignKeys.some(({ columns }) => columns.length === 1 && columns[0] === column.name)
+  // Generated numbers are far below 2^53.
+  if (description.isCounted(column) && !refers) return { type: 'number', autoIncrement: true }
+  if (type.storedAs === 'uuid') return { type: 'string', isUUID: true, ...(refers && { required: true }) }
+  const isNumber = type.storedAs !== 'text'
+  const { isInteger, ...rest } = base
+  // A function of the database, as one that composes numbers of a time.
+  if (isNumber && column.defaultText?.includes('(')) return { ...rest, autoIncrement: true }
+  return { ...base, ...(base.type === 'number' && { isInteger: true }), required: true }
+}
+
+/** Why a table has no model. */
+export function missingKeyReason(table: ExistingTable, description: DatabaseDescription): string {
+  const { name, key, isTable } = table
+  if (!isTable) return 'a view: write a model with the primaryKey that names one row; it has no events'
+  const [only] = key
+  if (key.length === 1)
+    return `its key "${only}" has the type ${table.columns.get(only as string)?.type}, which is not one of a key`
+  const problem =
+    key.length === 0
+      ? 'it has no key'
+      : `its key is ${key.map((column) => `"${column}"`).join(' and ')}, and that of a model is one column`
+  return `${problem}. To serve it, ${description.addKey(name)}`
+}

@@ -1,0 +1,25 @@
+import type { AttributeDefinition } from '../model/definition.ts'
+import type { Model } from '../model/model.ts'
+import type { ExistingColumn, ExistingTable } from './schema.ts'
+import type { SchemaStep } from './schema-step.ts'
+
+/** What models for the tables of an existing database are written from. */
+export interface DatabaseDescription {
+  readonly tables: ReadonlyMap<string, ExistingTable>
+  /** Tables and views that no model is written for, with the reason. */
+  readonly leftOut: ReadonlyMap<string, string>
+  /** The attribute whose values a column of this type contains. Undefined: no attribute does. */
+  attributeFor(column: ExistingColumn): AttributeDefinition | undefined
+  /** Whether an insert without a value gets a number of a sequence or of the row. */
+  isCounted(column: ExistingColumn): boolean
+  /** Why no statement may contain a value for the column. */
+  readOnlyReason(column: ExistingColumn): string | undefined
+  /** How a table without a key of one column gets one: the end of a sentence. */
+  addKey(table: string): string
+  /** Because of these a start would be refused. Each begins with the name of the model, or of its attribute. */
+  problemsOf(model: Model): readonly string[]
+  /** What a start with `migrate: 'add'` adds to the existing tables. */
+  stepsOf(models: readonly Model[]): readonly SchemaStep[]
+}
+
+export const computedReason = 'the database computes it'

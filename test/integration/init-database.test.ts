@@ -1,0 +1,334 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { describe, test } from 'node:test'
+import { type DatabasePlan, definitionsOf, modelsOfTables, withoutTimes } from '../../src/cli/init/models-of-tables.ts'
+import { createService, type Json, type JsonObject, type ModelDefinitions, type Service } from '../../src/index.ts'
+import type { AttributeDefinition } from '../../src/model/definition.ts'
+import { describeDatabase } from '../../src/storage/stores.ts'
+import { asOtherProgram, changesAfter, newFile } from '../support/sqlite.ts'
+import { contentOf } from './chinook/data.ts'
+import { schemaOf, sqliteEdition } from './chinook/tables.ts'
+import { unusualSqlite } from './init-database/unusual.ts'
+
+interface Opened extends AsyncDisposable {
+  readonly url: string
+  /** What must not change: the bytes of a file, or the catalog. */
+  content(): Promise<unknown>
+}
+
+interface Existing {
+  readonly name: string
+  readonly missing?: string | undefined
+  open(): Promise<Opened>
+}
+
+const sqliteWith = (name: string, statements: string): Existing => ({
+  name: `${name}, on SQLite`,
+  async open() {
+    const path = newFile()
+    asOtherProgram(path, statements)
+    return { url: `sqlite:${path}`, content: async () => readFileSync(path), async [Symbol.asyncDispose]() {} }
+  },
+})
+
+const databases: readonly Existing[] = [
+  sqliteWith('a small copy of Chinook', schemaOf(sqliteEdition) + contentOf(sqliteEdition)),
+  sqliteWith('an unusual database', unusualSqlite),
+]
+
+const planOf = async (url: string, tables?: readonly string[]): Promise<DatabasePlan> =>
+  modelsOfTables(await describeDatabase(url), tables)
+
+const serve = (database: string, models: ModelDefinitions, migrate: 'safe' | 'add'): Promise<Service> =>
+  createService({ database, models, attributes: withoutTimes, migrate }) as Promise<Service>
+
+async function ask(service: Service, method: string, path: string, body?: JsonObject) {
+  const headers = { 'content-type': 'application/json' }
+  const init = { method, headers, body: body === undefined ? null : JSON.stringify(body) }
+  const response = await service.fetch(new Request(`http://localhost${path}`, init))
+  const answer = (await response.json()) as Json
+  assert.ok(response.ok, `${method} ${path} ${JSON.stringify(body)}: ${JSON.stringify(answer)}`)
+  return answer
+}
+
+const keyOf = ({ attributes = {} }: ModelDefinitions[string]): string =>
+  Object.entries(attributes).find(([, attribute]) => attribute !== false && attribute.primaryKey)?.[0] ?? 'id'
+
+/** A record with values for what a client must give. */
+async function recordFor(service: Service, models: ModelDefinitions, name: string): Promise<JsonObject> {
+  const given: [string, Json][] = []
+  for (const [attribute, definition] of Object.entries(models[name]?.attributes ?? {})) {
+    if (!definition) continue
+    if (definition.required !== true) continue
+    given.push([attribute, definition.model ? await lastKey(service, models, definition.model) : someValue(definition)])
+  }
+  return Object.fromEntries(given)
+}
+
+function someValue({ type, isIn, isUUID }: AttributeDefinition): Json {
+  if (isIn) return isIn.at(-1) as Json
+  if (isUUID) return '0190a0a0-0000-7000-8000-0000000000ff'
+  return type === 'string' ? 'zz' : type === 'datetime' ? '2026-11-23T00:00:00.000Z' : type === 'boolean' ? true : 77
+}
+
+async function lastKey(service: Service, models: ModelDefinitions, name: string): Promise<Json> {
+  const key = keyOf(models[name] ?? {})
+  const [last] = (await ask(service, 'GET', `/${name}?sort=${key} DESC&limit=1&populate=false`)) as JsonObject[]
+  return last?.[key] ?? null
+}
+
+for (const { name, missing, open } of databases) {
+  describe(`models for ${name}`, { skip: missing ?? false }, () => {
+    test('a start changes nothing, and every model has rows and accepts a record', async () => {
+      await using database = await open()
+      const before = await database.content()
+      const { models: planned } = await planOf(database.url)
+      assert.deepEqual(await database.content(), before, 'reading the tables has changed nothing')
+      const models = definitionsOf(planned)
+      await using service = await serve(database.url, models, 'safe')
+      assert.deepEqual(service.database.steps, [])
+      for (const name of Object.keys(models)) {
+        const listed = (await ask(service, 'GET', `/${name}`)) as JsonObject[]
+        assert.ok(listed.length > 0, name)
+        const id = String(listed[0]?.[keyOf(models[name] ?? {})])
+        await ask(service, 'GET', `/${name}/${encodeURIComponent(id)}`)
+        await ask(service, 'POST', `/${name}`, await recordFor(service, models, name))
+      }
+    })
+
+    test("with migrate: 'add', a start adds no columns, and changes are logged", async () => {
+      await using database = await open()
+      const { models: planned, steps } = await planOf(database.url)
+      const models = definitionsOf(planned)
+      await using service = await serve(database.url, models, 'add')
+      const indexes = service.database.steps.filter(({ kind }) => kind === 'createIndex')
+      assert.deepEqual(indexes, steps, 'the steps were foretold')
+      assert.ok(!service.database.steps.some(({ kind }) => kind === 'addColumn'))
+      for (const name of Object.keys(models)) {
+        const head = await service.changes.head()
+        const body = await recordFor(service, models, name)
+        const created = (await ask(service, 'POST', `/${name}`, body)) as JsonObject
+        const [change] = await changesAfter(service.changes, head)
+        assert.deepEqual(
+          [change?.model, change?.verb, change?.id],
+          [name, 'created', created[keyOf(models[name] ?? {})]],
+        )
+      }
+    })
+  })
+}
+
+describe('models for an unusual database, on SQLite', () => {
+  const plan = (async () => {
+    const path = newFile()
+    asOtherProgram(path, unusualSqlite)
+    return planOf(`sqlite:${path}`)
+  })()
+  const expected: ModelDefinitions = {
+    user: {
+      tableName: 'users',
+      attributes: {
+        id: { type: 'number', autoIncrement: true },
+        email: { type: 'string', maxLength: 120, required: true, unique: true },
+        passwordHash: { type: 'string', columnName: 'password_hash', hidden: true },
+        role: { type: 'string', defaultsTo: 'reader' },
+        active: { type: 'boolean', defaultsTo: true },
+        score: { type: 'number', defaultsTo: 0.5, allowNull: true },
+        balance: { type: 'number', columnType: 'decimal(10,2)', defaultsTo: 0 },
+        settings: { type: 'json', defaultsTo: { a: 1 }, allowNull: true },
+        createdAt: { type: 'datetime', columnName: 'created_at', columnType: 'datetime', autoCreatedAt: true },
+        updatedAt: {
+          type: 'datetime',
+          columnName: 'updated_at',
+          columnType: 'text',
+          autoUpdatedAt: true,
+          allowNull: true,
+        },
+        expiresAt: { type: 'datetime', columnName: 'expires_at', columnType: 'datetime' },
+        seenAt: { type: 'datetime', columnName: 'seen_at', columnType: 'timestamp', allowNull: true },
+        big: { type: 'bigint' },
+        avatar: { type: 'binary' },
+        birth: { type: 'datetime', columnType: 'date' },
+        opening: { type: 'string', columnType: 'time' },
+        displayName: { type: 'string', columnName: 'Display Name' },
+        _2Fa: { type: 'string', columnName: '2fa' },
+        andValue: { type: 'number', columnName: 'and', isInteger: true },
+        note: { type: 'string', columnType: 'string' },
+        kind: { type: 'string', columnType: 'somekind(3, 4)' },
+        anything: { type: 'string' },
+        orders: { collection: 'order', via: 'customer' },
+        tokens: { collection: 'token', via: 'user' },
+        roles: {
+          collection: 'role',
+          via: 'users',
+          through: { tableName: 'user_roles', from: 'user_id', to: 'role_id' },
+        },
+        followees: {
+          collection: 'user',
+          via: 'followers',
+          through: { tableName: 'follows', from: 'follower_id', to: 'followee_id' },
+        },
+        followers: { collection: 'user', via: 'followees' },
+      },
+    },
+    people: { attributes: { id: { type: 'number', autoIncrement: true } } },
+    person: { attributes: { id: { type: 'number', autoIncrement: true } } },
+    order: {
+      attributes: {
+        id: { type: 'number', autoIncrement: true },
+        number: { type: 'string', required: true, unique: true },
+        customer: { model: 'user', columnName: 'customer_id', required: true, onDestroy: 'cascade' },
+        status: { type: 'string', maxLength: 3, required: true },
+        createdAt: { type: 'datetime', columnName: 'created_at', columnType: 'datetime', required: true },
+      },
+    },
+    shipment: {
+      tableName: 'shipments',
+      attributes: {
+        id: { type: 'number', autoIncrement: true },
+        orderId: { type: 'number', columnName: 'order_id', isInteger: true },
+        lineNo: { type: 'number', columnName: 'line_no', isInteger: true },
+        orderNumber: { type: 'string', columnName: 'order_number' },
+      },
+    },
+    team: {
+      tableName: 'teams',
+      attributes: {
+        code: { type: 'string', primaryKey: true, required: true },
+        name: { type: 'string' },
+        matchesByHomeTeam: { collection: 'match', via: 'homeTeam' },
+        matchesByAwayTeam: { collection: 'match', via: 'awayTeam' },
+      },
+    },
+    match: {
+      tableName: 'matches',
+      attributes: {
+        id: { type: 'number', isInteger: true, required: true },
+        homeTeam: { model: 'team', columnName: 'home_team_id', required: true },
+        awayTeam: { model: 'team', columnName: 'away_team_id' },
+      },
+    },
+    category: {
+      tableName: 'categories',
+      attributes: {
+        id: { type: 'number', autoIncrement: true },
+        name: { type: 'string', required: true },
+        parent: { model: 'category', columnName: 'parent_id', onDestroy: 'restrict' },
+        children: { collection: 'category', via: 'parent' },
+      },
+      indexes: [{ attributes: ['parent', 'name'], unique: true }],
+    },
+    employee: {
+      tableName: 'employees',
+      attributes: {
+        id: { type: 'number', autoIncrement: true },
+        manager: { model: 'employee', columnName: 'manager_id', onDestroy: 'restrict' },
+        employeesByManager: { collection: 'employee', via: 'manager' },
+      },
+    },
+    profile: {
+      tableName: 'profiles',
+      attributes: {
+        userId: { type: 'number', columnName: 'user_id', primaryKey: true, isInteger: true, required: true },
+        bio: { type: 'string' },
+      },
+    },
+    role: {
+      tableName: 'roles',
+      attributes: {
+        id: { type: 'number', autoIncrement: true },
+        name: { type: 'string', required: true },
+        users: { collection: 'user', via: 'roles' },
+      },
+    },
+    liveRecord: {
+      tableName: 'live',
+      attributes: { id: { type: 'number', autoIncrement: true }, v: { type: 'string' } },
+    },
+    etudiant: {
+      tableName: 'Étudiants',
+      attributes: {
+        id: { type: 'number', autoIncrement: true },
+        aB: { type: 'string', columnName: 'a"b' },
+        xY: { type: 'string', columnName: "x'y" },
+      },
+    },
+    oddProcessExit1: {
+      tableName: 'odd\n}) process.exit(1) //',
+      attributes: { id: { type: 'number', autoIncrement: true }, cD: { type: 'string', columnName: 'c\n) d' } },
+    },
+    strictOne: {
+      tableName: 'strict_one',
+      attributes: {
+        id: { type: 'number', autoIncrement: true },
+        n: { type: 'number', isInteger: true },
+        r: { type: 'number' },
+        t: { type: 'string' },
+        b: { type: 'binary' },
+        a: { type: 'string', columnType: 'any' },
+      },
+    },
+    looseLink: {
+      tableName: 'loose_link',
+      attributes: { id: { type: 'number', autoIncrement: true }, user: { type: 'string' } },
+    },
+    thing: {
+      tableName: 'things',
+      attributes: { id: { type: 'string', isUUID: true }, at: { type: 'datetime', columnType: 'datetime' } },
+    },
+    token: {
+      tableName: 'tokens',
+      attributes: {
+        token: { type: 'string', primaryKey: true, required: true },
+        user: { model: 'user', columnName: 'user_id', onDestroy: 'cascade' },
+      },
+    },
+  }
+
+  test('declare keys, types, defaults and associations', async () => {
+    // Functions are compared by the records that they make.
+    const definitions = JSON.parse(JSON.stringify(definitionsOf((await plan).models))) as ModelDefinitions
+    assert.deepEqual(Object.keys(definitions), Object.keys(expected))
+    for (const [name, definition] of Object.entries(expected)) assert.deepEqual(definitions[name], definition, name)
+  })
+
+  test('leave out what no model describes, with the reason', async () => {
+    const { leftOut, models, junctions } = await plan
+    const copy = 'To serve it, copy its rows into a table with the column "id integer primary key"'
+    assert.deepEqual(Object.fromEntries(leftOut), {
+      order_lines: `its key is "order_id" and "line_no", and that of a model is one column. ${copy}`,
+      grades: `its key is "user_id" and "role_id", and that of a model is one column. ${copy}`,
+      builders:
+        'the column "constructor" of the table "builders" must have a value and belongs to no attribute, so that no record could be created. Declare an attribute with this column (after a renaming: columnName: \'constructor\'), or allow null: alter table "builders" alter column "constructor" drop not null (SQLite 3.53 or newer)',
+      raw_events: `it has no key. ${copy}`,
+      blobs: 'its key "id" has the type BLOB, which is not one of a key',
+      active_users: 'a view; on SQLite only tables are served',
+      search: 'a virtual table, which has no triggers, so that its changes would not be seen',
+      schema_migrations: 'it belongs to a migration tool',
+      keelson_old: 'it belongs to Keelson',
+    })
+    assert.deepEqual(
+      models.flatMap(({ name, notes }) => notes.map((note) => `${name}: ${note}`)),
+      [
+        'user: Without the column "constructor": its name is not allowed as the name of a column or table',
+        'user: Without the column "name_length": the database computes it',
+        'shipment: The foreign key "order_id", "line_no" to "order_lines" is not an association: it has several columns',
+        'shipment: The foreign key "order_number" to "order" is not an association: "number" is not the key of the model',
+        'profile: The foreign key "user_id" to "users" is not an association: it is the key',
+        'looseLink: The foreign key "user" to "users" is not an association: its type differs from that of the key',
+      ],
+    )
+    assert.deepEqual(junctions, [
+      { table: 'user_roles', places: ['user.roles', 'role.users'], unserved: ['granted_at'] },
+      { table: 'follows', places: ['user.followees', 'user.followers'], unserved: [] },
+    ])
+  })
+})
+
+test('foreign keys to tables that are not chosen are plain attributes', async () => {
+  const path = newFile()
+  asOtherProgram(path, unusualSqlite)
+  const { models, leftOut } = await planOf(`sqlite:${path}`, ['matches', 'keelson_old'])
+  assert.deepEqual(definitionsOf(models).match?.attributes?.awayTeamId, { type: 'string', columnName: 'away_team_id' })
+  assert.deepEqual([...leftOut.keys()], ['keelson_old'])
+})
