@@ -81,7 +81,10 @@ export const limitTable = {
   ],
   hookTimeoutMs: [10_000, 'duration of one hook before a transaction; then the request gets 503'],
   maxHookDepth: [8, 'hooks whose writes run further hooks; a chain of more ends with an error'],
-  maxScans: [2, 'scans that run at once on SQLite, each in a reader process of about 50 MB; further ones wait'],
+  maxScans: [
+    2,
+    'scans that run at once on SQLite, each in a reader process of about 50 MB; further ones wait. Long reads of a write have one more process',
+  ],
   maxServerScans: [
     4,
     'scans that one process runs at once on PostgreSQL; on the machine of the server at most one for each processor, and at least 2; further ones wait',

@@ -14,7 +14,7 @@ import { Connection } from './connection.ts'
 import { EventLoopReader, NeedsReader } from './event-loop-reader.ts'
 import { GroupCommitQueue } from './group-commit-queue.ts'
 import { inTurns } from './in-turns.ts'
-import { limitReads } from './limited-reads.ts'
+import { limitReads, limitSharedReads } from './limited-reads.ts'
 import { ReadConnections } from './read-connections.ts'
 import { ReaderPool } from './reader-pool.ts'
 import { retryWhileBusy } from './retry-while-busy.ts'
@@ -49,6 +49,8 @@ export class SqliteDriver implements Driver {
   readonly #writer: GroupCommitQueue
   readonly #reader: EventLoopReader
   readonly #processes: ReaderPool | undefined
+  /** One process for the transaction that is open: while it waited for a scan, all other writes would wait for it. */
+  readonly #ofTransactions: ReaderPool | undefined
   readonly #checkpoints: CheckpointThread | undefined
   readonly #guard: RowGuard
   /** Undefined without a change log, and in memory. */
@@ -65,6 +67,7 @@ export class SqliteDriver implements Driver {
     this.#reading = this.#connections?.take() ?? this.#writing
     this.#reader = new EventLoopReader(this.#reading, guard, limits, onScan)
     this.#processes = inMemory ? undefined : new ReaderPool(path, limits)
+    this.#ofTransactions = inMemory ? undefined : new ReaderPool(path, { ...limits, maxScans: 1 }, true)
     this.#checkpoints = inMemory ? undefined : new CheckpointThread(path)
     const checkpointer = this.#checkpoints && new WalCheckpointer(path, this.#checkpoints)
     this.#writer = new GroupCommitQueue(this.#writing, limits, notifier, checkpointer)
@@ -235,9 +238,9 @@ export class SqliteDriver implements Driver {
   ): Promise<T> {
     const run = (query: Query) => {
       const kept = this.#logPages?.keepDuring(query) ?? query
-      const [guard, limits, processes] = [this.#guard, this.#limits, this.#processes]
-      const limited = isExclusive ? limitReads(kept, { guard, limits, processes, maxReadMs }) : kept
-      return inTurns(withDatabaseErrors(limited), work)
+      const given = { guard: this.#guard, limits: this.#limits, processes: this.#ofTransactions, maxReadMs }
+      const run = (limited: Query) => inTurns(withDatabaseErrors(limited), work)
+      return isExclusive ? run(limitReads(kept, given)) : limitSharedReads(kept, given, this.#writer.hasWritten, run)
     }
     return this.#writer.run(run, { single: false, origin, isExclusive, isFirst })
   }
@@ -245,6 +248,7 @@ export class SqliteDriver implements Driver {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#writer.close()
     this.#processes?.close()
+    this.#ofTransactions?.close()
     await this.#checkpoints?.close()
     this.#connections?.[Symbol.dispose]()
     this.#writing[Symbol.dispose]()

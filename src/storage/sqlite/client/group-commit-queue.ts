@@ -36,6 +36,11 @@ export class GroupCommitQueue {
     this.#commit.marker = marker
   }
 
+  /** Whether the open transaction has. */
+  get hasWritten(): boolean {
+    return this.#commit.hasWritten
+  }
+
   write(text: string, values: readonly unknown[], origin: WriteOrigin | undefined): Promise<readonly Row[]> {
     return this.#add(undefined, text, values, true, origin, false) as Promise<readonly Row[]>
   }

@@ -9,6 +9,7 @@ import { isBusy, isConstraint, isOutOfRange, sqliteError } from '../errors.ts'
 import { bounds } from './commit-bounds.ts'
 import type { Connection } from './connection.ts'
 import { hasFailClause } from './fail-clause.ts'
+import { NeedsOwnTransaction } from './limited-reads.ts'
 import { retryWhileBusy } from './retry-while-busy.ts'
 import { inSavepoint } from './savepoint.ts'
 import { checkMs, commitsPerCheck, type WalCheckpointer } from './wal-checkpointer.ts'
@@ -34,8 +35,10 @@ export class GroupCommit {
   #checkedAt = 0
   /** The number of the last log row of the open transaction, where it is known. */
   #lastLogRow: number | undefined
-  /** Of the values of the open transaction. */
+  /** Of the rows that the open transaction has written. */
   #writtenBytes = 0
+  /** Whether the open transaction has. */
+  hasWritten = false
   /** Set where there is a change log. */
   marker: OperationMarker | undefined
 
@@ -55,6 +58,7 @@ export class GroupCommit {
   begin(jobs: Job[]): true | Promise<boolean> {
     this.#lastLogRow = undefined
     this.#writtenBytes = 0
+    this.hasWritten = false
     const pause = this.#checkpointing ?? this.#fairness.next(performance.now())
     this.#checkpointing = undefined
     if (pause) return this.#beginAfter(pause, jobs)
@@ -82,12 +86,14 @@ export class GroupCommit {
   }
 
   /**
-   * Runs jobs in the transaction that has begun, and commits it. Returns those that would have made it too long.
+   * Runs jobs in the transaction that has begun, and commits it. Returns those that would have made it too long, or that need
+   * one of their own.
    * `careful`: every job runs in a savepoint, also a single statement.
    */
   async run(given: readonly Job[], careful = false): Promise<readonly Job[]> {
     const done: Job[] = []
     const failed: [Job, unknown][] = []
+    const alone: Job[] = []
     let jobs = given
     let left: readonly Job[] = none
     const begun = performance.now()
@@ -110,6 +116,10 @@ export class GroupCommit {
         job.value = value instanceof Promise ? await value : value
         done.push(job)
       } catch (error) {
+        if (error instanceof NeedsOwnTransaction) {
+          alone.push({ ...job, isExclusive: true })
+          continue
+        }
         if (!this.#connection.inTransaction || isOutOfRange(error)) return this.#replay(jobs, left, error)
         if (job.single && !careful && isConstraint(error) && hasFailClause(this.#connection))
           return this.#repeat(jobs, error)
@@ -125,14 +135,16 @@ export class GroupCommit {
     for (; done.length > atOnce; await yieldToEventLoop())
       for (const { settled, value } of done.splice(0, atOnce)) settled.resolve(value)
     this.#settle(done, failed)
-    return left
+    return alone.length === 0 ? left : [...alone, ...left]
   }
 
   /** What was written is brought to the disk in this turn: much of it before, by another thread, or in a turn of its own. */
   async #commit(begun: number): Promise<void> {
+    const isLarge = this.#writtenBytes > bounds.answeredBytes
     if (performance.now() - begun > bounds.maxTurnMs) await this.#checkpointer?.sync()
-    else if (this.#writtenBytes > bounds.answeredBytes) await eventLoopTurn.end()
+    else if (isLarge) await eventLoopTurn.end()
     this.#connection.exec('commit')
+    if (isLarge) await eventLoopTurn.end()
   }
 
   #settle(done: readonly Job[], failed: readonly [Job, unknown][]): void {
@@ -207,8 +219,16 @@ export class GroupCommit {
   }
 
   readonly #query: Query = (text, values, options): readonly Row[] => {
-    for (const value of values) if (typeof value === 'string') this.#writtenBytes += value.length
-    return options?.budget ? this.#connection.read(text, values, options.budget) : this.#connection.all(text, values)
+    if (options?.budget) return this.#connection.read(text, values, options.budget)
+    const rows = this.#connection.all(text, values)
+    if (text.startsWith('select')) return rows
+    this.hasWritten = true
+    let [bound, stored] = [0, 0]
+    for (const value of values) if (typeof value === 'string') bound += value.length
+    // Also what an update leaves as it is: the log has it twice, and the answer once.
+    for (const row of rows) for (const value of row) if (typeof value === 'string') stored += value.length
+    this.#writtenBytes += Math.max(bound, stored)
+    return rows
   }
 }
 

@@ -81,3 +81,30 @@ test('a commit does not read what a change of many records has written', { skip:
   assert.deepEqual(body, { count: 1000 })
   assert.ok(Math.max(...reads) < 100_000, `${reads} bytes are read`)
 })
+
+test('a small change of a large record: statement, commit and answer have a turn of the event loop each', async (t) => {
+  const document = { attributes: { title: { type: 'string' }, text: { type: 'string' } } } as const
+  await using sqlite = await SqliteForTest.open({ document }, { path: newFile() })
+  await sqlite.create('document', { text: 'x'.repeat(recordBytes) })
+  let turn = 0
+  let isAnswered = false
+  const turns: number[] = []
+  const count = (): void => {
+    turn++
+    if (!isAnswered) setImmediate(count)
+  }
+  const isOfWrite = (text: string): boolean => text === 'commit' || text.startsWith('update "document"')
+  for (const name of ['all', 'exec'] as const) {
+    const run = Connection.prototype[name] as (text: string, ...rest: unknown[]) => unknown
+    t.mock.method(Connection.prototype, name, function (this: Connection, text: string, ...rest: unknown[]) {
+      if (isOfWrite(text)) turns.push(turn)
+      return run.call(this, text, ...rest)
+    } as never)
+  }
+  count()
+  await sqlite.ask('PATCH', '/document/1', { title: 'new' })
+  isAnswered = true
+  turns.push(turn)
+  const [updated = 0, committed = 0, answered = 0] = turns
+  assert.ok(updated < committed && committed < answered, `turns ${turns}`)
+})

@@ -28,7 +28,7 @@ export function limitReads(query: Query, { guard, limits, processes, maxReadMs }
     const elsewhere = hasWritten ? undefined : processes
     const begin = performance.now()
     try {
-      return guard.limit(leftMs, () => query(text, values, options), elsewhere ? maxBlockMs : maxReadMs)
+      return guard.limit(leftMs, () => query(text, values, options), elsewhere ? maxBlockMs / 2 : maxReadMs)
     } catch (error) {
       if (!(error instanceof BudgetExceeded)) throw error
       if (elsewhere) return elsewhere.read({ text, values, access: 'filter' }, options)
@@ -40,4 +40,41 @@ export function limitReads(query: Query, { guard, limits, processes, maxReadMs }
       if (isRead) leftMs -= performance.now() - begin
     }
   }
+}
+
+/** Thrown for an operation that must not share its transaction: it is to read elsewhere what others have not written. */
+export class NeedsOwnTransaction extends Error {}
+
+/**
+ * The same for an operation that may share its transaction with others. `othersHaveWritten`: those before it, so that a reader
+ * process does not see the same; the operation then runs again in a transaction of its own. What it reads after its own writes, such as
+ * the rules for what it has written, is not bounded.
+ */
+export async function limitSharedReads<T>(
+  query: Query,
+  { guard, limits, processes }: ReadLimits,
+  othersHaveWritten: boolean,
+  work: (query: Query) => Promise<T>,
+): Promise<T> {
+  if (!processes) return work(query)
+  let hasWritten = false
+  let needsOwn: NeedsOwnTransaction | undefined
+  const limited: Query = (text, values, options) => {
+    if (needsOwn) throw needsOwn
+    if (!text.startsWith('select')) hasWritten = true
+    if (hasWritten) return query(text, values, options)
+    try {
+      return guard.limit(Number.POSITIVE_INFINITY, () => query(text, values, options), limits.maxBlockMs / 2)
+    } catch (error) {
+      if (!(error instanceof BudgetExceeded)) throw error
+      if (!othersHaveWritten) return processes.read({ text, values, access: 'filter' }, options)
+      needsOwn = new NeedsOwnTransaction()
+      throw needsOwn
+    }
+  }
+  const result = await work(limited).catch((error: unknown) => {
+    throw needsOwn ?? error
+  })
+  if (needsOwn) throw needsOwn // a hook has caught it
+  return result
 }

@@ -21,15 +21,22 @@ interface Waiting {
 export class ReaderPool {
   readonly #path: string
   readonly #limits: ReaderLimits
+  readonly #isUrgent: boolean
   readonly #used = new Set<ReaderProcess>()
   readonly #waiting = new Set<Waiting>()
   #idle: { readonly reader: ReaderProcess; readonly sinceMs: number }[] = []
   #sweep: NodeJS.Timeout | undefined
   #isClosed = false
 
-  constructor(path: string, limits: ReaderLimits) {
+  /** `isUrgent`: other work waits for what is read. */
+  constructor(path: string, limits: ReaderLimits, isUrgent = false) {
     this.#path = path
     this.#limits = limits
+    this.#isUrgent = isUrgent
+  }
+
+  #start(): ReaderProcess {
+    return new ReaderProcess(this.#path, this.#limits.statementTimeoutMs, this.#isUrgent)
   }
 
   read(statement: Statement, options?: ReadOptions): Promise<readonly Row[]> {
@@ -76,7 +83,7 @@ export class ReaderPool {
     if (this.#isClosed) throw closed()
     if (signal?.aborted) throw abortedRead()
     if (this.#used.size >= this.#limits.maxScans) return this.#wait(signal)
-    return this.#take(this.#idle.pop()?.reader ?? new ReaderProcess(this.#path, this.#limits.statementTimeoutMs))
+    return this.#take(this.#idle.pop()?.reader ?? this.#start())
   }
 
   #take(reader: ReaderProcess): ReaderProcess {
@@ -107,9 +114,7 @@ export class ReaderPool {
     if (this.#isClosed) reader.kill()
     else if (next) {
       this.#waiting.delete(next)
-      next.resolve(
-        this.#take(reader.isUsable ? reader : new ReaderProcess(this.#path, this.#limits.statementTimeoutMs)),
-      )
+      next.resolve(this.#take(reader.isUsable ? reader : this.#start()))
     } else if (reader.isUsable) {
       this.#idle.push({ reader, sinceMs: performance.now() })
       this.#sweep ??= setInterval(() => this.#endIdle(), idleMs / 2).unref()

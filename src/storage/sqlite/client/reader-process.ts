@@ -65,7 +65,7 @@ export class ReaderProcess {
   #pending: Pending | undefined
   #failure: DatabaseError | undefined
 
-  constructor(path: string, timeoutMs: number) {
+  constructor(path: string, timeoutMs: number, isUrgent: boolean) {
     this.#timeoutMs = timeoutMs
     const child = fork(program, [path, String(timeoutMs)], {
       serialization: 'advanced',
@@ -74,7 +74,7 @@ export class ReaderProcess {
     })
     this.#child = child
     this.#texts = new PageTexts(child.stdout)
-    if (child.pid !== undefined) lowerPriority(child.pid)
+    if (child.pid !== undefined && !isUrgent) lowerPriority(child.pid)
     this.#ready.promise.catch(() => {}) // a process may end before it is used
     child.on('message', (message: ReaderMessage) => this.#receive(message))
     child.on('error', (error) => this.kill(new DatabaseError({ kind: 'lost' }, error)))

@@ -262,3 +262,48 @@ test('a service answers a scan, and stops', async () => {
   assert.deepEqual([status, (body as { id: number }[]).map(({ id }) => id).slice(0, 2)], [200, [9909, 9919]])
   await sqlite[Symbol.asyncDispose]()
 })
+
+describe('a long read of an operation that may share its transaction', () => {
+  const countOf = 'select count(*) from pet where keelson_guard() and kind = ?'
+
+  for (const { title, before, runs } of [
+    { title: 'runs in a process before anything is written', before: 0, runs: 1 },
+    { title: 'behind writes of others: in a transaction of its own', before: 2, runs: 2 },
+  ])
+    test(title, async (t) => {
+      const driver = await open(t, { maxBlockMs: 0.2 })
+      let begun = 0
+      const writes = Array.from({ length: before }, () =>
+        driver.write(`insert into pet (kind) values ('dog')`, [], undefined),
+      )
+      const [counted] = await Promise.all([
+        driver.transaction(async (query) => {
+          begun++
+          const rows = await query(countOf, ['dog'])
+          await query(`insert into pet (kind) values ('dog')`, [])
+          return [rows, await query(countOf, ['dog'])]
+        }, undefined),
+        ...writes,
+      ])
+      assert.deepEqual(counted, [[[20_000 + before]], [[20_001 + before]]])
+      assert.equal(begun, runs)
+    })
+
+  test('that fails leaves the others as they are', async (t) => {
+    const driver = await open(t, { maxBlockMs: 0.2 })
+    const write = () => driver.write(`insert into pet (kind) values ('dog')`, [], undefined)
+    const outcomes = await Promise.allSettled([
+      write(),
+      driver.transaction(async (query) => {
+        await query(countOf, ['dog'])
+        throw new Error('oops')
+      }, undefined),
+      write(),
+    ])
+    assert.deepEqual(
+      outcomes.map(({ status }) => status),
+      ['fulfilled', 'rejected', 'fulfilled'],
+    )
+    assert.deepEqual(await driver.query('select count(*) from pet', []), [[20_002]])
+  })
+})
