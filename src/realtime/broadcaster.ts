@@ -23,8 +23,9 @@ export interface BroadcasterOptions {
   readonly order: PositionOrder
   readonly currentRecords: CurrentRecords
   readonly visibility?: Visibility
-  /** Events that are kept for reads under way. */
+  /** Events that are kept for reads under way, and their bytes. */
   readonly maxRecentEvents: number
+  readonly maxRecentBytes: number
   readonly onError: (error: unknown) => void
 }
 
@@ -49,7 +50,7 @@ export class Broadcaster implements ChangeFeedListener {
   constructor(options: BroadcasterOptions) {
     this.#options = options
     this.#listening = new SharedListening(options.feed, this)
-    this.recent = new RecentEvents(options.maxRecentEvents)
+    this.recent = new RecentEvents(options)
     this.#visibility = options.visibility ?? everythingVisible
     this.associations = indexAssociations(options.models)
     this.starts = new StartPositions(options.order, (callback) => options.feed.whenCaughtUp(callback))

@@ -156,6 +156,7 @@ export async function openService(config: AnyConfig): Promise<OpenService> {
     order: store.changes,
     currentRecords: currentRecordsOf(store, models),
     maxRecentEvents: limits.maxRecentEvents,
+    maxRecentBytes: limits.maxRecentBytes,
     ...(policy && { visibility: new EventVisibility(policy, store, models) }),
     onError,
   })

@@ -57,6 +57,7 @@ export const limitTable = {
     20_000,
     'events kept while a request over a socket runs; a request that takes longer than that many is disconnected',
   ],
+  maxRecentBytes: [67_108_864, 'bytes of these events; a request that takes longer than that many is disconnected'],
   maxSubscriptions: [10_000, 'records that one connection may subscribe to; above it the connection is reset'],
   maxSubscribedRecords: [
     1_000_000,

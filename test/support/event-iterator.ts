@@ -75,7 +75,8 @@ export function setUp(options: OpenOptions = {}, currentRecords: CurrentRecords 
   const reported: unknown[] = []
   const onError = (error: unknown) => reported.push(error)
   const feed = new ChangeFeed(log, onError)
-  const broadcaster = new Broadcaster({ feed, models, order: log, currentRecords, maxRecentEvents: 0, onError })
+  const kept = { maxRecentEvents: 0, maxRecentBytes: 0 }
+  const broadcaster = new Broadcaster({ feed, models, order: log, currentRecords, ...kept, onError })
   const iterators = new EventIterators()
   const open = ({ since, ...more }: OpenOptions = {}) =>
     new EventIterator({

@@ -99,19 +99,21 @@ export interface SetUpOptions {
   readonly maxSubscriptions?: number
   readonly maxSubscribedRecords?: number
   readonly maxRecentEvents?: number
+  readonly maxRecentBytes?: number
   readonly visibility?: Visibility
   readonly currentRecords?: CurrentRecords
 }
 
 export function setUp(options: SetUpOptions = {}) {
   const { maxSubscriptions = 100, maxSubscribedRecords = 100_000, ...more } = options
-  const { maxRecentEvents = 1_000, currentRecords = () => new Map(), ...others } = more
+  const { maxRecentEvents = 1_000, maxRecentBytes = 1_000_000, currentRecords = () => new Map(), ...others } = more
   const log = new TestLog()
   const reported: unknown[] = []
   const onError = (error: unknown) => reported.push(error)
   const order = { includes: (position: string, change: Change) => Number(change.position) <= Number(position) }
   const feed = new ChangeFeed(log, onError)
-  const broadcaster = new Broadcaster({ feed, models, order, currentRecords, maxRecentEvents, onError, ...others })
+  const kept = { maxRecentEvents, maxRecentBytes }
+  const broadcaster = new Broadcaster({ feed, models, order, currentRecords, ...kept, onError, ...others })
   const broker = new SocketBroker(broadcaster, { maxSubscriptions, maxSubscribedRecords })
   /** A request that reads at a position and ends at once. */
   const ask = async (

@@ -1,4 +1,5 @@
 import type { Change } from '../../protocol/change.ts'
+import type { Json, JsonObject } from '../../protocol/json.ts'
 import type { EventSlice } from '../event-slice.ts'
 import type { Subscriber, SubscriberSet } from '../subscriber.ts'
 
@@ -7,6 +8,7 @@ export interface RecentEvent {
   readonly slice: EventSlice
   readonly index: number
   readonly change: Change
+  readonly bytes: number
   /** Of the subscribers that were reading, those that received it all the same. */
   received: Set<Subscriber> | undefined
 }
@@ -18,17 +20,23 @@ export interface Reading {
   readonly from: number
 }
 
+/** With more events, or more bytes of them, a subscriber whose read is still under way must start from a new one. */
+interface RecentLimits {
+  readonly maxRecentEvents: number
+  readonly maxRecentBytes: number
+}
+
 /** Keeps what is delivered for as long as a read is under way that began before. */
 export class RecentEvents {
-  readonly #maxEvents: number
+  readonly #limits: RecentLimits
   readonly #readings = new Set<Reading>()
   #events: RecentEvent[] = []
+  #bytes = 0
   /** The number of the first that is kept. */
   #first = 0
 
-  /** With more events, a subscriber whose read is still under way must start from a new one. */
-  constructor(maxEvents: number) {
-    this.#maxEvents = maxEvents
+  constructor(limits: RecentLimits) {
+    this.#limits = limits
   }
 
   /** Whether any read is under way. */
@@ -57,7 +65,8 @@ export class RecentEvents {
   }
 
   add(slice: EventSlice, index: number, change: Change, subscribers: SubscriberSet | undefined): void {
-    const event: RecentEvent = { slice, index, change, received: undefined }
+    const bytes = bytesOf(slice.events[index] as unknown as Json)
+    const event: RecentEvent = { slice, index, change, bytes, received: undefined }
     if (subscribers) {
       for (const { subscriber } of this.#readings) {
         if (!subscribers.has(subscriber)) continue
@@ -66,7 +75,9 @@ export class RecentEvents {
       }
     }
     this.#events.push(event)
-    if (this.#events.length > this.#maxEvents) this.#dropBefore(this.#first + Math.ceil(this.#maxEvents / 2))
+    this.#bytes += bytes
+    const { maxRecentEvents, maxRecentBytes } = this.#limits
+    if (this.#events.length > maxRecentEvents || this.#bytes > maxRecentBytes) this.#dropHalf()
   }
 
   /** What was delivered until now is incomplete. */
@@ -75,9 +86,30 @@ export class RecentEvents {
     this.#first++
   }
 
+  /** The oldest, until no more than half of what may be kept is left. */
+  #dropHalf(): void {
+    const { maxRecentEvents, maxRecentBytes } = this.#limits
+    let [count, bytes] = [0, this.#bytes]
+    for (const event of this.#events) {
+      if (this.#events.length - count <= maxRecentEvents / 2 && bytes <= maxRecentBytes / 2) break
+      bytes -= event.bytes
+      count++
+    }
+    this.#dropBefore(this.#first + count)
+  }
+
   #dropBefore(number: number): void {
     if (number <= this.#first) return
-    this.#events.splice(0, number - this.#first)
+    for (const { bytes } of this.#events.splice(0, number - this.#first)) this.#bytes -= bytes
     this.#first = number
   }
+}
+
+/** About as many as its values take in memory. */
+function bytesOf(value: Json): number {
+  if (typeof value === 'string') return value.length
+  if (typeof value !== 'object' || value === null) return 8
+  let bytes = 0
+  for (const name in value) bytes += bytesOf((value as JsonObject)[name] as Json)
+  return bytes
 }

@@ -67,20 +67,37 @@ describe('a subscription starts at the position of its read', () => {
     assert.deepEqual(peer.take(), ['updated pet 1', 'updated pet 1'])
   })
 
-  test('a request that more events outlast than are kept is reset, and later ones are not', async () => {
-    const { log, broker, ask, connect } = setUp({ maxRecentEvents: 10 })
-    const { peer } = connect('a')
-    const request = await broker.beginRequest(peer, 'reads')
-    const position = log.head()
-    for (let count = 0; count < 11; count++) log.write(updated(1))
-    await log.wake()
-    broker.commitSubscriptions(request, { records: pets(1), models: [] }, position)
-    assert.equal(peer.resets, 1)
-    await ask(peer, { records: pets(1) })
-    log.write(updated(1))
-    await log.wake()
-    assert.deepEqual([peer.take(), peer.resets], [['updated pet 1'], 1])
-  })
+  const long = { ...updated(1), before: pet(1), after: pet(1, { name: 'x'.repeat(1_000) }) }
+  for (const { what, limits, row, kept } of [
+    { what: 'events', limits: { maxRecentEvents: 10 }, row: updated(1), kept: 10 },
+    { what: 'bytes of events', limits: { maxRecentBytes: 11_000 }, row: long, kept: 10 },
+  ]) {
+    test(`a request that no more ${what} outlast than are kept receives them`, async () => {
+      const { log, broker, connect } = setUp(limits)
+      const { peer } = connect('a')
+      const request = await broker.beginRequest(peer, 'reads')
+      const position = log.head()
+      for (let count = 0; count < kept; count++) log.write(row)
+      await log.wake()
+      broker.commitSubscriptions(request, { records: pets(1), models: [] }, position)
+      assert.deepEqual([peer.take().length, peer.resets], [kept, 0])
+    })
+
+    test(`a request that more ${what} outlast than are kept is reset, and later ones are not`, async () => {
+      const { log, broker, ask, connect } = setUp(limits)
+      const { peer } = connect('a')
+      const request = await broker.beginRequest(peer, 'reads')
+      const position = log.head()
+      for (let count = 0; count <= kept; count++) log.write(row)
+      await log.wake()
+      broker.commitSubscriptions(request, { records: pets(1), models: [] }, position)
+      assert.equal(peer.resets, 1)
+      for (let round = 0; round < 3; round++) await ask(peer, { records: pets(1) })
+      log.write(row)
+      await log.wake()
+      assert.deepEqual([peer.take(), peer.resets], [['updated pet 1'], 1])
+    })
+  }
 
   test('an aborted request has no subscriptions', async () => {
     const { log, broker, connect } = setUp()
