@@ -45,6 +45,9 @@ const program = fileURLToPath(programUrl('storage/sqlite/client/reader-main'))
 /** The `nice` value of reader processes: where processors are few, scans get what the event loop leaves. */
 const readerPriority = 10
 
+/** A statement whose client has gone may end by itself for so long. To start a process holds the event loop for 5 to 25 ms. */
+const abortedMs = 1_000
+
 interface Pending {
   /** Those that have come already. */
   readonly rows: Row[]
@@ -99,18 +102,24 @@ export class ReaderProcess {
     return this.#run({ text, values, encoding, maxAnswerBytes }, options)
   }
 
-  /** The time limit counts from the start of the statement; past it, or when the signal aborts, the process is killed. */
+  /**
+   * The time limit counts from the start of the statement; past it, or some time after the signal aborts, the process is killed. Not
+   * at once, because another one would have to be started for the next scan.
+   */
   async #run(request: ReaderRequest, { signal, budget }: ReadOptions = {}): Promise<readonly Row[] | EncodedPage> {
     this.#setActive(true)
-    const aborted = () => this.kill(abortedRead())
-    signal?.addEventListener('abort', aborted)
-    let timer: NodeJS.Timeout | undefined
+    const timers: NodeJS.Timeout[] = []
+    const aborted = () => timers.push(setTimeout(() => this.kill(abortedRead()), abortedMs))
     try {
       await this.#ready.promise
-      timer = setTimeout(() => this.#timeOut(), this.#timeoutMs)
-      return await this.#request({ ...request, maxBytes: budget?.left }, budget)
+      if (signal?.aborted) throw abortedRead()
+      signal?.addEventListener('abort', aborted)
+      timers.push(setTimeout(() => this.#timeOut(), this.#timeoutMs))
+      const answer = await this.#request({ ...request, maxBytes: budget?.left }, budget)
+      if (signal?.aborted) throw abortedRead()
+      return answer
     } finally {
-      clearTimeout(timer)
+      for (const timer of timers) clearTimeout(timer)
       signal?.removeEventListener('abort', aborted)
       this.#pending = undefined
       this.#setActive(false)

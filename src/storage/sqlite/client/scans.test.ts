@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { ChildProcess, spawnSync } from 'node:child_process'
 import { getPriority } from 'node:os'
 import { describe, type TestContext, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import { asOtherProgram, newFile, SqliteForTest } from '../../../../test/support/sqlite.ts'
 import { defaultLimits } from '../../../support/limits.ts'
 import { ByteBudget } from '../../byte-budget.ts'
@@ -98,6 +98,23 @@ describe('a scan', () => {
     const after = driver.read(statement('select count(*) from pet where kind = ?', ['dog']))
     assert.deepEqual(await after, [[20_000]])
     assert.ok(kindOf('aborted')(await rejected(driver.read(endless, { signal: AbortSignal.abort() }))))
+  })
+
+  test('whose client has disconnected and that ends soon leaves its process to others', async (t) => {
+    const driver = await open(t, { maxScans: 1 })
+    const kill = t.mock.method(ChildProcess.prototype, 'kill')
+    t.mock.timers.enable({ apis: ['setTimeout'] }) // however long it takes on a busy machine
+    const controllers = [new AbortController(), new AbortController()]
+    const soon = statement(`select count(*) from pet a, pet b where a.id < 20 and a.name || b.name like '%1%'`)
+    const beforeItIsBegun = rejected(driver.read(endless, { signal: controllers[0]?.signal }))
+    controllers[0]?.abort()
+    assert.ok(kindOf('aborted')(await beforeItIsBegun))
+    const whileItRuns = rejected(driver.read(soon, { signal: controllers[1]?.signal }))
+    for (let turns = 0; turns < 3; turns++) await turn()
+    controllers[1]?.abort()
+    assert.ok(kindOf('aborted')(await whileItRuns))
+    assert.deepEqual(await driver.read(statement('select count(*) from pet where kind = ?', ['dog'])), [[20_000]])
+    assert.equal(kill.mock.callCount(), 0)
   })
 
   test('fails like any statement', async (t) => {
