@@ -1,19 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createRequire } from 'node:module'
 import type { Duplex } from 'node:stream'
 import type { Server, Socket } from 'engine.io'
+import { assertDefined } from '../../support/assert.ts'
 import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import type { Limits } from '../../support/limits.ts'
 import { readBody } from '../read-body.ts'
 import type { EngineQuery } from './engine-query.ts'
 import type { SessionOptions } from './engine-session.ts'
 import { LibrarySession } from './library-session.ts'
+import { loadEngineIo } from './load-engine-io.ts'
 import type { EngineVersion } from './packet.ts'
 import { splitPayload } from './payload.ts'
 import { readAtOnce } from './read-in-turns.ts'
 import { Refusal, refusals, refuse } from './refusal.ts'
-
-const require = createRequire(import.meta.url)
 
 /** The sessions that begin with HTTP long polling, served by the `engine.io` library. */
 export class LibraryServer {
@@ -23,6 +22,7 @@ export class LibraryServer {
   readonly #sessions = new Map<string, LibrarySession>()
   readonly #opening = new WeakMap<IncomingMessage, (session: LibrarySession) => void>()
   #server: Server | undefined
+  #loading: Promise<void> | undefined
 
   constructor(
     limits: Limits,
@@ -36,6 +36,16 @@ export class LibraryServer {
 
   has(sid: string): boolean {
     return this.#sessions.has(sid)
+  }
+
+  get isLoaded(): boolean {
+    return this.#server !== undefined
+  }
+
+  /** For the first client that needs the library; before `open`. */
+  load(): Promise<void> {
+    this.#loading ??= this.#load()
+    return this.#loading
   }
 
   /** The first request of a session. */
@@ -97,14 +107,12 @@ export class LibraryServer {
     this.#library.handleRequest(req, res)
   }
 
-  /** Loaded for the first client that needs it. */
   get #library(): Server {
-    this.#server ??= this.#load()
-    return this.#server
+    return assertDefined(this.#server, 'the library is not loaded')
   }
 
-  #load(): Server {
-    const { Server } = require('engine.io') as typeof import('engine.io')
+  async #load(): Promise<void> {
+    const { Server, WebSocketServer } = await loadEngineIo()
     const limits = this.#limits
     const server = new Server({
       allowEIO3: true,
@@ -113,11 +121,11 @@ export class LibraryServer {
       maxHttpBufferSize: limits.maxMessageBytes,
       httpCompression: false,
       perMessageDeflate: false,
-      wsEngine: (require('ws') as typeof import('ws')).WebSocketServer,
+      wsEngine: WebSocketServer,
     })
     if (this.#createId) server.generateId = this.#createId
     server.on('connection', (socket: Socket) => this.#onConnection(socket))
-    return server
+    this.#server = server
   }
 
   #onConnection(socket: Socket): void {

@@ -28,12 +28,13 @@ function open(url: string): Socket {
 const requests = (client: number): string[] =>
   Array.from({ length: requestCount }, (_, index) => `42${index}["get",{"url":"/${client}/${index}"}]`)
 
+const handshake = (query: string): string =>
+  `GET /socket.io/?${query} HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
+  'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n'
+
 async function openWebSocket(url: string, query: string): Promise<Socket> {
   const socket = open(url)
-  socket.write(
-    `GET /socket.io/?${query} HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
-      'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n',
-  )
+  socket.write(handshake(query))
   await once(socket, 'data')
   return socket.resume()
 }
@@ -97,6 +98,31 @@ describe('one client is read in a turn, and all of it in the order in which it w
       const turns = [...begun.values()].map(({ turn }) => turn)
       assert.equal(new Set(turns).size, clientCount, `they were read in the turns ${turns}`)
     })
+})
+
+test('many clients that connect at once are connected in several turns', async () => {
+  const count = 40
+  let now = 0
+  const everyTurn = (): void => {
+    now++
+    immediate = setImmediate(everyTurn)
+  }
+  let immediate = setImmediate(everyTurn)
+  const turns: number[] = []
+  const connect = (): Disposable => {
+    turns.push(now)
+    compute(1)
+    return { [Symbol.dispose]: () => {} }
+  }
+  await using server = await startSockets({ connect })
+  const sockets = Array.from({ length: count }, () => open(server.url))
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+  for (let turns = 0; turns < 2 * count; turns++) await turn() // one is accepted in each
+  for (const socket of sockets) socket.resume().write(handshake('EIO=3&transport=websocket'))
+  await until(() => turns.length === count)
+  clearImmediate(immediate)
+  for (const socket of sockets) socket.destroy()
+  assert.ok(new Set(turns).size > 2, `they were connected in the turns ${turns}`)
 })
 
 for (const version of [3, 4] as const)

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { RequestQueue } from './request-queue.ts'
 
-function setUp(concurrency: number) {
+function setUp(t: TestContext, concurrency: number) {
+  /** A turn of the event loop is used by this time. */
+  const clock = { now: 0 }
+  t.mock.method(performance, 'now', () => clock.now)
   const started: string[] = []
   const ends = new Map<string, () => void>()
   const state = { canStart: true, done: 0 }
@@ -21,11 +24,11 @@ function setUp(concurrency: number) {
     ends.get(name)?.()
     await turn()
   }
-  return { started, state, queue, add, end }
+  return { clock, started, state, queue, add, end }
 }
 
-test('tasks run with limited concurrency, in order', async () => {
-  const { started, state, queue, add, end } = setUp(2)
+test('tasks run with limited concurrency, in order', async (t) => {
+  const { started, state, queue, add, end } = setUp(t, 2)
   for (const name of ['a', 'b', 'c', 'd']) add(name)
   assert.deepEqual(started, ['a', 'b'])
   assert.equal(queue.waiting, 2)
@@ -40,8 +43,8 @@ test('tasks run with limited concurrency, in order', async () => {
   assert.equal(state.done, 4)
 })
 
-test('no task starts while canStart is false', async () => {
-  const { started, state, queue, add, end } = setUp(2)
+test('no task starts while canStart is false', async (t) => {
+  const { started, state, queue, add, end } = setUp(t, 2)
   add('a')
   state.canStart = false
   add('b')
@@ -52,11 +55,34 @@ test('no task starts while canStart is false', async () => {
   assert.deepEqual(started, ['a', 'b'])
 })
 
-test('clear discards the tasks not started yet', async () => {
-  const { started, queue, add, end } = setUp(1)
+test('clear discards the tasks not started yet', async (t) => {
+  const { started, queue, add, end } = setUp(t, 1)
   for (const name of ['a', 'b']) add(name)
   queue.clear()
   await end('a')
   assert.deepEqual(started, ['a'])
   assert.equal(queue.isIdle, true)
+})
+
+test('tasks that end at once are started in several turns of the event loop, in order', async (t) => {
+  const { clock, queue } = setUp(t, 16)
+  let now = 0
+  const everyTurn = (): void => {
+    now++
+    immediate = setImmediate(everyTurn)
+  }
+  let immediate = setImmediate(everyTurn)
+  const turns = new Set<number>()
+  const started: number[] = []
+  const all = Array.from({ length: 40 }, (_, index) => index)
+  for (const index of all)
+    queue.add(async () => {
+      turns.add(now)
+      started.push(index)
+      clock.now++
+    })
+  while (!queue.isIdle) await turn()
+  clearImmediate(immediate)
+  assert.deepEqual(started, all)
+  assert.ok(turns.size > 1, 'all of them were started in one turn')
 })

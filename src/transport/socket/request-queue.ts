@@ -1,3 +1,5 @@
+import { eventLoopTurn } from '../../support/event-loop-turn.ts'
+
 export interface RequestQueueOptions {
   /** How many tasks run concurrently. */
   readonly concurrency: number
@@ -17,11 +19,15 @@ interface Waiting {
   readonly weight: Weight | undefined
 }
 
-/** Starts tasks in the order of their arrival, with limited concurrency. */
+/**
+ * Starts tasks in the order of their arrival, with limited concurrency. Once a turn of the event loop is used, the rest is started in
+ * later ones: lookups on SQLite end without waiting, so that all requests of a message would be answered in one turn.
+ */
 export class RequestQueue {
   readonly #options: RequestQueueOptions
   readonly #waiting: Waiting[] = []
   #running = 0
+  #isNextTurnAwaited = false
 
   constructor(options: RequestQueueOptions) {
     this.#options = options
@@ -45,6 +51,10 @@ export class RequestQueue {
   startNext(): void {
     const { concurrency, canStart, onDone } = this.#options
     while (this.#waiting.length > 0 && this.#running < concurrency && canStart()) {
+      if (eventLoopTurn.isUsed) {
+        this.#startInNextTurn()
+        return
+      }
       const { task, weight } = this.#waiting.shift() as Waiting
       this.#running++
       void task().then(() => {
@@ -54,6 +64,15 @@ export class RequestQueue {
         onDone()
       })
     }
+  }
+
+  #startInNextTurn(): void {
+    if (this.#isNextTurnAwaited) return
+    this.#isNextTurnAwaited = true
+    void eventLoopTurn.next().then(() => {
+      this.#isNextTurnAwaited = false
+      this.startNext()
+    })
   }
 
   /** Discards the tasks not started yet. */

@@ -5,6 +5,7 @@ import type { WebSocket, WebSocketServer } from 'ws'
 import { type Mirror, payloadOf, type SubscriptionEvent } from '../../protocol/event.ts'
 import type { Handshake, LiveService } from '../../protocol/request.ts'
 import type { Clock } from '../../support/clock.ts'
+import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import type { Limits } from '../../support/limits.ts'
 import type { Observe } from '../../support/observation.ts'
 import { WaitingBytes } from '../../support/waiting-bytes.ts'
@@ -14,7 +15,7 @@ import type { WorkerChannel } from '../worker-channel.ts'
 import { type SessionOwner, WorkerSessions } from '../worker-sessions.ts'
 import { connectionHeaders } from './connection-headers.ts'
 import { cookieScript } from './cookie-script.ts'
-import { readQuery } from './engine-query.ts'
+import { type EngineQuery, readQuery } from './engine-query.ts'
 import type { SessionOptions } from './engine-session.ts'
 import { LibraryServer } from './library-server.ts'
 import { eventPacket } from './packet.ts'
@@ -131,13 +132,24 @@ export function serveSockets(service: LiveService, options: SocketOptions): Sock
     const query = readQuery(text)
     assertPolling(req, query)
     if (query.sid === undefined) {
-      const handshake = openHandshake(req, withCookies)
-      library.open(req, res, query, (session) => clients.open(session, handshake))
+      openPolling(req, res, query, openHandshake(req, withCookies)).catch(onError)
     } else if (library.has(query.sid)) {
       library.request(req, res, query, query.sid).catch(onError)
     } else {
       ownerOf(query.sid).takeRequest(req, res, { maxBodyBytes: limits.maxMessageBytes, waiting, observe })
     }
+  }
+
+  async function openPolling(
+    req: IncomingMessage,
+    res: ServerResponse,
+    query: EngineQuery,
+    handshake: Handshake,
+  ): Promise<void> {
+    if (!library.isLoaded) await library.load()
+    if (eventLoopTurn.isUsed) await eventLoopTurn.next()
+    if (clients.isFull) refuse(res, refusals.full)
+    else if (!res.closed) library.open(req, res, query, (session) => clients.open(session, handshake))
   }
 
   function openWebSocket(req: IncomingMessage, socket: Duplex, head: Buffer, text: string): void {
@@ -181,12 +193,26 @@ export function serveSockets(service: LiveService, options: SocketOptions): Sock
     upgrade(req, socket, head) {
       const address = addressOf(req)
       if (address.path !== path) return false
-      try {
-        openWebSocket(req, socket, head, address.query)
-      } catch (error) {
-        if (!(error instanceof Refusal)) throw error
-        refuseUpgrade(socket, error)
+      const open = (): void => {
+        try {
+          openWebSocket(req, socket, head, address.query)
+        } catch (error) {
+          if (!(error instanceof Refusal)) throw error
+          refuseUpgrade(socket, error)
+        }
       }
+      if (!eventLoopTurn.isUsed) {
+        open()
+        return true
+      }
+      // Many may connect at once, such as all clients of a service that was restarted.
+      eventLoopTurn
+        .next()
+        .then(open)
+        .catch((error) => {
+          onError(error)
+          socket.destroy()
+        })
       return true
     },
     heartbeat: () => clients.heartbeat(),
