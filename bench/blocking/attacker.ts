@@ -1,6 +1,7 @@
 /** A program that sends hostile requests of one kind, several at a time, until it is stopped. */
+
 import { Agent, request } from 'node:http'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { io } from 'socket.io-client'
 import { moveProcess } from './apart.ts'
 import type { HostileRequest } from './hostile/hostile.ts'
@@ -70,17 +71,32 @@ const overSocket = (client: NonNullable<typeof socket>, { method, path, body }: 
   })
 
 /** Writes the bytes and reads what comes until nothing comes any longer. Counts the chunks that begin with a response. */
-const asBytes = ({ text = '' }: HostileRequest): Promise<void> =>
+async function asBytes({ text = '', then }: HostileRequest): Promise<void> {
+  const connections = await Promise.all(Array.from({ length: hostile?.connections ?? 1 }, opened))
+  const answered = connections.map((connection) => next(connection, 'data'))
+  for (const connection of connections) connection.write(text, 'latin1')
+  if (hostile?.leavesAfterMs !== undefined)
+    setTimeout(() => connections.map((connection) => connection.resetAndDestroy()), hostile.leavesAfterMs)
+  await Promise.all(answered)
+  if (then !== undefined) for (const connection of connections) connection.write(then, 'latin1')
+  await Promise.all(connections.map((connection) => next(connection, 'close')))
+}
+
+async function opened(): Promise<Socket> {
+  const connection = connect(port, '127.0.0.1').on('error', () => {})
+  connection.on('data', (chunk) => {
+    const status = /^HTTP\/1\.1 (\d{3})/.exec(chunk.toString('latin1', 0, 12))?.[1]
+    if (status) count(Number(status))
+  })
+  await next(connection, 'connect')
+  return connection.setTimeout(streamMs, () => connection.destroy())
+}
+
+/** Resolves with the event, or once the connection is closed. */
+const next = (connection: Socket, event: string): Promise<void> =>
   new Promise((resolve) => {
-    const connection = connect(port, '127.0.0.1')
-    connection.setTimeout(streamMs, () => connection.destroy())
-    connection.on('data', (chunk) => {
-      const status = /^HTTP\/1\.1 (\d{3})/.exec(chunk.toString('latin1', 0, 12))?.[1]
-      if (status) count(Number(status))
-    })
-    connection.on('error', () => {})
-    connection.on('close', () => resolve())
-    connection.write(text)
+    if (connection.closed) resolve()
+    else connection.once(event, () => resolve()).once('close', () => resolve())
   })
 
 const byPolling = async (posted: HostileRequest): Promise<void> => {
@@ -88,10 +104,12 @@ const byPolling = async (posted: HostileRequest): Promise<void> => {
   const opened = await fetch(`http://127.0.0.1:${port}${path}`).then((response) => response.text())
   const sid = /"sid":"([^"]+)"/.exec(opened)?.[1]
   await overHttp({ ...posted, path: `${path}&sid=${sid}` })
+  await overHttp({ method: 'GET', path: `${path}&sid=${sid}` })
 }
 
 let sent = 0
-for (let index = 0; index < concurrency; index++) void repeat()
+const loops = hostile.connections === undefined ? concurrency : 1
+for (let index = 0; index < loops; index++) void repeat()
 
 async function repeat(): Promise<void> {
   for (;;) {

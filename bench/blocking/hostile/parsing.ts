@@ -97,6 +97,14 @@ export const hostileParsing: readonly Hostile[] = [
   { name: 'packets of 2 bytes in one poll', over: 'polling', request: () => polled(repeated(() => '2:b4')) },
   { name: 'an endless length in one poll', over: 'polling', request: () => polled(`${'1'.repeat(mega)}:2`) },
   {
+    name: '500 refusals in one poll',
+    over: 'polling',
+    request: (n) => {
+      const message = `42${n}["get",{"url":"/pet?sort=${'name,'.repeat(100)}"}]`
+      return polled(`${message.length}:${message}`.repeat(500))
+    },
+  },
+  {
     name: 'messages in one poll',
     over: 'polling',
     request: (n) => {

@@ -1,4 +1,5 @@
 import { hostileAnswers } from './answers.ts'
+import { hostileCrowds } from './crowds.ts'
 import type { Hostile } from './hostile.ts'
 import { hostileLive } from './live.ts'
 import { hostileLongValues } from './long-values.ts'
@@ -16,4 +17,5 @@ export const hostileRequests: readonly Hostile[] = [
   ...hostileLongValues,
   ...hostileRuled,
   ...hostileLive,
+  ...hostileCrowds,
 ]

@@ -1,0 +1,46 @@
+import { find, get, type Hostile, type HostileRequest } from './hostile.ts'
+
+const lookup = (n: number): string => `/pet/${1 + (n % 1000)}?populate=false`
+const asked = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`
+const handshake =
+  'GET /socket.io/?EIO=3&transport=websocket HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
+  'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n'
+/** A short frame of a client, whose mask is zero. */
+const frame = (text: string): string => `\x81${String.fromCharCode(0x80 | text.length)}\0\0\0\0${text}`
+const written = (text: string, then?: string): HostileRequest => ({
+  ...get(''),
+  text,
+  ...(then !== undefined && { then }),
+})
+
+/** What many connections send at once. As many may wait until the service accepts them. */
+const connections = 500
+
+export const hostileCrowds: readonly Hostile[] = [
+  { name: 'lookups of 500 connections', over: 'bytes', connections, request: (n) => written(asked(lookup(n))) },
+  { name: 'handshakes of 500 sockets', over: 'bytes', connections, request: () => written(handshake) },
+  {
+    name: 'lookups of 500 sockets',
+    over: 'bytes',
+    connections,
+    request: (n) => written(handshake, frame(`421["get",{"url":"${lookup(n)}"}]`)),
+  },
+  {
+    name: '500 sessions of long polling',
+    over: 'bytes',
+    connections,
+    request: () => written(asked('/socket.io/?EIO=3&transport=polling')),
+  },
+  {
+    name: 'scans whose clients leave',
+    over: 'bytes',
+    leavesAfterMs: 20,
+    request: (n) => written(asked(find('pet', { note: { contains: `zz${n}` } }).path)),
+  },
+  {
+    name: 'pings of 20 sockets',
+    over: 'bytes',
+    connections: 20,
+    request: () => written(handshake, frame('2').repeat(9_000)),
+  },
+]
