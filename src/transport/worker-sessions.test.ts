@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { connect, type Socket } from 'node:net'
 import { describe, test } from 'node:test'
+import { RawPolling } from '../../test/support/raw-polling.ts'
 import { startSockets, until } from '../../test/support/socket-server.ts'
 import { WaitingBytes } from '../support/waiting-bytes.ts'
 
@@ -32,11 +33,21 @@ async function startWorker(waiting?: WaitingBytes, maxMessageBytes = 1_000_000) 
     socket.resume().write(lines.join('\r\n'))
     return socket
   }
-  return { given, seen, send, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
+  return { given, seen, send, url: server.url, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
 }
 
 const path = '/socket.io/?EIO=4&transport=polling&sid=2.x'
+const get = (path: string) => [`GET ${path} HTTP/1.1`, 'Host: localhost', '', '']
 const post = (length: number) => [`POST ${path} HTTP/1.1`, 'Host: localhost', `Content-Length: ${length}`]
+
+/** The statuses of the answers so far. */
+function receive(socket: Socket): () => string[] {
+  let text = ''
+  socket.on('data', (chunk) => {
+    text += chunk
+  })
+  return () => Array.from(text.matchAll(/HTTP\/1\.1 (\d+)/g), ([, status]) => String(status))
+}
 
 describe('a request of long polling for a session of another worker', () => {
   test('is given to it with its connection', async () => {
@@ -87,5 +98,82 @@ describe('a request of long polling for a session of another worker', () => {
     })
     await until(() => answer.startsWith('HTTP/1.1 413'))
     assert.deepEqual(worker.given, [])
+  })
+
+  for (const { kind, request } of [
+    { kind: 'a poll', request: get(path) },
+    { kind: 'a packet', request: [...post(2), '', '40'] },
+  ]) {
+    const text = request.join('\r\n')
+    const other = get('/pet').join('\r\n')
+
+    test(`is refused, as ${kind} before others that were sent with it, and these are answered`, async () => {
+      await using worker = await startWorker()
+      const statuses = receive(worker.send(other + text + other + other))
+      await until(() => statuses().length === 4)
+      assert.deepEqual([statuses(), worker.given], [['404', '503', '404', '404'], []])
+    })
+
+    test(`is refused, as ${kind} behind one that is pending, which is answered`, async () => {
+      await using worker = await startWorker()
+      const polling = await RawPolling.open(worker.url)
+      const statuses = receive(worker.send(get(polling.url.slice(worker.url.length)).join('\r\n') + text))
+      await polling.post('40')
+      await until(() => statuses().length === 2)
+      assert.deepEqual([statuses(), worker.given], [['200', '503'], []])
+    })
+
+    test(`is given, as ${kind} after one that was answered`, async () => {
+      await using worker = await startWorker()
+      const socket = worker.send(other)
+      const statuses = receive(socket)
+      await until(() => statuses().length === 1)
+      socket.write(text)
+      await until(() => worker.given.length === 1)
+      assert.deepEqual(statuses(), ['404'])
+    })
+  }
+
+  test('is refused when a part of the next one was sent with it', async () => {
+    await using worker = await startWorker()
+    const next = get('/pet').join('\r\n')
+    const socket = worker.send(get(path).join('\r\n') + next.slice(0, 9))
+    const statuses = receive(socket)
+    await until(() => statuses().length === 1)
+    socket.write(next.slice(9))
+    await until(() => statuses().length === 2)
+    assert.deepEqual([statuses(), worker.given], [['503', '404'], []])
+  })
+
+  test('is given as the version of HTTP that it is', async () => {
+    await using worker = await startWorker()
+    worker.send(`GET ${path} HTTP/1.0`, '', '')
+    await until(() => worker.given.length === 1)
+    assert.match(worker.given[0]?.received ?? '', / HTTP\/1\.0\r\n\r\n$/)
+  })
+})
+
+const handshake = [
+  `GET ${path.replace('polling', 'websocket')} HTTP/1.1`,
+  'Host: localhost',
+  'Connection: Upgrade',
+  'Upgrade: websocket',
+  'Sec-WebSocket-Version: 13',
+  'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
+]
+
+describe('the handshake of an upgrade for a session of another worker', () => {
+  test('is given to it with all that was sent with it', async () => {
+    await using worker = await startWorker()
+    worker.send(...handshake, '', 'probe')
+    await until(() => worker.given.length === 1)
+    assert.deepEqual(worker.given, [{ worker: '2', received: [...handshake, '', 'probe'].join('\r\n') }])
+  })
+
+  test('is refused with a body that has not arrived', async () => {
+    await using worker = await startWorker()
+    const statuses = receive(worker.send(...handshake, 'Content-Length: 5', '', 'bo'))
+    await until(() => statuses().length === 1)
+    assert.deepEqual([statuses(), worker.given], [['400'], []])
   })
 })

@@ -37,31 +37,60 @@ export class SessionOwner {
     this.#worker = worker
   }
 
-  /** `body`: all that was received after the headers. */
-  take(req: IncomingMessage, body: Uint8Array): void {
-    this.#channel.send(this.#worker, req.socket as Socket, Buffer.concat([headOf(req, body.length), body]))
+  /** The handshake of a WebSocket. `head`: all that was received after it. */
+  takeUpgrade(req: IncomingMessage, head: Uint8Array): void {
+    this.#take(req, head)
+  }
+
+  /**
+   * A request whose body was read. One of a pipeline is refused: what is received with it is parsed already, and the
+   * responses before it are not sent.
+   */
+  takeRequest(req: IncomingMessage, res: ServerResponse, body: Uint8Array, refusePipelined: () => void): void {
+    // After all that was received with it is parsed, and before more is received.
+    process.nextTick(() => (isPipelined(req, res) ? refusePipelined() : this.#take(req, body)))
   }
 
   /** Reads the body first. */
-  takeRequest(req: IncomingMessage, res: ServerResponse, options: ReadOptions): void {
-    if (req.readableEnded) this.take(req, empty)
+  readRequest(req: IncomingMessage, res: ServerResponse, options: ReadOptions, refusePipelined: () => void): void {
+    if (req.readableEnded) this.takeRequest(req, res, empty, refusePipelined)
     else
       readBody(
         req,
         options,
-        (body) => this.take(req, body),
+        (body) => this.takeRequest(req, res, body, refusePipelined),
         () => res.writeHead(413, { Connection: 'close' }).end(),
       )
+  }
+
+  #take(req: IncomingMessage, body: Uint8Array): void {
+    this.#channel.send(this.#worker, req.socket as Socket, Buffer.concat([headOf(req, body.length), body]))
   }
 }
 
 const empty = new Uint8Array(0)
 
+/** The parser of a connection, which `node:http` does not document. */
+interface Parsed {
+  readonly parser: {
+    /** The last request whose headers were read. */
+    readonly incoming: IncomingMessage | null
+    /** An error where a part of a request was read. */
+    finish(): Error | undefined
+  } | null
+}
+
+function isPipelined(req: IncomingMessage, res: ServerResponse): boolean {
+  const { parser, writableLength } = req.socket as Socket & Parsed
+  if (res.socket === null || writableLength > 0) return true
+  return parser !== null && (parser.incoming !== req || parser.finish() instanceof Error)
+}
+
 /** These describe how a body was sent. It is passed on as a whole. */
 const bodyHeaders = /^(?:content-length|transfer-encoding|expect)$/i
 
-function headOf({ method, url, rawHeaders }: IncomingMessage, bodyLength: number): Buffer {
-  let head = `${method} ${url} HTTP/1.1\r\n`
+function headOf({ method, url, httpVersion, rawHeaders }: IncomingMessage, bodyLength: number): Buffer {
+  let head = `${method} ${url} HTTP/${httpVersion}\r\n`
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] as string
     if (!bodyHeaders.test(name)) head += `${name}: ${rawHeaders[index + 1]}\r\n`

@@ -63,6 +63,13 @@ export class Connections {
     return this.open.get(socket)
   }
 
+  /** The last response that is pending on it. */
+  pendingOn(socket: Duplex): ServerResponse | undefined {
+    const connection = this.open.get(socket)
+    const response = connection && lastOf(connection)
+    return response?.closed === false ? response : undefined
+  }
+
   /** Ends each connection after the last response that is pending on it. */
   drain(): void {
     this.isDraining = true
@@ -83,6 +90,11 @@ export class Connections {
       await setImmediate()
       await setImmediate()
     }
+  }
+
+  /** Resolves when all are closed. A server waits for those that it has accepted, and not for those of other processes. */
+  async closed(): Promise<void> {
+    for (const socket of this.open.keys()) await new Promise<void>((resolve) => socket.once('close', () => resolve()))
   }
 
   /** Closes all connections at once. */

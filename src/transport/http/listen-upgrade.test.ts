@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
 import {
   close,
   echo,
@@ -8,6 +9,7 @@ import {
   sent,
   start,
   statusOf,
+  waiting,
   webSocket,
 } from '../../../test/support/http-connection.ts'
 
@@ -30,6 +32,18 @@ describe('upgrades', () => {
     const answer = await sent(server, ...webSocket)
     assert.equal(statusOf(answer), 101)
     assert.match(answer, /X-Url: \/socket\.io\/\?EIO=3/)
+  })
+
+  test('behind a request that is pending are not served: its response is the last one', async () => {
+    const { service, asked, answer } = waiting()
+    await using server = await start(service, { upgrade: () => assert.fail() })
+    const client = new HttpConnection(server.port)
+    client.write('GET /1 HTTP/1.1', 'Host: localhost', '', webSocket.join('\r\n'))
+    while (asked.length === 0) await turn()
+    for (let turns = 0; turns < 10; turns++) await turn()
+    answer(0)
+    const text = await client.all()
+    assert.deepEqual([statusOf(text), text.match(/HTTP\/1\.1/g)?.length], [200, 1])
   })
 
   test('are refused when the handler returns false', async () => {

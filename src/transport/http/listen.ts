@@ -6,7 +6,7 @@ import type { Service } from '../../protocol/request.ts'
 import type { Limits } from '../../support/limits.ts'
 import type { WorkerChannel } from '../worker-channel.ts'
 import { refuse, refuseConnection } from './client-error.ts'
-import { Connections } from './connections.ts'
+import { Connections, endGently } from './connections.ts'
 import { type HttpOptions, logErrorToConsole } from './handle-http-request.ts'
 import { handler, type Intercept } from './serve.ts'
 import { OpenStreams } from './write-stream.ts'
@@ -60,12 +60,19 @@ export async function listen(service: Service, options: ListenOptions): Promise<
   })
   if (upgrade) {
     server.on('upgrade', (req, socket, head) => {
+      const pending = connections.pendingOn(socket)
+      // Node no longer handles errors of this socket: without a listener a reset would end the process.
+      socket.on('error', destroy)
+      // What is sent before it would be read as that response.
+      if (pending) return void pending.once('close', () => endGently(socket))
       connections.markUpgraded(socket)
       offerUpgrade(upgrade, req, socket, head, onError)
     })
   }
 
   options.workers?.receive((connection, received) => {
+    // Node counts those that it has accepted for this server.
+    if (connections.open.size >= limits.maxConnections) return void connection.destroy()
     server.emit('connection', connection)
     connection.unshift(received)
     connection.resume()
@@ -82,6 +89,7 @@ export async function listen(service: Service, options: ListenOptions): Promise<
     connections.drain()
     await connections.backlogAccepted()
     await new Promise((resolve) => server.close(resolve))
+    await connections.closed()
     clearTimeout(timer)
   }
 
@@ -119,8 +127,6 @@ function offerUpgrade(
   head: Buffer,
   onError: ErrorListener,
 ): void {
-  // Node no longer handles errors of this socket: without a listener a reset would end the process.
-  socket.on('error', destroy)
   try {
     if (upgrade(req, socket, head)) return
     socket.resume()

@@ -172,12 +172,17 @@ function receive(context: NodeServerContext, req: Received, res: ServerResponse)
 /** A body with fewer bytes is parsed in less than a millisecond. */
 const parsedAtOnce = 16_384
 
-/** Gives the connection to the worker that can serve the request, as it was received. */
-function give({ workers }: NodeServerContext, req: IncomingMessage, received: unknown, worker: string): boolean {
-  const owner = received instanceof Uint8Array ? workers?.ownerOf(`${worker}.`) : undefined
-  if (!owner || req.socket.destroyed) return false
-  owner.take(req, received as Uint8Array)
-  return true
+/** Gives the connection to the worker that can serve the request, as it was received. The response is sent where that cannot be. */
+function give(
+  context: NodeServerContext,
+  req: IncomingMessage,
+  received: unknown,
+  res: ServerResponse,
+  response: ServiceResponse,
+): boolean {
+  const owner = received instanceof Uint8Array ? context.workers?.ownerOf(`${response.worker}.`) : undefined
+  owner?.takeRequest(req, res, received as Uint8Array, () => send(context, req, undefined, res, response))
+  return owner !== undefined
 }
 
 /** The rest of the body is not read, and the connection is closed. */
@@ -205,7 +210,7 @@ function send(
   res: ServerResponse,
   response: ServiceResponse,
 ): void {
-  if (response.worker !== undefined && give(context, req, received, response.worker)) return
+  if (response.worker !== undefined && give(context, req, received, res, response)) return
   try {
     const { stream } = response
     if (stream) writeStream(res, { ...response, stream }, context.drain)

@@ -29,6 +29,8 @@ export const refusals = {
   origin: new Refusal(403, 4, 'Forbidden'),
   hosts: new Refusal(400, 3, 'More than one Host header'),
   version: new Refusal(400, 5, 'Unsupported protocol version'),
+  /** A request for a session of another process, on a connection with other requests that are not answered. */
+  pipelined: new Refusal(503, 3, 'Requests of this session must not be pipelined'),
   full: new Refusal(503, 3, 'The maximum number of sockets is open'),
 } as const
 

@@ -136,7 +136,8 @@ export function serveSockets(service: LiveService, options: SocketOptions): Sock
     } else if (library.has(query.sid)) {
       library.request(req, res, query, query.sid).catch(onError)
     } else {
-      ownerOf(query.sid).takeRequest(req, res, { maxBodyBytes: limits.maxMessageBytes, waiting, observe })
+      const options = { maxBodyBytes: limits.maxMessageBytes, waiting, observe }
+      ownerOf(query.sid).readRequest(req, res, options, () => refuse(res, refusals.pipelined))
     }
   }
 
@@ -164,7 +165,9 @@ export function serveSockets(service: LiveService, options: SocketOptions): Sock
     } else if (library.has(query.sid)) {
       library.upgrade(req, socket, head, query, query.sid)
     } else {
-      ownerOf(query.sid).take(req, head)
+      // Bytes of its body that are still to come would be those of the WebSocket.
+      if (!req.complete) throw refusals.handshake
+      ownerOf(query.sid).takeUpgrade(req, head)
     }
   }
 
