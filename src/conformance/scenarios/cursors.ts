@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Json } from '../../protocol/json.ts'
+import type { Json, JsonObject } from '../../protocol/json.ts'
 import { address, column, create, refused } from '../expect.ts'
 import type { Answer, Api, Scenario } from '../scenario.ts'
 
@@ -12,11 +12,12 @@ function nextOf(answer: Answer): string | undefined {
   return (found[1] as string).replace(/^https?:\/\/[^/]*/, '')
 }
 
-async function walk(api: Api, path: string, name = 'label'): Promise<readonly (Json | undefined)[]> {
+/** The values of all pages. The body belongs to the first request only: a link is complete by itself. */
+async function walk(api: Api, path: string, name = 'label', body?: JsonObject): Promise<readonly (Json | undefined)[]> {
   const all: (Json | undefined)[] = []
   for (let next: string | undefined = path, pages = 0; next !== undefined; pages++) {
     assert.ok(pages < 50, 'the last page has no cursor')
-    const answer: Answer = await api.request('GET', next)
+    const answer: Answer = await api.request('GET', next, pages === 0 && body ? { body } : {})
     all.push(...column(answer, name))
     next = nextOf(answer)
   }
@@ -78,6 +79,31 @@ export const cursors: readonly Scenario[] = [
         whole,
       )
       assert.deepEqual(await walk(api, '/specimen?legs[>]=0&sort=weight&limit=2', 'id'), whole)
+    },
+  },
+  {
+    name: 'cursors: the link of a request with parameters in its body contains them',
+    needs: ['anyRequest'],
+    async run(api) {
+      await fill(api)
+      const cases: readonly (readonly [path: string, body: JsonObject])[] = [
+        ['/specimen', { where: { legs: { '>=': 1 } }, sort: 'weight DESC' }],
+        ['/specimen', { legs: [1, 2], sort: [{ weight: 1 }, 'label DESC'] }],
+        ['/specimen', { legs: null }],
+        ['/specimen', { label: { '>': '🦀 & <b>=+%' }, select: ['label', 'legs'] }],
+        ['/specimen?sort=label&legs[>]=0', { sort: 'label DESC', weight: { '<': 1 }, skip: 1 }],
+        ['/specimen?where={"legs":0}', { sort: { label: -1 }, select: 'label' }],
+      ]
+      for (const [path, body] of cases) {
+        const whole = column(await api.request('GET', path, { body }), 'label')
+        assert.ok(whole.length > 1 && whole.length < 11, path)
+        assert.deepEqual(await walk(api, path, 'label', { ...body, limit: 2 }), whole, JSON.stringify(body))
+        assert.deepEqual(await walk(api, `${path}${path.includes('?') ? '&' : '?'}limit=1`, 'label', body), whole)
+      }
+      const first = await api.request('GET', '/specimen', { body: { limit: 2, select: ['label'], count: true } })
+      const second = await api.request('GET', nextOf(first) as string)
+      assert.deepEqual(Object.keys((second.body as readonly JsonObject[])[0] as JsonObject), ['id', 'label'])
+      assert.equal(second.header('x-total-count'), '11')
     },
   },
   {

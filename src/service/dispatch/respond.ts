@@ -6,10 +6,11 @@ import type { ServiceRequest, ServiceResponse } from '../../protocol/request.ts'
 import { andThen, type MaybePromise } from '../../support/maybe-promise.ts'
 import { type Encoded, encodeRecord, encodeRecords, encodeText } from './encode-records.ts'
 import { isKnown } from './entity-tag.ts'
+import { type ListRequest, nextPage } from './next-page.ts'
 import type { Match } from './route.ts'
 
 /** What of a request its answer depends on. */
-type AnsweredRequest = Pick<ServiceRequest, 'base' | 'path' | 'query' | 'headers'>
+type AnsweredRequest = ListRequest & Pick<ServiceRequest, 'headers'>
 
 /** How results become texts. */
 export interface AnswerEncoding {
@@ -129,20 +130,3 @@ function tagged(
   if (known !== undefined && isKnown(tag, known)) return { status: 304, headers }
   return { status, headers, body }
 }
-
-/** The same question, from where this page ends. */
-function nextPage({ base = '', path, query }: AnsweredRequest, cursor: string): string {
-  const kept = needsCare.test(query) ? withoutPlace(query) : query
-  return `${base}${path}?${kept === '' ? '' : `${kept}&`}cursor=${cursor}`
-}
-
-/** Names a place already, or holds what would end the link. */
-const needsCare = /(?:^|&)(?:cursor|skip)=|[<>]/
-
-const withoutPlace = (query: string): string =>
-  query
-    .split('&')
-    .filter((pair) => pair !== '' && !/^(?:cursor|skip)=/.test(pair))
-    .join('&')
-    .replaceAll('>', '%3E')
-    .replaceAll('<', '%3C')

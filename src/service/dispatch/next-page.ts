@@ -1,0 +1,50 @@
+import { listParameters, namesOf, reserved } from '../../operation/parameters.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts'
+import { parseQueryString } from '../../protocol/query-string.ts'
+import type { ServiceRequest } from '../../protocol/request.ts'
+
+/** The parts of a request for a list on which the address of its next page depends. */
+export type ListRequest = Pick<ServiceRequest, 'base' | 'path' | 'query' | 'body'>
+
+/** The same question, from where this page ends. */
+export function nextPage({ base = '', path, query, body }: ListRequest, cursor: string): string {
+  const asked = isJsonObject(body) && Object.keys(body).length > 0 ? withBody(query, body) : query
+  const kept = needsCare.test(asked) ? withoutPlace(asked) : asked
+  return `${base}${path}?${kept === '' ? '' : `${kept}&`}cursor=${cursor}`
+}
+
+/** Names a place already, or holds what would end the link. */
+const needsCare = /(?:^|&)(?:cursor|skip)=|[<>]/
+
+const withoutPlace = (query: string): string =>
+  query
+    .split('&')
+    .filter((pair) => pair !== '' && !/^(?:cursor|skip)=/.test(pair))
+    .join('&')
+    .replaceAll('>', '%3E')
+    .replaceAll('<', '%3C')
+
+/** The query string was parsed before, within the limits of the service. */
+const unlimited = { maxParameters: 2 ** 31, maxParameterDepth: 2 ** 31 }
+const listNames = namesOf(listParameters)
+
+/** A link has no body: its query string has the parameters of both. Filters by attribute become a `where`, which has types. */
+function withBody(query: string, body: JsonObject): string {
+  const given: JsonObject = { ...parseQueryString(query, unlimited), ...body }
+  const filters = Object.entries(given).filter(([name]) => !reserved.has(name))
+  const where = filters.length > 0 ? { where: Object.fromEntries(filters) } : {}
+  return Object.entries({ ...where, ...given })
+    .filter(([name]) => listNames.has(name))
+    .map(([name, value]) => `${name}=${encodeURIComponent(textOf(name, value))}`)
+    .join('&')
+}
+
+const textOf = (name: string, value: Json): string =>
+  typeof value === 'string'
+    ? value
+    : Array.isArray(value) && separatedByCommas.has(name)
+      ? value.join()
+      : JSON.stringify(value)
+
+/** Lists of names are separated by commas in a query string, others are JSON. */
+const separatedByCommas: ReadonlySet<string> = new Set(['select', 'omit', 'populate'])
