@@ -25,9 +25,10 @@ function notFound(error: Error, url: string | undefined): LoadError {
     return new LoadError(`Package not found: "${name}"${by}`, { advice: `npm install ${name}`, cause: error })
   }
   const path = fileURLToPath(url)
-  const whole = ['.ts', '.js', '.mjs', '/index.ts', '/index.js']
-    .map((end) => path + end)
-    .find((name) => existsSync(name))
+  const source = path.replace(/\.([cm]?)js$/, '.$1ts')
+  const whole = [source, ...['.ts', '.js', '.mjs', '/index.ts', '/index.js'].map((end) => path + end)].find((name) =>
+    existsSync(name),
+  )
   const advice = whole && `Imports need the complete file name: ${displayPath(whole)}`
   return new LoadError(`File not found: ${displayPath(path)}${by}`, { ...(advice && { advice }), cause: error })
 }

@@ -162,6 +162,11 @@ describe('a definition is refused', () => {
       { pet: { schema: true } },
       "pet: `schema` is not an option of a model; `compatibility: 'sails'` reads models of Sails",
     ],
+    [
+      'an attribute outside of `attributes`',
+      { pet: { nick: { type: 'string' } } },
+      'pet: `nick` is not an option of a model; attributes are declared in `attributes`',
+    ],
     ['attributes that are a list', { pet: { attributes: [] } }, 'pet: `attributes` must be an object'],
     [
       'a lifecycle callback',

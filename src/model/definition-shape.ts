@@ -201,11 +201,15 @@ function shape(definition: unknown, options: { readonly [option: string]: Kind }
   return { valid, problems }
 }
 
+const isAttributeLike = (value: unknown): boolean =>
+  isObject(value) && ['type', 'model', 'collection'].some((option) => Object.hasOwn(value, option))
+
 /** A similar option, or what replaces an option of Waterline. */
 function hint(option: string, value: unknown, known: readonly string[]): string {
   const renamed = Object.hasOwn(renamedOptions, option) ? renamedOptions[option] : undefined
   const near = renamed ?? nearest(option, known)
   if (near !== undefined) return `; did you mean \`${near}\`?`
+  if (known.includes('attributes') && isAttributeLike(value)) return '; attributes are declared in `attributes`'
   if (typeof value === 'function') return `: functions are not run. Instead, ${adviceFor(option)}`
   return isWaterlineWord(option) ? "; `compatibility: 'sails'` reads models of Sails" : ''
 }

@@ -98,6 +98,16 @@ describe('keelson dev', () => {
     assert.deepEqual(await ask(`${await dev.url()}/pet`), [])
   })
 
+  test('waits for a missing folder', async () => {
+    const config = petShop['keelson.config.ts'].replace('models:', "public: 'public', models:")
+    const cwd = folder({ ...petShop, 'keelson.config.ts': config })
+    const dev = new Command(['dev', '--port', '0'], { cwd })
+    await dev.until(/the folder .*public does not exist\n[\s\S]*waiting for a change/)
+    write(cwd, 'public/index.html', '<p>Pets</p>')
+    const page = await fetch(`${await dev.url()}/index.html`)
+    assert.equal(await page.text(), '<p>Pets</p>')
+  })
+
   test('watches an imported file outside of the folder', async () => {
     const parent = folder({
       'shop/keelson.config.ts': petShop['keelson.config.ts'].replace('./models', '../shared'),

@@ -38,6 +38,11 @@ describe('a wrong configuration is reported with all problems and exit code 78',
       /Imports need the complete file name: models\/pet\.ts/,
     ],
     [
+      'an import that names what a compiler would write',
+      { ...petShop, 'keelson.config.ts': petShop['keelson.config.ts'].replace('pet.ts', 'pet.js') },
+      /Imports need the complete file name: models\/pet\.ts/,
+    ],
+    [
       'an import of a missing export',
       { ...petShop, 'models/pet.ts': 'export const cat = {}' },
       /does not provide an export named 'pet'/,

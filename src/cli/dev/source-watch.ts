@@ -12,7 +12,7 @@ const isIgnored = (folder: string): boolean => folder.startsWith('.') || ignored
 /**
  * Watches the folder of the configuration, and imported files outside of it. A source that is not imported counts as a
  * change when it is new, because a configuration may read its folders, and while the configuration is invalid, because
- * the change may repair it.
+ * the change may repair it. So may a new folder, such as that of `public`.
  */
 export class SourceWatch {
   readonly #watchers = new Map<string, FSWatcher>()
@@ -89,13 +89,18 @@ export class SourceWatch {
     const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory()
     if (isFolder === undefined) this.#leave(path)
     if (isFolder) {
-      if (!this.#watchers.has(path) && !isIgnored(path.slice(dirname(path).length + 1))) this.#enter(path, true)
+      if (this.#watchers.has(path) || isIgnored(path.slice(dirname(path).length + 1))) return
+      this.#enter(path, true)
+      if (this.#isBroken) this.#report(path)
       return
     }
     if (!this.#isRelevant(path)) return
     const before = this.#hashes.get(path)
     this.#remember(path)
-    if (this.#hashes.get(path) === before) return
+    if (this.#hashes.get(path) !== before) this.#report(path)
+  }
+
+  #report(path: string): void {
     this.#changed.add(path)
     clearTimeout(this.#debounce)
     this.#debounce = setTimeout(() => this.#next.resolve(), debounceMs)
