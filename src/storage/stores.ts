@@ -51,8 +51,10 @@ export async function describeDatabase(url: string): Promise<DatabaseDescription
   switch (aliases[scheme] ?? scheme) {
     case 'sqlite':
       return (await import('./sqlite/schema/describe.ts')).describeSqlite(pathIn(url))
+    case 'postgres':
+      return (await import('./postgres/schema/describe.ts')).describePostgres(url)
     default:
-      throw new ConfigError([`database: the tables of "${scheme}:" cannot be read (sqlite:)`])
+      throw new ConfigError([`database: the tables of "${scheme}:" cannot be read (sqlite:, postgres:)`])
   }
 }
 

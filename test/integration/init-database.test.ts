@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { describe, test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import { type DatabasePlan, definitionsOf, modelsOfTables, withoutTimes } from '../../src/cli/init/models-of-tables.ts'
 import { createService, type Json, type JsonObject, type ModelDefinitions, type Service } from '../../src/index.ts'
 import type { AttributeDefinition } from '../../src/model/definition.ts'
 import { describeDatabase } from '../../src/storage/stores.ts'
+import { freshDatabase, missingPostgres, postgresForTests } from '../support/postgres.ts'
 import { asOtherProgram, changesAfter, newFile } from '../support/sqlite.ts'
 import { contentOf } from './chinook/data.ts'
-import { schemaOf, sqliteEdition } from './chinook/tables.ts'
-import { unusualSqlite } from './init-database/unusual.ts'
+import { postgresEdition, schemaOf, sqliteEdition } from './chinook/tables.ts'
+import { unusualPostgres, unusualSqlite } from './init-database/unusual.ts'
 
 interface Opened extends AsyncDisposable {
   readonly url: string
@@ -31,9 +32,29 @@ const sqliteWith = (name: string, statements: string): Existing => ({
   },
 })
 
+const server = missingPostgres === undefined ? await postgresForTests() : undefined
+after(() => server?.stop())
+
+const postgresWith = (name: string, statements: string): Existing => ({
+  name: `${name}, on PostgreSQL`,
+  missing: missingPostgres,
+  async open() {
+    const database = await freshDatabase(server?.url ?? '')
+    await database.query(statements)
+    const relations = `select relname, relkind, xmin from pg_class where relnamespace = 'public'::regnamespace order by oid`
+    return {
+      url: database.url,
+      content: () => database.query(relations),
+      [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
+    }
+  },
+})
+
 const databases: readonly Existing[] = [
   sqliteWith('a small copy of Chinook', schemaOf(sqliteEdition) + contentOf(sqliteEdition)),
   sqliteWith('an unusual database', unusualSqlite),
+  postgresWith('a small copy of Chinook', schemaOf(postgresEdition) + contentOf(postgresEdition)),
+  postgresWith('an unusual database', unusualPostgres),
 ]
 
 const planOf = async (url: string, tables?: readonly string[]): Promise<DatabasePlan> =>
@@ -331,4 +352,148 @@ test('foreign keys to tables that are not chosen are plain attributes', async ()
   const { models, leftOut } = await planOf(`sqlite:${path}`, ['matches', 'keelson_old'])
   assert.deepEqual(definitionsOf(models).match?.attributes?.awayTeamId, { type: 'string', columnName: 'away_team_id' })
   assert.deepEqual([...leftOut.keys()], ['keelson_old'])
+})
+
+describe('models for an unusual database, on PostgreSQL', { skip: missingPostgres ?? false }, () => {
+  const [, , , unusual] = databases
+  let plan: DatabasePlan
+  before(async () => {
+    await using database = await (unusual as Existing).open()
+    plan = await planOf(database.url)
+  })
+
+  const expected: ModelDefinitions = {
+    member: {
+      tableName: 'members',
+      attributes: {
+        id: { type: 'number', autoIncrement: true },
+        email: { type: 'string', required: true, unique: true },
+        apiToken: { type: 'string', columnName: 'api_token', hidden: true },
+        name: { type: 'string', maxLength: 80, required: true },
+        code: { type: 'string', maxLength: 3 },
+        small: { type: 'number', isInteger: true, defaultsTo: 0 },
+        whole: { type: 'number', isInteger: true },
+        big: { type: 'bigint', defaultsTo: '0' },
+        amount: { type: 'number' },
+        sized: { type: 'number', columnType: 'numeric(8,3)', defaultsTo: 1.5 },
+        cost: { type: 'number' },
+        ratio: { type: 'number' },
+        exact: { type: 'number' },
+        active: { type: 'boolean', defaultsTo: true },
+        mood: { type: 'string', isIn: ['happy', 'so-so'], defaultsTo: 'happy' },
+        moods: { type: 'string' },
+        tags: { type: 'string', defaultsTo: '{}' },
+        data: { type: 'json', defaultsTo: { a: [1] } },
+        raw: { type: 'json' },
+        spot: { type: 'string' },
+        seen: { type: 'datetime' },
+        local: { type: 'datetime', columnType: 'timestamp' },
+        born: { type: 'datetime', columnType: 'date' },
+        alarm: { type: 'string' },
+        wait: { type: 'string' },
+        photo: { type: 'binary' },
+        address: { type: 'string' },
+        network: { type: 'string' },
+        range: { type: 'string' },
+        reference: { type: 'string', isUUID: true },
+        ticket: { type: 'number', isInteger: true, required: true },
+        createdAt: { type: 'datetime', columnName: 'created_at', autoCreatedAt: true },
+        updatedAt: { type: 'datetime', columnType: 'timestamp', autoUpdatedAt: true },
+        expiresAt: { type: 'datetime', columnName: 'expires_at', required: true },
+        publishedAt: { type: 'datetime', columnName: 'published_at', allowNull: true },
+        devices: { collection: 'device', via: 'member' },
+        ticketsByAssignee: { collection: 'ticket', via: 'assignee' },
+        ticketsByReporter: { collection: 'ticket', via: 'reporter' },
+        countries: {
+          collection: 'country',
+          via: 'members',
+          through: { tableName: 'member_countries', from: 'member_id', to: 'country_code' },
+        },
+      },
+      indexes: [{ attributes: ['whole', 'code'], unique: true }],
+    },
+    device: {
+      tableName: 'devices',
+      attributes: {
+        id: { type: 'string', isUUID: true },
+        member: { model: 'member', columnName: 'member_id', required: true, onDestroy: 'cascade' },
+        label: { type: 'string' },
+      },
+    },
+    ticket: {
+      tableName: 'tickets',
+      attributes: {
+        id: { type: 'bigint', autoIncrement: true },
+        assignee: { model: 'member', columnName: 'assignee_id' },
+        reporter: { model: 'member', columnName: 'reporter_id', onDestroy: 'restrict' },
+      },
+    },
+    country: {
+      tableName: 'countries',
+      attributes: {
+        code: { type: 'string', primaryKey: true, maxLength: 2, required: true },
+        name: { type: 'string', required: true },
+        members: { collection: 'member', via: 'countries' },
+      },
+    },
+    shownLine: {
+      tableName: 'shown_lines',
+      attributes: {
+        orderId: { type: 'number', columnName: 'order_id', isInteger: true, required: true },
+        line: { type: 'number', isInteger: true, required: true },
+        id: { type: 'number', autoIncrement: true },
+      },
+      indexes: [{ attributes: ['orderId', 'line'], unique: true }],
+    },
+    measured: {
+      attributes: { id: { type: 'number', autoIncrement: true }, at: { type: 'datetime' }, v: { type: 'number' } },
+    },
+    bill: {
+      tableName: 'bills',
+      attributes: {
+        id: { type: 'number', autoIncrement: true },
+        invoiceId: { type: 'number', columnName: 'invoice_id', isInteger: true },
+      },
+    },
+  }
+
+  test('declare keys, types, defaults and associations', () => {
+    const definitions = JSON.parse(JSON.stringify(definitionsOf(plan.models))) as ModelDefinitions
+    assert.deepEqual(Object.keys(definitions), Object.keys(expected))
+    for (const [name, definition] of Object.entries(expected)) assert.deepEqual(definitions[name], definition, name)
+  })
+
+  test('leave out what no model describes, with the reason', () => {
+    const { leftOut, models } = plan
+    const view = 'a view: write a model with the primaryKey that names one of its rows; it has no events'
+    const add = 'alter table "lines" add column id bigint generated by default as identity unique'
+    const reasons = Object.fromEntries(leftOut)
+    assert.match(reasons.located ?? '', /^the column "at" of the table "located" must have a value/)
+    assert.match(
+      reasons['billing.*'] ?? '',
+      /^the schema is not in the search path\. .*set search_path = "billing", public$/,
+    )
+    assert.match(reasons.lines ?? '', RegExp(`its key is "order_id" and "line", .*: ${add}$`))
+    assert.match(reasons.nothing ?? '', /^it has no key\./)
+    const others = ['moments', 'measured_all', 'active_members', 'counts', 'Members', '_prisma_migrations']
+    assert.deepEqual(Object.keys(reasons).sort(), [...others, 'located', 'billing.*', 'lines', 'nothing'].sort())
+    assert.deepEqual(
+      others.map((name) => reasons[name]),
+      [
+        'its key "at" has the type timestamp with time zone, which is not one of a key',
+        'a partition, whose rows are those of its table',
+        view,
+        view,
+        'its name differs from "members" in letter case only',
+        'it belongs to a migration tool',
+      ],
+    )
+    assert.deepEqual(models[0]?.notes, [
+      'Without the column "doc": no attribute holds its type xml',
+      'Without the column "place": no attribute holds its type point',
+      'Without the column "words": the database computes it',
+      'Without the column "number": the database generates it always',
+      'Without the column "Name": its name differs from "name" in letter case only',
+    ])
+  })
 })

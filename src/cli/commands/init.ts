@@ -2,7 +2,6 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { type Command, CommandError, type ExitCode, exitCode, UsageError } from '../command.ts'
 import type { DatabaseProject } from '../init/database-project.ts'
-import type { DatabasePlan } from '../init/models-of-tables.ts'
 import { PackageManifest } from '../init/package-manifest.ts'
 import { planEvent, printPlan } from '../init/print-plan.ts'
 import { configText, gitignoreText, tsconfigText } from '../init/project-files.ts'
@@ -13,15 +12,12 @@ import type { Output } from '../output.ts'
 
 export const init: Command = {
   name: 'init',
-  summary: 'Create a project in this folder. Existing files are not overwritten.',
+  summary: 'Create a project in this folder, also for an existing database. Existing files are not overwritten.',
   options: ['database', 'tables', 'json'],
   examples: [
     ['mkdir shop && cd shop && keelson init', 'create a project'],
     ['keelson init && keelson dev', 'create a project and serve it'],
-    [
-      'keelson init --database sqlite:shop.db',
-      'write models for the tables of an existing database, which is not changed',
-    ],
+    ['keelson init --database sqlite:shop.db', 'write models for the tables of a database, which is not changed'],
     ['cd sails-application && keelson init', 'write a configuration that serves its models'],
   ],
 
@@ -43,8 +39,8 @@ export const init: Command = {
     output.event({ event: 'created', files: created, scripts: addedScripts, ...(project && planEvent(project.plan)) })
     printCreated(created, addedScripts, output)
     if (project) printPlan(project.plan, output)
-    const steps = project ? stepsWithDatabase(project.plan) : sails ? stepsWithSails : stepsWithModels
-    printNextSteps([...stepsBefore(manifest.exists, !project && !isIgnored(cwd, 'data')), ...steps], output)
+    const steps = project ? stepsWithDatabase(project) : stepsWithModels(sails !== undefined, isIgnored(cwd, 'data'))
+    printNextSteps([...(manifest.exists ? [] : [project?.isPostgres ? installWithDriver : install]), ...steps], output)
     return exitCode.ok
   },
 }
@@ -86,18 +82,27 @@ const isIgnored = (cwd: string, name: string): boolean =>
 
 type Step = readonly [command: string, effect: string]
 
-const stepsBefore = (hasManifest: boolean, exposesData: boolean): readonly Step[] => [
-  ...(hasManifest ? [] : [['npm install', 'install keelson and its types'] as const]),
-  ...(exposesData ? [['echo data/ >> .gitignore', 'keep the SQLite database out of git'] as const] : []),
+const install: Step = ['npm install', 'install keelson and its types']
+const installWithDriver: Step = ['npm install pg', 'install keelson, its types and the driver of PostgreSQL']
+const listRoutes: Step = ['npx keelson routes', 'list the routes of the models']
+
+const stepsWithModels = (isSails: boolean, ignoresData: boolean): readonly Step[] => [
+  ...(ignoresData ? [] : [['echo data/ >> .gitignore', 'keep the SQLite database out of git'] as const]),
   ['npx keelson dev', 'serve the models and restart on changes'],
+  isSails ? listRoutes : ['curl http://localhost:1337/task', 'list the tasks; the list is empty'],
 ]
-const stepsWithModels: readonly Step[] = [['curl http://localhost:1337/task', 'list the tasks; the list is empty']]
-const stepsWithSails: readonly Step[] = [['npx keelson routes', 'list the routes of the models']]
-const stepsWithDatabase = ({ models: [first] }: DatabasePlan): readonly Step[] => [
-  ...(first
-    ? [[`curl http://localhost:1337/${first.name}`, `list the rows of ${oneLine(first.table.name)}`] as const]
+
+const stepsWithDatabase = ({ plan, needsPassword }: DatabaseProject): readonly Step[] => [
+  ...(needsPassword
+    ? [['export DATABASE_URL=…', 'the URL with the password, which is not in the configuration'] as const]
     : []),
-  ['npx keelson routes', 'list the routes of the models'],
+  ['npx keelson dev', 'serve the models and restart on changes'],
+  ...plan.models
+    .slice(0, 1)
+    .map(
+      ({ name, table }) => [`curl http://localhost:1337/${name}`, `list the rows of ${oneLine(table.name)}`] as const,
+    ),
+  listRoutes,
 ]
 
 function printNextSteps(steps: readonly Step[], { line, paint }: Output): void {

@@ -72,8 +72,10 @@ function valueOptions(base: AttributeDefinition, name: string, column: ExistingC
     return { options: { ...(automatic ?? { defaultsTo: () => new Date().toISOString() }), ...allowNull } }
   }
   if (base.isUUID && isNewUuid(defaultText)) return { options: { defaultsTo: () => crypto.randomUUID(), ...allowNull } }
-  const note = `The service does not use the default of the database: ${defaultText}`
-  return { options: nullable ? {} : { required: true }, note }
+  const note = `The service does not use the default of the database, ${defaultText}`
+  return nullable
+    ? { options: {}, note: `${note}: an omitted value is null` }
+    : { options: { required: true }, note: `${note}: a value must be given` }
 }
 
 /** Names of the times that a service sets. */

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { relative, resolve } from 'node:path'
+import { relative } from 'node:path'
 import { describeDatabase } from '../../storage/stores.ts'
 import { CommandError, UsageError } from '../command.ts'
 import { displayPath } from '../import-error.ts'
@@ -10,6 +10,9 @@ import { type DatabasePlan, modelsOfTables } from './models-of-tables.ts'
 
 export interface DatabaseProject {
   readonly plan: DatabasePlan
+  readonly isPostgres: boolean
+  /** The URL contains a password, and the configuration does not. */
+  readonly needsPassword: boolean
   readonly configText: string
 }
 
@@ -27,7 +30,14 @@ export async function databaseProject(
     description,
     tables === undefined ? undefined : chosen(tables, [...description.tables.keys()]),
   )
-  return { plan, configText: databaseConfigText(writtenUrl(url, cwd), plan) }
+  const path = pathOf(url)
+  const written = path === undefined ? withoutPassword(url) : `sqlite:${relative(cwd, path).replaceAll('\\', '/')}`
+  return {
+    plan,
+    configText: databaseConfigText(written, plan),
+    isPostgres: path === undefined,
+    needsPassword: path === undefined && url !== written,
+  }
 }
 
 function chosen(tables: string, known: readonly string[]): readonly string[] {
@@ -41,13 +51,21 @@ function chosen(tables: string, known: readonly string[]): readonly string[] {
 
 /** Opening a SQLite file that does not exist would create it. */
 function assertFileExists(url: string): void {
-  const [, path] = /^sqlite:(.*)$/.exec(url) ?? []
+  const path = pathOf(url)
   if (path !== undefined && !existsSync(path)) throw new CommandError(`Database not found: ${displayPath(path)}`)
 }
 
-/** A file is relative to the configuration, and a password is not written. */
-function writtenUrl(url: string, cwd: string): string {
-  const [, path] = /^sqlite:(.*)$/.exec(url) ?? []
-  if (path === undefined) throw new CommandError('Only SQLite files can be read')
-  return `sqlite:${relative(cwd, resolve(cwd, path)).replaceAll('\\', '/')}`
+/** The file of a SQLite URL whose path is absolute. */
+const pathOf = (url: string): string | undefined => /^sqlite:(.*)$/.exec(url)?.[1]
+
+/** Parameters that are neither a password nor the file of a key. */
+const plainParameters = new Set(['host', 'port', 'sslmode', 'application_name', 'options'])
+
+function withoutPassword(text: string): string {
+  if (!URL.canParse(text)) throw new CommandError('--database is not a URL, such as postgres://user@host:5432/name')
+  const url = new URL(text)
+  if (url.password === '' && [...url.searchParams.keys()].every((name) => plainParameters.has(name))) return text
+  url.password = ''
+  for (const name of [...url.searchParams.keys()]) if (!plainParameters.has(name)) url.searchParams.delete(name)
+  return url.href
 }

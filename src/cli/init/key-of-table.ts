@@ -58,7 +58,7 @@ function keyAttribute(
 /** Why a table has no model. */
 export function missingKeyReason(table: ExistingTable, description: DatabaseDescription): string {
   const { name, key, isTable } = table
-  if (!isTable) return 'a view: write a model with the primaryKey that names one row; it has no events'
+  if (!isTable) return 'a foreign table: write a model with the primaryKey that names one of its rows; it has no events'
   const [only] = key
   if (key.length === 1)
     return `its key "${only}" has the type ${table.columns.get(only as string)?.type}, which is not one of a key`

@@ -1,6 +1,7 @@
 import { defineModels } from '../../model/define.ts'
 import type { ModelDefinition, ModelDefinitions } from '../../model/definition.ts'
 import type { Models } from '../../model/model.ts'
+import { folded } from '../../model/names.ts'
 import type { DatabaseDescription } from '../../storage/database-description.ts'
 import type { SchemaStep } from '../../storage/schema-step.ts'
 import { getOrInsertComputed } from '../../support/get-or-insert-computed.ts'
@@ -29,7 +30,14 @@ export interface DatabasePlan {
  */
 export function modelsOfTables(description: DatabaseDescription, chosen?: readonly string[]): DatabasePlan {
   const considered = [...description.tables.values()].filter(({ name }) => chosen?.includes(name) ?? true)
-  const named = new Map(considered.map(({ name }) => [name, leftOutByName(name, chosen !== undefined)]))
+  const first = new Map(considered.toReversed().map(({ name }) => [folded(name), name]))
+  const named = new Map(
+    considered.map(({ name }) => {
+      const other = first.get(folded(name)) as string
+      const reason = other === name ? undefined : `its name differs from "${other}" in letter case only`
+      return [name, reason ?? leftOutByName(name, chosen !== undefined)]
+    }),
+  )
   const tables = considered.filter(({ name }) => named.get(name) === undefined)
   const refusals: Refusals = { tables: new Map(), columns: new Map(), links: new Map() }
   for (;;) {

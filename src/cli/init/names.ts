@@ -27,8 +27,11 @@ export function singularName(table: string): string {
   return camelCase([...words.slice(0, -1), pluralWord.test(last) ? pluralize.singular(last) : last])
 }
 
-/** `ArtistId` refers to an `artist`. */
-export const withoutKeySuffix = (name: string): string => name.replace(/(?<=.)(?:Id|Fk)$/, '')
+/** `ArtistId` refers to an `artist`, and `countryCode` to a `country` whose key is `code`. */
+export function withoutKeySuffix(name: string, key: string): string {
+  const suffix = ['Id', 'Fk', capitalized(key)].find((suffix) => name.endsWith(suffix) && name !== suffix)
+  return suffix === undefined ? name : name.slice(0, -suffix.length)
+}
 
 /** Gives each name once, whatever its letter case. */
 export class Names {

@@ -118,10 +118,11 @@ function planModel(
 const keyDefinition = (name: string, { definition, column }: KeyOfTable): AttributeDefinition =>
   withColumn(name === 'id' ? definition : { primaryKey: true, ...definition }, name, column.name)
 
-const keyNote = ({ key }: ExistingTable, { column }: KeyOfTable): string | undefined =>
-  key.length === 1 && key[0] === column.name
-    ? undefined
-    : 'Not the primary key of the table, which has several columns or none: its values are unique'
+function keyNote({ key, canBeUnique }: ExistingTable, { column }: KeyOfTable): string | undefined {
+  if (key.length === 1 && key[0] === column.name) return undefined
+  const unique = canBeUnique ? 'Its values are unique' : 'Its values are taken to be unique'
+  return `${unique}; the primary key of the table ${key.length === 0 ? 'is missing' : `is ${key.join(', ')}`}`
+}
 
 /** PostgreSQL has columns that differ in letter case only. */
 function nameProblem({ name }: ExistingColumn, { columns }: ExistingTable): string | undefined {
@@ -149,12 +150,20 @@ function nameColumns(
     ...others.filter((column) => !targets.has(column)).map((column) => [column, names.take(natural(column))] as const),
     ...others
       .filter((column) => targets.has(column))
-      .map((column) => [column, names.take(withoutKeySuffix(natural(column)), natural(column))] as const),
+      .map(
+        (column) =>
+          [
+            column,
+            names.take(withoutKeySuffix(natural(column), targets.get(column)?.key ?? ''), natural(column)),
+          ] as const,
+      ),
   ])
 }
 
 interface Link {
   readonly model: string
+  /** The name of its key in the database, in the style of attributes. */
+  readonly key: string
   readonly foreignKey: ExistingForeignKey
 }
 
@@ -168,7 +177,7 @@ export function linkOf(table: ExistingTable, { name }: ExistingColumn, candidate
     const target = candidates.get(targetTable) ?? found?.[1]
     const [column = target?.key.primary] = targets
     if (target && column !== undefined && folded(column) === folded(target.key.column.name))
-      return { model: target.name, foreignKey }
+      return { model: target.name, key: camelCase(wordsOf(target.key.column.name)), foreignKey }
   }
   return undefined
 }

@@ -60,8 +60,9 @@ function sidesOf(table: ExistingTable, models: readonly PlannedModel[]): readonl
 }
 
 function addJunction(table: ExistingTable, [a, b]: readonly [Side, Side]): PlannedJunction {
-  const nameIn = ({ model }: Side, { column }: Side) => {
-    const name = plural(withoutKeySuffix(camelCase(wordsOf(column.name))))
+  const nameIn = ({ model }: Side, { column, model: target }: Side) => {
+    const key = camelCase(wordsOf(target.key.column.name))
+    const name = plural(withoutKeySuffix(camelCase(wordsOf(column.name)), key))
     return model.names.take(name, `${name}By${capitalized(camelCase(wordsOf(table.name)))}`)
   }
   const [inA, inB] = [nameIn(a, b), nameIn(b, a)]

@@ -23,7 +23,7 @@ const keepers: Readonly<Record<Exclude<StorageClass, 'text'>, ReadonlySet<string
 const fractions = new Set(['float4', 'float8'])
 
 /** Types without an equality of their own, or without an order. */
-const incomparable = ['json', 'xml', 'point', 'line', 'lseg', 'box', 'path', 'polygon', 'circle']
+export const incomparable = ['json', 'xml', 'point', 'line', 'lseg', 'box', 'path', 'polygon', 'circle']
 
 /** Types that Keelson creates for other values than text, and their like. Of all others, such as enums, the text is stored. */
 const notText = new Set([
