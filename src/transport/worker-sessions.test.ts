@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { connect, type Socket } from 'node:net'
 import { describe, test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
 import { RawPolling } from '../../test/support/raw-polling.ts'
 import { startSockets, until } from '../../test/support/socket-server.ts'
+import { eventLoopTurn } from '../support/event-loop-turn.ts'
 import { WaitingBytes } from '../support/waiting-bytes.ts'
 
 interface Given {
@@ -168,6 +170,21 @@ describe('the handshake of an upgrade for a session of another worker', () => {
     worker.send(...handshake, '', 'probe')
     await until(() => worker.given.length === 1)
     assert.deepEqual(worker.given, [{ worker: '2', received: [...handshake, '', 'probe'].join('\r\n') }])
+  })
+
+  test('is given with what has arrived while it waited', async (t) => {
+    await using worker = await startWorker()
+    const { mock } = t.mock.getter(eventLoopTurn, 'isUsed', () => true)
+    const socket = worker.send(...handshake, '', '1')
+    for (const text of ['2', '3']) {
+      for (let turns = 0; turns < 10; turns++) await turn()
+      socket.write(text)
+    }
+    for (let turns = 0; turns < 10; turns++) await turn()
+    mock.restore()
+    await eventLoopTurn.next()
+    await until(() => worker.given.length === 1)
+    assert.equal(worker.given[0]?.received, [...handshake, '', '123'].join('\r\n'))
   })
 
   test('is refused with a body that has not arrived', async () => {

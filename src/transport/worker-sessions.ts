@@ -37,9 +37,12 @@ export class SessionOwner {
     this.#worker = worker
   }
 
-  /** The handshake of a WebSocket. `head`: all that was received after it. */
+  /** The handshake of a WebSocket. `head`: what was received with it. */
   takeUpgrade(req: IncomingMessage, head: Uint8Array): void {
-    this.#take(req, head)
+    const received = [head]
+    // What has arrived since, where the handshake waited, is in the buffer of its connection.
+    for (let chunk = req.socket.read(); chunk !== null; chunk = req.socket.read()) received.push(chunk)
+    this.#take(req, Buffer.concat(received))
   }
 
   /**
