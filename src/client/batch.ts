@@ -17,10 +17,11 @@ export async function sendBatch(
   call?: CallOptions,
 ): Promise<unknown[]> {
   const requests: JsonObject[] = []
-  const indexes = new WeakMap<object, number>()
+  const indexes = new Map<object, number>()
   const answers = Promise.withResolvers<readonly Part[]>()
+  // The addresses are relative to the batch's own, because only the service knows its prefix.
   const record: Send = async ({ method, path, body }): Promise<Answer> => {
-    const index = requests.push({ method, url: path, body } as JsonObject) - 1
+    const index = requests.push({ method, url: path.slice(1), body } as JsonObject) - 1
     const part = (await answers.promise)[index] as Part
     return { headers: new Headers(part.headers), body: part.body }
   }
@@ -30,16 +31,20 @@ export async function sendBatch(
     const client = new ModelClient(path, record, async (kind, id, values) => {
       return (await record(writeRequest(path, kind, id as RecordId, values))).body as JsonObject
     })
-    const calling =
-      (name: string) =>
-      (...args: unknown[]) => {
-        const promise = (client[name as 'create'] as (...args: unknown[]) => Promise<unknown>).apply(client, args)
-        // The list that `work` returns decides about errors.
-        promise.catch(() => {})
-        indexes.set(promise, requests.length - 1)
-        return promise
-      }
-    return new Proxy({}, { get: (_, name) => calling(name as string) })
+    return new Proxy(
+      {},
+      {
+        get:
+          (_, name) =>
+          (...args: unknown[]) => {
+            const promise = (client[name as 'create'] as (...args: unknown[]) => Promise<unknown>).apply(client, args)
+            // The list that `work` returns decides about errors.
+            promise.catch(() => {})
+            indexes.set(promise, requests.length - 1)
+            return promise
+          },
+      },
+    )
   }
   const result = (promise: object): object =>
     new Proxy({}, { get: (_, name) => ({ $ref: `${indexes.get(promise)}.${name as string}` }) })

@@ -54,6 +54,23 @@ describe('batches and actions', () => {
   })
   after(() => service.close())
 
+  test('a batch of a service with a prefix, and of one that is mounted under a path', async () => {
+    const { models } = config
+    await using prefixed = await createService({ database: 'sqlite::memory:', models, prefix: '/api' })
+    await using mounted = await createService({ database: 'sqlite::memory:', models })
+    const served = [
+      createClient<typeof config>({ url: `${(await prefixed.listen(0)).url}/api` }),
+      createClient<typeof config>({
+        url: 'http://localhost/api',
+        fetch: (url, init) => mounted.fetch(new Request(String(url).replace('/api', ''), init)),
+      }),
+    ]
+    for (const api of served) {
+      const [rex] = await api.batch((tx) => [tx.pet.create({ name: 'Rex' })])
+      assert.equal((await api.pet.findOne(rex.id))?.name, 'Rex')
+    }
+  })
+
   test('a batch is one request, whose later operations use earlier results', async () => {
     const api = client()
     const [ann, rex, count] = await api.batch((tx) => {

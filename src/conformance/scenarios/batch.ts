@@ -29,6 +29,22 @@ const names = async (api: Api, model: string): Promise<readonly unknown[]> =>
 /** Requests that are sent together. */
 export const batch: readonly Scenario[] = [
   {
+    name: 'batch: an address without a slash is relative to that of the batch',
+    settings: { prefix: '/api' },
+    async run(api) {
+      const requests = [
+        post('keeper?populate=false', { name: 'Ann' }),
+        get('keeper/$0.id?select=name'),
+        get('/api/keeper'),
+      ]
+      for (const path of ['/api/batch', '/api/batch/', '/api/batch?atomic=false'])
+        assert.deepEqual(statuses(await api.request('POST', path, { body: requests })), [201, 200, 200], path)
+      for (const url of ['', '?a=1', '#a', 'http://localhost/api/keeper', 'javascript:keeper', '.', '../api/keeper'])
+        refused(await api.request('POST', '/api/batch', { body: [get(url)] }), 'E_BAD_BODY')
+      refused(await api.request('POST', '/api/batch', { body: [get('batch')] }), 'E_BAD_BODY')
+    },
+  },
+  {
     name: 'batch: requests are answered in order, each with its status, headers and body',
     async run(api) {
       const answer = await send(api, [
@@ -207,7 +223,7 @@ export const batch: readonly Scenario[] = [
         { method: 'POST' },
         { method: 'HEAD', url: '/keeper' },
         { method: 'OPTIONS', url: '/keeper' },
-        { method: 'GET', url: 'keeper' },
+        { method: 'GET', url: 'http:keeper' },
         { method: 'GET', url: '/keeper', data: {} },
         { method: 'GET', url: '/keeper', headers: { cookie: 'a=b' } },
         { method: 'GET', url: '/keeper', headers: { 'If-Match': 5 } },

@@ -22,25 +22,31 @@ const takenHeaders = new Set(['if-match', 'if-none-match'])
 const ignoredHeaders = new Set(['content-type', 'accept'])
 
 /** The requests of a batch. Throws E_BAD_BODY for what is no list of requests, before any of them is executed. */
-export function readBatch({ body }: ServiceRequest, limits: Limits): readonly BatchItem[] {
+export function readBatch({ path, body }: ServiceRequest, limits: Limits): readonly BatchItem[] {
   if (!Array.isArray(body))
     throw new ServiceError('E_BAD_BODY', 'The body of a batch is a list of { method, url, body, headers }')
   if (body.length > limits.maxBatch)
     throw new ServiceError('E_BAD_REQUEST', `A batch has at most ${limits.maxBatch} requests`, { limit: 'maxBatch' })
-  return body.map((item: Json, index) => readItem(item, index, limits))
+  const folder = path.slice(0, path.lastIndexOf('/', path.length - 2) + 1)
+  return body.map((item: Json, index) => readItem(item, index, folder, limits))
 }
 
-function readItem(item: Json, index: number, limits: Limits): BatchItem {
+/** An address: a path, or one that is relative to the folder of the batch, so that it needs no prefix. */
+const addressForm = /^(?:\/|\w+(?:[/?#]|$))/
+
+function readItem(item: Json, index: number, folder: string, limits: Limits): BatchItem {
   const refuse = (problem: string): never => {
     throw new ServiceError('E_BAD_BODY', `Request ${index} of the batch ${problem}`)
   }
   if (!isJsonObject(item)) return refuse('is not an object')
   const unknown = Object.keys(item).find((name) => !members.has(name))
   if (unknown !== undefined) return refuse(`has no member "${unknown.slice(0, 60)}"`)
-  const { method, url, body, headers = {} } = item
+  const { method, url: given, body, headers = {} } = item
   if (typeof method !== 'string' || !methods.has(method.toUpperCase()))
     return refuse(`needs a method: ${[...methods].join(', ')}`)
-  if (typeof url !== 'string' || !url.startsWith('/')) return refuse('needs a url that begins with a slash')
+  if (typeof given !== 'string' || !addressForm.test(given))
+    return refuse('needs a url that begins with a slash or a name, such as "/pet/7" or "pet/7"')
+  const url = given.startsWith('/') ? given : folder + given
   if (Buffer.byteLength(url) > limits.maxUrlBytes)
     throw new ServiceError('E_URL_TOO_LONG', `The URL of request ${index} is longer than ${limits.maxUrlBytes} bytes`, {
       limit: 'maxUrlBytes',
