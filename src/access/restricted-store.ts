@@ -1,7 +1,7 @@
 import { and, type Condition, isMatchAll } from '../criteria/criteria.ts'
 import { matches } from '../criteria/matches.ts'
 import type { Assignment } from '../model/assignment.ts'
-import { type Model, originalOf } from '../model/model.ts'
+import { type Attribute, type Model, originalOf } from '../model/model.ts'
 import type { ScopedReads, ScopedStore, ScopedTransaction } from '../storage/scoped-store.ts'
 import type { ReadOptions, Records, Store, Transaction, TransactionContext, WriteContext } from '../storage/store.ts'
 import type { MaybePromise } from '../support/maybe-promise.ts'
@@ -175,7 +175,7 @@ function updateCondition(
   access: Access,
 ): Condition | undefined {
   const rule = access.condition('update', model)
-  if (!isLocal(rule) || needsReads(assignments, access)) return undefined
+  if (!isLocal(rule, isAssignable) || needsReads(assignments, access)) return undefined
   return and(where, access.readable(model), rule, afterAssignments(rule, valuesOf(assignments)))
 }
 
@@ -189,3 +189,6 @@ const needsReads = (assignments: readonly Assignment[], access: Access): boolean
           access.referenceVerdict('add', references) !== undefined ||
           (value !== null && !isMatchAll(access.readable(references))))),
   )
+
+/** What the database computes is another value after the assignments. */
+const isAssignable = ({ stored }: Attribute): boolean => !stored.isComputed

@@ -56,7 +56,7 @@ export function declareAttribute(
     schema: definition.schema,
     references: undefined,
     onDestroy: undefined,
-    stored: { foldsText: false },
+    stored: { foldsText: false, isComputed: false },
     ...accessOf(definition),
   }
 }

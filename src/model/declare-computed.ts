@@ -138,7 +138,7 @@ function computedAttribute(name: string, definition: DraftAttribute, from: reado
     ...accessOf(definition),
     readOnly: false,
     onDestroy: undefined,
-    stored: { foldsText: false },
+    stored: { foldsText: false, isComputed: false },
     computed,
   }
 }

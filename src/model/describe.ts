@@ -30,7 +30,7 @@ const describeAttribute = (attribute: Attribute, model: Model): Json => ({
     : { column: attribute.column }),
   type: attribute.type.name,
   ...(attribute.columnType !== undefined && { columnType: attribute.columnType }),
-  required: attribute.required,
+  required: attribute.required && !attribute.stored.isComputed,
   nullable: attribute.nullable,
   unique: attribute.unique,
   automatic: isAutomatic(attribute),
@@ -41,8 +41,15 @@ const describeAttribute = (attribute: Attribute, model: Model): Json => ({
 })
 
 /** Whether an omitted attribute of a new record gets a value other than null. */
-const isAutomatic = ({ autoIncrement, generated, autoCreatedAt, autoUpdatedAt, defaultsTo }: Attribute): boolean =>
-  autoIncrement || generated || autoCreatedAt || autoUpdatedAt || defaultsTo !== undefined
+const isAutomatic = ({
+  autoIncrement,
+  generated,
+  autoCreatedAt,
+  autoUpdatedAt,
+  defaultsTo,
+  stored,
+}: Attribute): boolean =>
+  autoIncrement || generated || autoCreatedAt || autoUpdatedAt || stored.isComputed || defaultsTo !== undefined
 
 const isVisible = ({ columns, where }: Index, model: Model): boolean =>
   [...columns, ...where].every(({ attribute }) => shownAttributes(model).includes(attribute))

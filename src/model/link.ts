@@ -126,7 +126,7 @@ const foreignKey = (column: string, target: Model): Attribute => ({
   onDestroy: 'cascade',
   access: undefined,
   readOnly: false,
-  stored: { foldsText: false },
+  stored: { foldsText: false, isComputed: false },
 })
 
 /** A type that generates numbers (`serial`) is not repeated for the foreign key. */

@@ -22,6 +22,8 @@ export interface StoredColumn {
    * memory, so that the database is asked.
    */
   foldsText: boolean
+  /** The database computes it from others (`generated always as`): no statement may contain a value. */
+  isComputed: boolean
 }
 
 /** An attribute with a column. Names in requests are resolved to these objects and never reach SQL. */

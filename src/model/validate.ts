@@ -28,7 +28,7 @@ export interface ValidationContext {
 /**
  * Validates values and returns assignments in the order of the model. Throws one E_INVALID_ATTRIBUTES with all violations.
  * For `create`, each attribute is assigned: the value, its default, a timestamp, a key, or null; only a key that the database
- * generates is not. For `update`, the given attributes and the time of the update are assigned. Attributes in `except` are
+ * generates is not, nor what it computes. For `update`, the given attributes and the time of the update are assigned. Attributes in `except` are
  * not assigned: their values are known later.
  */
 export function validate(
@@ -56,6 +56,12 @@ export function validate(
     const { attribute } = step
     if (except?.has(attribute)) continue
     const raw = given.get(step.name)
+    if (attribute.stored.isComputed) {
+      if (raw === undefined) continue
+      accepted++
+      refuse(validation, attribute, computed.violations)
+      continue
+    }
     if (raw === undefined) {
       if (purpose === 'create') assignOmitted(validation, step)
       else if (attribute.autoUpdatedAt) assignments.push({ attribute, value: timestamp(validation, attribute) })
@@ -200,6 +206,9 @@ export class ValidationFailure {
 }
 
 const missing = new ValidationFailure([{ rule: 'required', message: 'is required' }])
+const computed = new ValidationFailure([
+  { rule: 'readOnly', message: 'is computed by the database and cannot be written' },
+])
 const empty = new ValidationFailure([{ rule: 'required', message: 'must not be empty' }])
 const unstorableJson = `${unstorable}, and must not be nested deeper than ${maxJsonDepth} levels`
 const unstorableText = new ValidationFailure([{ rule: 'type', message: unstorable }])

@@ -29,7 +29,7 @@ interface TableOf<Column extends ExistingColumn> extends ExistingTable {
 /**
  * Throws a ConfigError with every difference between models and tables by which requests would fail or answer other values
  * than were stored: missing tables and columns, types that cannot hold an attribute, columns that must have a value but
- * belong to no attribute, columns that the database computes, and keys that do not name one record. `before` are the tables
+ * belong to no attribute, columns that the database computes and an attribute could write, and keys that do not name one record. `before` are the tables
  * as they were before this start: a key is not added to one of them.
  */
 export function checkSchema<Column extends ExistingColumn>(
@@ -89,8 +89,8 @@ function attributeProblems<Column extends ExistingColumn>(
     const column = table.columns.get(attribute.column)
     if (!column)
       return `${place}: ${nounOf(table)} has no column "${attribute.column}"${table.isTable ? "; migrate: 'add' creates it" : ''}`
-    if (column.isComputed)
-      return `${place}: the database computes the column "${column.name}" of the table "${table.name}", so that no record could be created. Leave the attribute out`
+    if (column.isComputed && !canBeComputed(attribute))
+      return `${place}: the database computes the column "${column.name}" of the table "${table.name}", so that no record could be created. ${isValue(attribute) ? 'Write readOnly: true' : 'Leave the attribute out'}`
     if (columns.holds(attribute, column)) return []
     const problem = `the column "${column.name}" of the table "${table.name}" has the type ${columns.typeOf(column)}, which cannot hold ${attribute.type.noun}`
     if (attribute === model.primaryKey)
@@ -98,6 +98,12 @@ function attributeProblems<Column extends ExistingColumn>(
     return `${place}: ${problem}. Change the type of the attribute, or ${columns.changeType(model, attribute, column)}`
   })
 }
+
+/** Keys, associations and timestamps are written by the service. */
+const isValue = ({ isPrimaryKey, references, autoCreatedAt, autoUpdatedAt }: Attribute): boolean =>
+  !isPrimaryKey && !references && !autoCreatedAt && !autoUpdatedAt
+
+const canBeComputed = (attribute: Attribute): boolean => attribute.readOnly && isValue(attribute)
 
 /** Foreign keys that the database cannot compare with the keys that they contain. */
 function referenceProblems<Column extends ExistingColumn>(

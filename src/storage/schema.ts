@@ -56,7 +56,9 @@ export function noteColumns(models: readonly Model[], tables: ReadonlyMap<string
   for (const { table, attributes } of models) {
     for (const { stored, column: name } of attributes.values()) {
       const column = tables.get(table)?.columns.get(name)
-      if (column) stored.foldsText = column.foldsText
+      if (!column) continue
+      stored.foldsText = column.foldsText
+      stored.isComputed = column.isComputed
     }
   }
 }

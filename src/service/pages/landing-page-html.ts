@@ -123,11 +123,11 @@ const timestampRow = (timestamps: readonly Attribute[]): Html =>
 const isTimestamp = ({ autoCreatedAt, autoUpdatedAt }: Attribute): boolean => autoCreatedAt || autoUpdatedAt
 
 function wordsOf(attribute: Attribute): readonly string[] {
-  const { required, unique, isPrimaryKey, autoIncrement, generated, defaultsTo, rules, computed } = attribute
+  const { required, unique, isPrimaryKey, autoIncrement, generated, defaultsTo, rules, computed, stored } = attribute
   return [
-    ...(computed ? ['computed'] : []),
+    ...(computed || stored.isComputed ? ['computed'] : []),
     ...(autoIncrement || generated ? ['generated'] : []),
-    ...(required ? ['required'] : []),
+    ...(required && !stored.isComputed ? ['required'] : []),
     ...(unique && !isPrimaryKey ? ['unique'] : []),
     ...rules.map(({ name, expects }) => ruleWords(name, expects ?? true)),
     ...(defaultsTo === undefined || typeof defaultsTo === 'function'

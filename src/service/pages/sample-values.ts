@@ -23,8 +23,8 @@ export function sampleChange(model: Model): JsonObject {
 /** An example primary key of this model. */
 export const sampleKey = ({ primaryKey }: Model): string => String(sampleValue(primaryKey))
 
-const isGenerated = ({ autoIncrement, generated, autoCreatedAt, autoUpdatedAt }: Attribute): boolean =>
-  autoIncrement || generated || autoCreatedAt || autoUpdatedAt
+const isGenerated = ({ autoIncrement, generated, autoCreatedAt, autoUpdatedAt, stored }: Attribute): boolean =>
+  autoIncrement || generated || autoCreatedAt || autoUpdatedAt || stored.isComputed
 
 const mustBeGiven = ({ required, isPrimaryKey, defaultsTo }: Attribute): boolean =>
   (required || isPrimaryKey) && defaultsTo === undefined

@@ -18,7 +18,10 @@ export interface TableCapture {
 
 /** Depends only on the definition, so that all processes agree. */
 export function versionOf(table: PostgresTable, columns: readonly string[]): string {
-  const types = columns.map((column) => [column, table.columns.get(column)?.type])
+  const types = columns.map((name) => {
+    const column = table.columns.get(name)
+    return column?.expression === undefined ? [name, column?.type] : [name, column.type, column.expression]
+  })
   const definition = JSON.stringify([format, table.schema, table.name, types])
   return createHash('sha1').update(definition).digest('hex').slice(0, 10)
 }
@@ -115,7 +118,10 @@ const castable = new Set(
 )
 
 function textOf(row: 'old' | 'new', column: string, table: PostgresTable): string {
-  const value = `${row}.${quoteName(column)}`
+  const expression = table.columns.get(column)?.expression
+  // A trigger is given null for a column that is computed when it is read.
+  const value =
+    expression === undefined ? `${row}.${quoteName(column)}` : `(select ${expression} from (select ${row}.*) k_row)`
   if (castable.has(table.columns.get(column)?.kind.name ?? '')) return `${value}::text`
   // A cast would trim a `char` and add the netmask to an `inet`.
   return `case when ${value} is null then null else format('%s', ${value}) end`

@@ -11,6 +11,8 @@ export interface PostgresColumn extends ExistingColumn {
   readonly sequence: string | undefined
   /** An identity that refuses given values. */
   readonly isAlwaysGenerated: boolean
+  /** Of a column that is computed when it is read. */
+  readonly expression: string | undefined
 }
 
 export interface PostgresTable extends ExistingTable {
@@ -39,7 +41,7 @@ select c.relname, n.nspname, c.relkind in ('r', 'p'), c.relkind = 'r', pg_has_ro
       a.attgenerated <> '',
       base.typname, format_type(base.oid, null), pg_get_serial_sequence(format('%I.%I', n.nspname, c.relname), a.attname),
       base.typname in ('citext', 'bpchar') or exists (select 1 from pg_collation l where l.oid = a.attcollation and not l.collisdeterministic),
-      a.atthasdef and a.attgenerated = '', base.typtype = 'c', pg_get_expr(d.adbin, d.adrelid), a.attidentity = 'a'
+      a.atthasdef and a.attgenerated = '', base.typtype = 'c', pg_get_expr(d.adbin, d.adrelid), a.attidentity = 'a', a.attgenerated = 'v'
     ) order by a.attnum)
    from pg_attribute a
    left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
@@ -90,6 +92,7 @@ type ColumnRow = [
   isComposite: boolean,
   defaultText: string | null,
   isAlwaysGenerated: boolean,
+  isVirtual: boolean,
 ]
 /** `flags`: 1 is descending, 2 is nulls first. */
 type IndexColumn = [name: string, flags: number, isDefaultOrder: boolean]
@@ -181,6 +184,7 @@ function columnOf([
   isComposite,
   defaultText,
   isAlwaysGenerated,
+  isVirtual,
 ]: ColumnRow): PostgresColumn {
   const kind = { name: base, written, isComposite }
   return {
@@ -197,6 +201,7 @@ function columnOf([
     kind,
     sequence: sequence ?? undefined,
     isAlwaysGenerated,
+    expression: isVirtual ? (defaultText ?? undefined) : undefined,
   }
 }
 
