@@ -1,12 +1,20 @@
 import { and, type Condition, eq, idIn, isMatchAll, matchAll, not, primaryKeyEquals } from '../criteria/criteria.ts'
 import { matches } from '../criteria/matches.ts'
+import { keysIn, maxMatches, withKeys } from '../criteria/named-keys.ts'
 import type { Action } from '../model/access-rules.ts'
 import type { Assignment } from '../model/assignment.ts'
 import type { Model } from '../model/model.ts'
 import { ServiceError } from '../protocol/errors.ts'
+import type { Json } from '../protocol/json.ts'
 import type { Reads, Records } from '../storage/store.ts'
+import { forEachChunkInTurns } from '../support/chunks-in-turns.ts'
 import { isInImages, isLocal } from './condition-parts.ts'
 import type { Access } from './policy.ts'
+
+/** Records that are decoded or counted at once. */
+const fewRecords = 100
+/** At most, where another process counts them. */
+const countedAtOnce = 2_000
 
 /** What a requester may write: checks inside the transaction of a write, before and after its statements. */
 export class WriteChecks {
@@ -28,17 +36,29 @@ export class WriteChecks {
     if (verdict === true) return
     const selected = and(where, this.#access.readable(model))
     const refused = verdict === false ? selected : and(selected, not(verdict))
-    if ((await this.#all.count(model, refused)) > 0) throw forbidden(action, model)
+    if ((await this.#count(model, refused)) > 0) throw forbidden(action, model)
   }
 
   /** Throws E_FORBIDDEN unless every record that was written fulfils the rule as it is now. The transaction is rolled back. */
   async assertStillAllowed(action: 'create' | 'update', model: Model, written: Records): Promise<void> {
     const verdict = this.#access.verdict(action, model)
     if (typeof verdict === 'boolean' || written.length === 0) return
-    const holds = isLocal(verdict, isInImages)
+    const isOfFew = written.length <= fewRecords && isLocal(verdict, isInImages)
+    const holds = isOfFew
       ? written.decode().every((record) => matches(verdict, record))
-      : (await this.#all.count(model, and(idIn(model, written.values(model.primaryKey)), verdict))) === written.length
+      : (await this.#count(model, and(idIn(model, written.values(model.primaryKey)), verdict))) === written.length
     if (!holds) throw forbidden(action, model)
+  }
+
+  /** Of many records with these keys, some are counted in each turn of the event loop. */
+  async #count(model: Model, where: Condition): Promise<number> {
+    const keys = keysIn(where)
+    if (!keys || maxMatches(where) <= fewRecords) return this.#all.count(model, where)
+    let count = 0
+    await forEachChunkInTurns(keys.operand as readonly Json[], countedAtOnce, async (some) => {
+      count += await this.#all.count(model, withKeys(where, some))
+    })
+    return count
   }
 
   /**
@@ -75,7 +95,7 @@ export class WriteChecks {
         condition: verdict === false ? matchAll : not(verdict),
       }
       const leaving = and(where, not(eq(attribute, value)), refused)
-      if ((await this.#all.count(model, leaving)) > 0) throw forbidden('remove', target)
+      if ((await this.#count(model, leaving)) > 0) throw forbidden('remove', target)
     }
   }
 }

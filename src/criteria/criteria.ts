@@ -96,28 +96,6 @@ export const idIn = (model: Model, ids: readonly Json[]): Comparison => ({
   operand: ids,
 })
 
-/** The comparison that names the keys of all records that can match; of several, the one with the fewest. */
-export function keysIn(where: Condition): Comparison | undefined {
-  if (where.kind === 'compare')
-    return where.attribute.isPrimaryKey && (where.operator === equals || where.operator === isIn) ? where : undefined
-  if (where.kind !== 'and') return undefined
-  let fewest: Comparison | undefined
-  for (const condition of where.conditions) {
-    const keys = keysIn(condition)
-    if (keys && (!fewest || countOf(keys) < countOf(fewest))) fewest = keys
-  }
-  return fewest
-}
-
-const countOf = ({ operator, operand }: Comparison): number =>
-  operator === isIn ? (operand as readonly Json[]).length : 1
-
-/** The number of records that a condition can match, from the keys that it names. */
-export function maxMatches(where: Condition): number {
-  const keys = keysIn(where)
-  return keys ? countOf(keys) : Number.POSITIVE_INFINITY
-}
-
 const selections = new WeakMap<Model, Selection>()
 
 /** All attributes that responses contain by default: every one that is not hidden. */

@@ -2,7 +2,8 @@ import { expressionOf } from '../model/computed.ts'
 import type { Attribute, Model } from '../model/model.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import { join, raw, type Sql, sql } from '../sql/sql.ts'
-import { type Condition, keysIn, type Related, type Sort } from './criteria.ts'
+import type { Condition, Related, Sort } from './criteria.ts'
+import { keysIn } from './named-keys.ts'
 
 /** Selects the values of a column in the records that a statement is about. */
 export type ValuesAmong = (column: string) => Sql
@@ -12,6 +13,10 @@ export function valuesAmong(model: Model, where: Condition, dialect: Dialect): V
   const keys = dialect.capabilities.narrowsRelated ? keysIn(where) : undefined
   return keys && ((column) => selectOf(column, model.table, toSql(keys, dialect), dialect))
 }
+
+/** As `valuesAmong`, for the records that `where` selects. */
+export const valuesWhere = (model: Model, where: Sql, dialect: Dialect): ValuesAmong | undefined =>
+  dialect.capabilities.narrowsRelated ? (column) => selectOf(column, model.table, where, dialect) : undefined
 
 /**
  * Compiles a condition to SQL. In SQL a comparison with null is null, which WHERE treats as false; only `not` makes a

@@ -19,11 +19,16 @@ export const isMasked = ({ masks, sort }: Criteria): boolean =>
  * The table, or a derived table of the same name in which masked values are null. The condition is part of it, because
  * rules ask about the values themselves. Databases flatten such a select, so that the indexes of other columns serve.
  */
-export function sourceOf(model: Model, criteria: Criteria, dialect: Dialect, within?: Sql): Source {
+export function sourceOf(
+  model: Model,
+  criteria: Criteria,
+  dialect: Dialect,
+  within?: Sql,
+  among = valuesAmong(model, criteria.where, dialect),
+): Source {
   const table = dialect.identifier(model.table)
   if (!isMasked(criteria)) return { from: raw(table), criteria }
   const { masks, sort, where } = criteria
-  const among = valuesAmong(model, where, dialect)
   const columns = [...model.attributes.values()].map((attribute) => {
     const column = dialect.identifier(attribute.column)
     const mask = masks?.get(attribute) ?? sort.find((item) => item.attribute === attribute && !item.through)?.mask

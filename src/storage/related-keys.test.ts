@@ -91,6 +91,25 @@ describe('a condition on an association beside keys', () => {
   }
 })
 
+test('records that are embedded under a rule through an association are read by key', async () => {
+  const scans: string[] = []
+  const isOpen = { city: { name: { '!=': 'City 1' } } }
+  await using service = await createService({
+    database: `sqlite:${newFile()}`,
+    models: { ...models, owner: { ...models.owner, access: { read: () => isOpen, create: true } } },
+    attributes: { createdAt: false, updatedAt: false },
+    logger: { info: () => {}, warn: (_, message) => scans.push(message), error: () => {} },
+  })
+  for (const model of ['city', 'owner'] as const)
+    for (const some of chunksOf(records[model], 500)) await ask(service, 'POST', `/${model}?count=true`, some)
+  await service.system.records.pet.createMany([3, 6, 9, 12].map((owner) => ({ owner })))
+  const owners = async (path: string) =>
+    ((await ask(service, 'GET', path)) as readonly JsonObject[]).map(({ owner }) => owner && (owner as JsonObject).name)
+  for (const path of ['/pet?populate=owner', '/pet?populate=owner&limit=3&skip=1'])
+    assert.deepEqual((await owners(path)).slice(-3), ['Owner 1', null, 'Owner 2'])
+  assert.deepEqual(scans, [])
+})
+
 async function ask(service: Service, method: string, path: string, body: Json = null): Promise<readonly Json[]> {
   const headers = { 'content-type': 'application/json' }
   const given = body && { body: JSON.stringify(body) }

@@ -11,7 +11,7 @@ import {
 } from '../criteria/criteria.ts'
 import { equals } from '../criteria/operators/equals.ts'
 import { storedSelection } from '../criteria/stored-selection.ts'
-import { guarded, orderable, orderBy, sortedBy, toSql, valuesAmong } from '../criteria/to-sql.ts'
+import { guarded, orderable, orderBy, sortedBy, toSql, valuesAmong, valuesWhere } from '../criteria/to-sql.ts'
 import type { Assignment } from '../model/assignment.ts'
 import type { Association, Attribute, HasMany, ManyToMany, Model } from '../model/model.ts'
 import type { Json } from '../protocol/json.ts'
@@ -27,6 +27,9 @@ export interface Columns {
   /** The index in a row of each sort value. */
   readonly sortedAt: readonly number[]
 }
+
+/** Stands in a statement for the keys of the records whose related ones it selects. */
+export const relatedKeys = Symbol('relatedKeys')
 
 /** Compiles criteria to selects. Pure, and common to all SQL databases. */
 export class SqlSelects {
@@ -133,8 +136,8 @@ export class SqlSelects {
     return this.#dialect.keys(keyOf(association), keys).values[0]
   }
 
-  /** The keys are the first bound value, so that the rest of the statement can be cached. */
-  related(association: Association, keys: readonly Json[], criteria: Criteria): Sql {
+  /** `relatedKeys` stands for the keys, so that the statement can be cached. */
+  related(association: Association, criteria: Criteria): Sql {
     const { target } = association
     const { select, maxRows } = criteria
     const members = sourceOf(target, { ...criteria, where: matchAll }, this.#dialect)
@@ -145,10 +148,12 @@ export class SqlSelects {
     const order = raw(comes ? '' : ` order by keelson_n, ${orderBy(sort, target, this.#dialect)}`)
     const end = maxRows === undefined ? order : sql`${order}${this.#dialect.page(maxRows, 0, true)}`
     const head = raw(`select ${this.#lists.of(select)}, keelson_n from `)
-    const from = this.#dialect.keys(keyOf(association), keys)
+    const from = { ...this.#dialect.keys(keyOf(association), []), values: [relatedKeys] }
     if (association.kind === 'belongsTo') {
-      const one = sourceOf(target, criteria, this.#dialect)
-      const where = this.#where(target, one.criteria.where, raw(`${table}.${key} = keelson_key`))
+      const isAsked = sql`${raw(`${key} in (select keelson_key from `)}${from})`
+      const among = valuesWhere(target, isAsked, this.#dialect)
+      const one = sourceOf(target, criteria, this.#dialect, undefined, among)
+      const where = this.#where(target, one.criteria.where, raw(`${table}.${key} = keelson_key`), among)
       return sql`${head}${from}${raw(' cross join ')}${one.from}${where}${end}`
     }
     const page = this.#dialect.page(criteria.limit, criteria.skip)
@@ -228,8 +233,7 @@ export class SqlSelects {
   }
 
   /** The `where` of one select: a condition, and a term that is compiled already. */
-  #where(model: Model, condition: Condition, term?: Sql): Sql {
-    const among = valuesAmong(model, condition, this.#dialect)
+  #where(model: Model, condition: Condition, term?: Sql, among = valuesAmong(model, condition, this.#dialect)): Sql {
     const terms = isMatchAll(condition) ? [] : [sql`(${toSql(condition, this.#dialect, among)})`]
     if (term) terms.push(term)
     if (terms.length === 0) return raw('')

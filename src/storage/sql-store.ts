@@ -1,4 +1,5 @@
-import { type Condition, type Criteria, maxMatches, primaryKeyEquals } from '../criteria/criteria.ts'
+import { type Condition, type Criteria, primaryKeyEquals } from '../criteria/criteria.ts'
+import { maxMatches } from '../criteria/named-keys.ts'
 import type { Assignment } from '../model/assignment.ts'
 import type { Association, Attribute, Model } from '../model/model.ts'
 import type { Json } from '../protocol/json.ts'

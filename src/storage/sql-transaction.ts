@@ -1,4 +1,5 @@
-import { allAttributes, and, type Condition, maxMatches } from '../criteria/criteria.ts'
+import { allAttributes, and, type Condition } from '../criteria/criteria.ts'
+import { inParts, maxMatches, readsRelated } from '../criteria/named-keys.ts'
 import { isIn } from '../criteria/operators/in.ts'
 import type { Assignment } from '../model/assignment.ts'
 import type { Attribute, Model } from '../model/model.ts'
@@ -106,12 +107,15 @@ export class SqlTransaction extends SqlReads implements Transaction {
   }
 
   async #measure(model: Model, where: Condition): Promise<{ readonly count: number; readonly bytes: number }> {
-    const [measured] = await this.#run(this.compiler.sizeUpTo(model, where, this.#affected.rowsLeft + 1), {
-      model,
-      assignments: [],
-    })
-    const [count, bytes] = (measured as Row).map(Number) as [number, number]
-    this.#affected.require(model, count, bytes)
+    let [count, bytes] = [0, 0]
+    for (const part of inParts(where, this.#rowsPerSlice(model))) {
+      const statement = this.compiler.sizeUpTo(model, part, this.#affected.rowsLeft + 1)
+      const [measured] = await this.#run(statement, readOf(model))
+      const [partCount, partBytes] = (measured as Row).map(Number) as [number, number]
+      count += partCount
+      bytes += partBytes
+      this.#affected.require(model, count, bytes)
+    }
     return { count, bytes }
   }
 
@@ -121,22 +125,35 @@ export class SqlTransaction extends SqlReads implements Transaction {
    */
   async #write(where: Condition, subject: ErrorSubject, write: (where: Condition) => WriteStatement): Promise<Records> {
     const { model } = subject
-    const mostRows = rowsPerSlice(model, this.encoders.dialect.capabilities.sliceRows)
-    const few = mostRows === undefined ? fewRows : 1
+    const mostRows = this.#rowsPerSlice(model)
+    const few = mostRows === Number.POSITIVE_INFINITY ? fewRows : 1
     const statement = write(where)
     if (statement.bytes > longBytes) await this.#requireSize(where, subject, statement.bytes)
     if (maxMatches(where) <= Math.min(few, this.#affected.rowsLeft)) return this.#writeFew(statement, subject)
     const { count, bytes } = await this.#measure(model, where)
     this.#affected.add(count)
-    const sliceRows = Math.min(mostRows ?? count, Math.max(1, Math.floor((sliceBytes * count) / bytes)))
-    if (count <= sliceRows) return this.#written(await this.#run(statement, subject), model)
-    const keys = await this.#run(this.compiler.keys(model, where, count), readOf(model))
+    const sliceRows = Math.min(mostRows, Math.max(1, Math.floor((sliceBytes * count) / Math.max(1, bytes))))
+    if (count <= sliceRows && !this.#mustNameKeys(where))
+      return this.#written(await this.#run(statement, subject), model)
     const rows: Row[] = []
-    for (const part of this.#slices(model, keys, sliceRows)) {
-      for (const row of await this.#run(write(and(part, where)), subject)) rows.push(row)
+    for (const part of await this.#slices(where, model, count, sliceRows)) {
+      for (const row of await this.#run(write(part), subject)) rows.push(row)
       await yieldToEventLoop()
     }
     return this.#written(rows, model)
+  }
+
+  /** Otherwise the write would read the whole related table, in one turn of the event loop. */
+  #mustNameKeys(where: Condition): boolean {
+    return (
+      this.encoders.dialect.capabilities.narrowsRelated && !Number.isFinite(maxMatches(where)) && readsRelated(where)
+    )
+  }
+
+  /** An attribute takes its time in each of the images of a row. */
+  #rowsPerSlice({ attributes }: Model): number {
+    const { sliceRows = Number.POSITIVE_INFINITY } = this.encoders.dialect.capabilities
+    return Math.ceil((sliceRows * usualAttributes) / Math.max(usualAttributes, attributes.size))
   }
 
   /** With these bytes and what is not assigned, no record may have more than `maxRecordBytes`. */
@@ -152,15 +169,21 @@ export class SqlTransaction extends SqlReads implements Transaction {
     return this.records(rows, allAttributes(model))
   }
 
+  /** The condition, each time for some of the rows. */
+  async #slices(where: Condition, model: Model, count: number, size: number): Promise<Iterable<Condition>> {
+    if (Number.isFinite(maxMatches(where))) return inParts(where, size)
+    return this.#byKeys(where, model, await this.#run(this.compiler.keys(model, where, count), readOf(model)), size)
+  }
+
   /** Divides rows by the attribute of their key that has the most values. */
-  *#slices(model: Model, keys: readonly Row[], size: number): Iterable<Condition> {
+  *#byKeys(where: Condition, model: Model, keys: readonly Row[], size: number): Iterable<Condition> {
     const candidates = model.key.map((attribute, index) => ({ attribute, values: distinct(keys, index) }))
     const { attribute, values } = candidates.reduce((most, next) =>
       next.values.length > most.values.length ? next : most,
     )
     for (let from = 0; from < values.length; from += size) {
       const part = values.slice(from, from + size).map((value) => this.#decode(attribute, value))
-      yield { kind: 'compare', attribute, operator: isIn, operand: part }
+      yield and({ kind: 'compare', attribute, operator: isIn, operand: part }, where)
     }
   }
 
@@ -176,10 +199,6 @@ export class SqlTransaction extends SqlReads implements Transaction {
     }
   }
 }
-
-/** An attribute takes its time in each of the images of a row. */
-const rowsPerSlice = (model: Model, sliceRows: number | undefined): number | undefined =>
-  sliceRows && Math.ceil((sliceRows * usualAttributes) / Math.max(usualAttributes, model.attributes.size))
 
 const distinct = (rows: readonly Row[], index: number): readonly unknown[] => [
   ...new Set(rows.map((row) => row[index])),

@@ -11,7 +11,7 @@ import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
 import type { Access, Statement } from './driver.ts'
 import { FindTemplates } from './find-templates.ts'
 import { SelectLists } from './select-lists.ts'
-import { type Columns, SqlSelects } from './sql-selects.ts'
+import { type Columns, relatedKeys, SqlSelects } from './sql-selects.ts'
 import { SqlWrites } from './sql-writes.ts'
 
 export interface FindStatement extends Statement {
@@ -114,16 +114,16 @@ export class StatementCompiler {
     return { ...this.#rendered(this.#selects.count(model, where), 'filter'), shape: { model, where, sort: [] } }
   }
 
-  /** The keys are the first value, and the only one that does not depend on the criteria. */
+  /** The keys are the only values that do not depend on the criteria. */
   related(association: Association, keys: readonly Json[], criteria: Criteria): Statement {
     const cached = this.#related.get(criteria)
-    if (cached?.association === association) {
-      const [, ...values] = cached.statement.values
-      return { ...cached.statement, values: [this.#selects.boundKeys(association, keys), ...values] }
+    let statement = cached?.association === association ? cached.statement : undefined
+    if (!statement) {
+      statement = this.#rendered(this.#selects.related(association, criteria), 'filter')
+      this.#related.set(criteria, { association, statement })
     }
-    const statement = this.#rendered(this.#selects.related(association, keys, criteria), 'filter')
-    this.#related.set(criteria, { association, statement })
-    return statement
+    const bound = this.#selects.boundKeys(association, keys)
+    return { ...statement, values: statement.values.map((value) => (value === relatedKeys ? bound : value)) }
   }
 
   /** The number of each condition, with the keys of the records that match it. */
