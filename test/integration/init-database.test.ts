@@ -418,6 +418,7 @@ describe('models for an unusual database, on PostgreSQL', { skip: missingPostgre
         id: { type: 'string', isUUID: true },
         member: { model: 'member', columnName: 'member_id', required: true, onDestroy: 'cascade' },
         label: { type: 'string' },
+        countries: { collection: 'country', via: 'devices' },
       },
     },
     ticket: {
@@ -434,6 +435,11 @@ describe('models for an unusual database, on PostgreSQL', { skip: missingPostgre
         code: { type: 'string', primaryKey: true, maxLength: 2, required: true },
         name: { type: 'string', required: true },
         members: { collection: 'member', via: 'countries' },
+        devices: {
+          collection: 'device',
+          via: 'countries',
+          through: { tableName: '_CountryToDevice', from: 'A', to: 'B' },
+        },
       },
     },
     shownLine: {

@@ -62,7 +62,9 @@ function sidesOf(table: ExistingTable, models: readonly PlannedModel[]): readonl
 function addJunction(table: ExistingTable, [a, b]: readonly [Side, Side]): PlannedJunction {
   const nameIn = ({ model }: Side, { column, model: target }: Side) => {
     const key = camelCase(wordsOf(target.key.column.name))
-    const name = plural(withoutKeySuffix(camelCase(wordsOf(column.name)), key))
+    const named = withoutKeySuffix(camelCase(wordsOf(column.name)), key)
+    // The columns of Prisma are `A` and `B`.
+    const name = plural(named.length < 2 ? target.name : named)
     return model.names.take(name, `${name}By${capitalized(camelCase(wordsOf(table.name)))}`)
   }
   const [inA, inB] = [nameIn(a, b), nameIn(b, a)]
