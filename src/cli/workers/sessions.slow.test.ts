@@ -3,8 +3,10 @@ import { once } from 'node:events'
 import { createRequire } from 'node:module'
 import { connect } from 'node:net'
 import { after, test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
 import { io } from 'socket.io-client'
-import { Command, folder, petShop, post } from '../../../test/support/command.ts'
+import { ask, Command, folder, petShop, post } from '../../../test/support/command.ts'
+import { HttpConnection } from '../../../test/support/http-connection.ts'
 import { RawPolling } from '../../../test/support/raw-polling.ts'
 import { RawSocket } from '../../../test/support/raw-socket.ts'
 
@@ -66,6 +68,43 @@ test('clients with their default options connect and are upgraded at the worker 
     async ({ io: { engine } }) => engine.transport.name === 'websocket' || once(engine as never, 'upgrade'),
   )
   await stage('upgrade', Promise.all(upgraded))
+  command.kill('SIGTERM')
+  assert.equal((await command.ended).code, 0)
+})
+
+test('each request on a connection gets one response, whichever sessions they belong to', async () => {
+  const { command, url } = await start()
+  const polling = await Promise.all([1, 2, 3].map(() => RawPolling.connect(url, { headers })))
+  const request = (line: string, body: string) =>
+    `${line} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+  const packets = polling.map((client) =>
+    request(`POST ${client.url.slice(url.length)}`, '42["get",{"url":"/pet"}]').replace(
+      'application/json',
+      'text/plain',
+    ),
+  )
+  const create = request('POST /pet', '{"name":"Rex"}')
+  const client = new HttpConnection(Number(new URL(url).port))
+  client.socket.setMaxListeners(0)
+  let sent = 0
+  const answered = () => client.until(new RegExp(`(?:HTTP/1\\.1 [^]*){${sent}}`))
+  for (const packet of [...packets, create, ...packets]) {
+    for (const part of [packet.slice(0, 20), packet.slice(20, -3), packet.slice(-3)]) {
+      client.write(part)
+      await turn()
+    }
+    sent++
+    await answered()
+  }
+  client.write([...packets, create, ...packets, create].join(''))
+  sent += 8
+  const statuses = Array.from((await answered()).matchAll(/HTTP\/1\.1 (\d+)/g), ([, status]) => status)
+  assert.deepEqual(statuses.slice(0, 7), ['200', '200', '200', '201', '200', '200', '200'])
+  // One worker has all of those that were sent at once, and may have a session of them.
+  for (const [index, status] of statuses.slice(7).entries())
+    assert.match(status as string, index % 4 === 3 ? /201/ : /200|503/)
+  assert.equal((await ask(`${url}/pet`)).length, 3)
+  client.socket.destroy()
   command.kill('SIGTERM')
   assert.equal((await command.ended).code, 0)
 })
