@@ -59,6 +59,10 @@ class ClientReads implements ReadOptions {
   get signal(): AbortSignal | undefined {
     return this.#client.signal
   }
+
+  get poll(): number | undefined {
+    return this.#client.poll
+  }
 }
 
 /** What one statement may read: one for a client that shares no budget with others is an answer of its own. */

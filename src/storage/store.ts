@@ -100,6 +100,8 @@ export interface ReadOptions {
   readonly signal?: AbortSignal | undefined
   /** Ends reads whose rows have more bytes than all reads of the request may have. Absent: they may have any number. */
   readonly budget?: ByteBudget | undefined
+  /** The poll of the event loop before which the client had begun to send the request. Absent: the read is of this moment. */
+  readonly poll?: number | undefined
 }
 
 export interface Reads {

@@ -5,6 +5,7 @@ import type { Row } from '../../driver.ts'
 import type { ReadOptions } from '../../store.ts'
 import { isOutOfRange, isTooBig } from '../errors.ts'
 import { Lookaside } from './lookaside.ts'
+import { SharedSnapshot } from './shared-snapshot.ts'
 
 /** Preparing takes four times as long as running; the least recently used statements beyond this number are prepared again. */
 const keptStatements = 500
@@ -33,11 +34,19 @@ export interface MeasuredRows {
 /** Thrown for rows that have more bytes than they may have. */
 export class RowsTooLarge extends Error {}
 
+export interface ConnectionOptions {
+  readonly readOnly: boolean
+  /** Of a connection for reads: whether writes of this process are queued. */
+  readonly isWriting?: () => boolean
+}
+
 /** One connection and its prepared statements. Throws the errors of node:sqlite. */
 export class Connection implements Disposable {
   readonly #database: DatabaseSync
   /** Undefined on a connection for reads, whose statements need almost none. */
   readonly #lookaside: Lookaside | undefined
+  /** Undefined on a connection that writes. */
+  readonly #shared: SharedSnapshot | undefined
   /** Node 24 has no such limits. */
   readonly #limits: DatabaseSync['limits'] | undefined
   /** Of values, as it is set now. */
@@ -53,19 +62,21 @@ export class Connection implements Disposable {
   /** Texts that have returned values that are not short. */
   readonly #large = new Lru<string, true>(keptStatements)
 
-  constructor(path: string, options: { readonly readOnly: boolean }) {
+  constructor(path: string, { readOnly, isWriting = () => false }: ConnectionOptions) {
     // No busy timeout: it would block the event loop.
     this.#database = new DatabaseSync(path, {
-      readOnly: options.readOnly,
+      readOnly,
       timeout: 0,
       enableForeignKeyConstraints: true,
     })
-    this.#lookaside = options.readOnly ? undefined : new Lookaside(this.#database)
+    this.#lookaside = readOnly ? undefined : new Lookaside(this.#database)
+    this.#shared = readOnly ? new SharedSnapshot(this.#database, isWriting) : undefined
     this.#limits = this.#database.limits
   }
 
   /** Runs to completion: an unfinished `returning` would keep the WAL from being checkpointed. */
   all(text: string, values: readonly unknown[]): readonly Row[] {
+    this.#shared?.end()
     if (this.#length !== maxLength) this.#limitLength(maxLength)
     if (this.#latest?.text !== text)
       this.#latest = { text, statement: this.#statements.get(text) ?? this.prepare(text) }
@@ -78,8 +89,9 @@ export class Connection implements Disposable {
     }
   }
 
-  /** As `all`, for statements that may be run twice. */
-  read(text: string, values: readonly unknown[], budget?: ByteBudget): readonly Row[] {
+  /** As `all`, for statements that may be run twice. `poll`: of `ReadOptions`. */
+  read(text: string, values: readonly unknown[], budget?: ByteBudget, poll?: number): readonly Row[] {
+    if (poll !== this.#shared?.poll) this.#shared?.join(poll)
     if (budget) return this.#spend(budget, text, values)
     if (this.#length !== maxLength) this.#limitLength(maxLength)
     const statement = this.#statements.get(text) ?? this.prepare(text)
@@ -101,7 +113,8 @@ export class Connection implements Disposable {
     options: ReadOptions | undefined,
     maxAnswerBytes: number,
   ): readonly Row[] {
-    if (options === undefined || options.budget) return this.read(text, values, options?.budget)
+    if (options === undefined || options.budget) return this.read(text, values, options?.budget, options?.poll)
+    if (options.poll !== this.#shared?.poll) this.#shared?.join(options.poll)
     const maxBytes = maxAnswerBytes * readBytesPerAnswerByte
     const length = lengthOf(maxBytes)
     if (this.#length !== length) this.#limitLength(length)
@@ -178,6 +191,7 @@ export class Connection implements Disposable {
   }
 
   exec(text: string): void {
+    this.#shared?.end()
     this.#database.exec(text)
   }
 
@@ -200,7 +214,12 @@ export class Connection implements Disposable {
   }
 
   get inTransaction(): boolean {
-    return this.#database.isTransaction
+    return this.#database.isTransaction && this.#shared?.poll === undefined
+  }
+
+  /** Later reads see what is committed now. */
+  endShared(): void {
+    this.#shared?.end()
   }
 
   /** Also for a caller that keeps the statement. Its rows are arrays. */
@@ -220,6 +239,7 @@ export class Connection implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.#shared?.end()
     if (this.#database.isOpen) this.#database.close()
   }
 }

@@ -45,6 +45,7 @@ export class SqliteDriver implements Driver {
   readonly #writing: Connection
   /** In memory there is one connection only. */
   #reading: Connection
+  readonly #first: Connection
   readonly #connections: ReadConnections | undefined
   readonly #writer: GroupCommitQueue
   readonly #reader: EventLoopReader
@@ -63,8 +64,9 @@ export class SqliteDriver implements Driver {
     this.#guard = guard
     this.#writing = new Connection(path, { readOnly: false })
     guard.install(this.#writing)
-    this.#connections = inMemory ? undefined : new ReadConnections(path, guard)
-    this.#reading = this.#connections?.take() ?? this.#writing
+    this.#connections = inMemory ? undefined : new ReadConnections(path, guard, () => this.#writer.isBusy)
+    this.#first = this.#connections?.take() ?? this.#writing
+    this.#reading = this.#first
     this.#reader = new EventLoopReader(this.#reading, guard, limits, onScan)
     this.#processes = inMemory ? undefined : new ReaderPool(path, limits)
     this.#ofTransactions = inMemory ? undefined : new ReaderPool(path, { ...limits, maxScans: 1 }, true)
@@ -202,13 +204,20 @@ export class SqliteDriver implements Driver {
         .then(end)
         .finally(() => {
           rollback()
-          connections.give(reading)
+          this.#giveBack(reading, connections)
         })
         .catch(repeat)
     } catch (error) {
       rollback()
       return repeat(error)
     }
+  }
+
+  /** All reads use the first connection while it is free: the versions of tables are looked up on it, and never after a read that counts on them. */
+  #giveBack(connection: Connection, connections: ReadConnections): void {
+    const isFirst = connection === this.#first
+    connections.give(isFirst ? this.#reading : connection)
+    if (isFirst) this.#reading = connection
   }
 
   #readFair(statement: Statement, connection: Connection, options?: ReadOptions): MaybePromise<readonly Row[]> {

@@ -52,7 +52,7 @@ export class EventLoopReader {
     const budgetMs = isSuspect ? Math.min(leftMs, suspectMs) : leftMs
     try {
       if (budgetMs < leastMs || this.#plans.classOf(statement) === 'scan') throw new NeedsReader()
-      const read = () => connection.read(text, values, options?.budget)
+      const read = () => connection.read(text, values, options?.budget, options?.poll)
       const rows = this.#guard.limit(budgetMs, read, isSuspect ? undefined : this.#limits.maxBlockMs / 2)
       if (performance.now() - begin > slowMs) this.#wasSlow(statement, beginCpuMs, slowMs)
       else if (isSuspect) this.#suspects.set(text, false)

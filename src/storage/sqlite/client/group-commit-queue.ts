@@ -31,6 +31,11 @@ export class GroupCommitQueue {
     this.#commit = new GroupCommit(connection, limits, notifier, checkpointer)
   }
 
+  /** Whether writes are queued, or their commit has not ended. */
+  get isBusy(): boolean {
+    return this.#isDraining
+  }
+
   /** Set where there is a change log. */
   set marker(marker: OperationMarker) {
     this.#commit.marker = marker

@@ -8,14 +8,16 @@ const maxWaiting = 8
 export class ReadConnections implements Disposable {
   readonly #path: string
   readonly #guard: RowGuard
+  readonly #isWriting: () => boolean
   readonly #all: Connection[] = []
   readonly #free: Connection[] = []
   #used = 0
   #given: PromiseWithResolvers<void> | undefined
 
-  constructor(path: string, guard: RowGuard) {
+  constructor(path: string, guard: RowGuard, isWriting: () => boolean) {
     this.#path = path
     this.#guard = guard
+    this.#isWriting = isWriting
   }
 
   /** Defined while no further snapshot may begin. */
@@ -31,13 +33,14 @@ export class ReadConnections implements Disposable {
   }
 
   #open(): Connection {
-    const connection = new Connection(this.#path, { readOnly: true })
+    const connection = new Connection(this.#path, { readOnly: true, isWriting: this.#isWriting })
     this.#guard.install(connection)
     this.#all.push(connection)
     return connection
   }
 
   give(connection: Connection): void {
+    connection.endShared()
     this.#used--
     this.#free.push(connection)
     this.#given?.resolve()
