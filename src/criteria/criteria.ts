@@ -1,6 +1,7 @@
 import { type Association, type Attribute, type BelongsTo, everyAttribute, type Model } from '../model/model.ts'
 import type { Json } from '../protocol/json.ts'
 import type { Direction } from '../sql/dialect.ts'
+import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
 import type { Operator } from './operator.ts'
 import { equals } from './operators/equals.ts'
 import { isIn } from './operators/in.ts'
@@ -122,6 +123,16 @@ export const findByPrimaryKey = (model: Model, id: Json, select: Selection = all
 })
 
 export const lockByPrimaryKey = (model: Model, id: Json): Criteria => ({ ...findByPrimaryKey(model, id), lock: true })
+
+const keySelections = new WeakMap<Model, Selection>()
+
+/** Whether there is a record with this key: it may have megabytes, of which none is read. */
+export const findKey = (model: Model, id: Json): Criteria => {
+  const select = getOrInsertComputed(keySelections, model, () => [model.primaryKey])
+  return findByPrimaryKey(model, id, select)
+}
+
+export const lockKey = (model: Model, id: Json): Criteria => ({ ...findKey(model, id), lock: true })
 
 export const isMatchAll = (condition: Condition): boolean =>
   condition.kind === 'and' && condition.conditions.length === 0

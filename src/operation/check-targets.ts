@@ -1,4 +1,4 @@
-import { findByPrimaryKey } from '../criteria/criteria.ts'
+import { findKey } from '../criteria/criteria.ts'
 import type { Assignment } from '../model/assignment.ts'
 import type { Model } from '../model/model.ts'
 import { ServiceError, type Violation } from '../protocol/errors.ts'
@@ -17,7 +17,7 @@ export async function checkTargets(assignments: readonly Assignment[], model: Mo
   const missing: Record<string, readonly Violation[]> = {}
   for (const { attribute, value } of assignments) {
     const target = attribute.references as Model
-    const found = await reads.find(target, findByPrimaryKey(target, value))
+    const found = await reads.find(target, findKey(target, value))
     if (found.length > 0) continue
     missing[attribute.name] = [{ rule: 'exists', message: `names a ${target.name} that does not exist` }]
   }

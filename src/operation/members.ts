@@ -1,4 +1,4 @@
-import { findByPrimaryKey, lockByPrimaryKey, type Populate } from '../criteria/criteria.ts'
+import { findByPrimaryKey, findKey, lockKey, type Populate } from '../criteria/criteria.ts'
 import type { HasMany, ManyToMany } from '../model/model.ts'
 import { noSuchRecord, ServiceError } from '../protocol/errors.ts'
 import type { Json, JsonObject } from '../protocol/json.ts'
@@ -67,7 +67,7 @@ export async function prepareChange(
   services: OperationServices,
 ): Promise<PreparedChange> {
   if (!services.hooks) return { changes: noChanges }
-  const found = await reads.find(model, findByPrimaryKey(model, parent))
+  const found = await reads.find(model, findKey(model, parent))
   if (found.length === 0) throw noSuchRecord(model.name)
   return { changes: await prepareMembers({ association, parent, ...change }, created, { requester, reads, services }) }
 }
@@ -98,7 +98,7 @@ export async function changeMembers<Prepared extends PreparedChange>(
   const { model } = target
   const { parent, association, populate } = input
   const writeAll = (prepared: Prepared) => async (transaction: ScopedTransaction) => {
-    const found = await transaction.find(model, lockByPrimaryKey(model, parent))
+    const found = await transaction.find(model, lockKey(model, parent))
     if (found.length === 0) throw noSuchRecord(model.name)
     await requireVersion(model, parent, precondition, transaction, services)
     const current = await memberChanges({ association, parent, ...change }, transaction, services)

@@ -1,4 +1,4 @@
-import { and, type Condition, eq, findByPrimaryKey, matchAll, primaryKeyEquals } from '../criteria/criteria.ts'
+import { and, type Condition, eq, findKey, matchAll, primaryKeyEquals } from '../criteria/criteria.ts'
 import { isIn, notIn } from '../criteria/operators/in.ts'
 import type { Assignment } from '../model/assignment.ts'
 import { type Attribute, type HasMany, type ManyToMany, type Model, originalOf } from '../model/model.ts'
@@ -240,7 +240,7 @@ async function insertJunctionRow(
 }
 
 async function requireChild({ name, target }: ToMany, child: Json, transaction: ScopedTransaction): Promise<void> {
-  const found = await transaction.find(target, findByPrimaryKey(target, child))
+  const found = await transaction.find(target, findKey(target, child))
   if (found.length === 0) throw invalid(name, 'exists', `"${name}" names a ${target.name} that does not exist`)
 }
 

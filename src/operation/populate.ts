@@ -1,4 +1,4 @@
-import { and, type Condition, eq, findByPrimaryKey, primaryKeyEquals } from '../criteria/criteria.ts'
+import { and, type Condition, eq, findByPrimaryKey, findKey, primaryKeyEquals } from '../criteria/criteria.ts'
 import type { Association, HasMany, ManyToMany, Model } from '../model/model.ts'
 import { noSuchRecord, ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
@@ -49,7 +49,7 @@ export const populate: ReadOperation<PopulateInput, RecordResult | RecordsResult
     if (input.kind === 'one') return one(input, model, association, reads, client, services)
     const { find } = input
     const where = and(memberOf(input.association, model, input.id), find.criteria.where)
-    return andThen(reads.find(model, findByPrimaryKey(model, input.id)), (parents) => {
+    return andThen(reads.find(model, findKey(model, input.id)), (parents) => {
       if (parents.length === 0) throw noSuchRecord(model.name)
       return list({ ...find, criteria: { ...find.criteria, where } }, association.target, reads, services, client)
     })

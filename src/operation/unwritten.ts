@@ -1,4 +1,4 @@
-import { findByPrimaryKey } from '../criteria/criteria.ts'
+import { findKey } from '../criteria/criteria.ts'
 import type { Model } from '../model/model.ts'
 import { noSuchRecord, ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
@@ -15,6 +15,6 @@ export async function refuseUnwritten(
   verb: 'change' | 'delete',
   reads: ScopedReads,
 ): Promise<never> {
-  const found = await reads.find(model, findByPrimaryKey(model, id))
+  const found = await reads.find(model, findKey(model, id))
   throw found.length === 0 ? noSuchRecord(model.name) : keptByTrigger(model, verb)
 }

@@ -1,4 +1,4 @@
-import { findByPrimaryKey, primaryKeyEquals } from '../criteria/criteria.ts'
+import { findKey, primaryKeyEquals } from '../criteria/criteria.ts'
 import type { Model } from '../model/model.ts'
 import { noSuchRecord } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
@@ -118,6 +118,6 @@ async function prepareWithPrevious(input: UpdateInput, model: Model, caller: Hoo
 
 /** A missing record is reported before invalid values are. */
 async function missingOr(error: unknown, { id }: UpdateInput, model: Model, reads: ScopedReads): Promise<never> {
-  const found = await reads.find(model, findByPrimaryKey(model, id))
+  const found = await reads.find(model, findKey(model, id))
   throw found.length === 0 ? noSuchRecord(model.name) : error
 }

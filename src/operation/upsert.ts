@@ -1,4 +1,4 @@
-import { and, eq, findByPrimaryKey, lockByPrimaryKey, type Populate, primaryKeyEquals } from '../criteria/criteria.ts'
+import { and, eq, findKey, lockKey, type Populate, primaryKeyEquals } from '../criteria/criteria.ts'
 import type { Attribute, Model } from '../model/model.ts'
 import { ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
@@ -110,7 +110,7 @@ async function prepareUpsert(
 
 /** Only a record that the requester may read, with its value, is found. */
 async function keyWith({ attribute, value }: UpsertInput, model: Model, reads: ScopedReads): Promise<Json | undefined> {
-  const criteria = { ...findByPrimaryKey(model, value), where: eq(attribute, value) }
+  const criteria = { ...findKey(model, value), where: eq(attribute, value) }
   return (await reads.find(model, criteria)).values(model.primaryKey)[0]
 }
 
@@ -175,7 +175,7 @@ async function updateFound(
   const { model } = target
   return store.transaction(
     async (transaction) => {
-      await transaction.find(model, lockByPrimaryKey(model, id))
+      await transaction.find(model, lockKey(model, id))
       const isUnchanged = and(primaryKeyEquals(model, id), eq(input.attribute, input.value))
       if ((await transaction.count(model, isUnchanged)) === 0) return undefined
       return updateRecord({ id, record, precondition }, transaction, services)

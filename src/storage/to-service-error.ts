@@ -1,4 +1,4 @@
-import { findByPrimaryKey } from '../criteria/criteria.ts'
+import { findKey } from '../criteria/criteria.ts'
 import type { Assignment } from '../model/assignment.ts'
 import type { Attribute, Model } from '../model/model.ts'
 import { ServiceError, type Violation } from '../protocol/errors.ts'
@@ -207,7 +207,7 @@ async function danglingReferences(assignments: readonly Assignment[], reads: Rea
   for (const { attribute, value } of assignments) {
     if (!attribute.references || value === null) continue
     const target = attribute.references
-    if ((await reads.find(target, findByPrimaryKey(target, value))).length === 0) {
+    if ((await reads.find(target, findKey(target, value))).length === 0) {
       found.push([attribute, noTarget(attribute)])
     }
   }

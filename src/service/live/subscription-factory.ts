@@ -1,4 +1,4 @@
-import { type Condition, findByPrimaryKey } from '../../criteria/criteria.ts'
+import { type Condition, findKey } from '../../criteria/criteria.ts'
 import type { Position } from '../../protocol/change.ts'
 import { noSuchRecord, ServiceError } from '../../protocol/errors.ts'
 import type { Requester } from '../../protocol/requester.ts'
@@ -96,7 +96,7 @@ export class SubscriptionFactory {
     const { model, id } = target
     if (id === undefined) return { position: since ?? (await this.#parts.store.changes.head()) }
     const { value: exists, position } = await store.snapshot((reads) =>
-      andThen(reads.find(model, findByPrimaryKey(model, id)), ({ length }) => length > 0),
+      andThen(reads.find(model, findKey(model, id)), ({ length }) => length > 0),
     )
     if (exists) return { position: since ?? position }
     const end = since === undefined ? 'absent' : await this.#findEnd(since, target, requester)
