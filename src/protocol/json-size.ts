@@ -40,22 +40,24 @@ export function requireBounded(text: string, limits: Limits, maxDepth = limits.m
 /** A program that does not know it cannot make names that are taken for each other. */
 const seed = Math.floor(Math.random() * 2 ** 32)
 const slots = 2 ** 18
+/** Of the text that is read: one buffer for all, because each of a new one would be garbage of this size. */
+const seen = new Uint8Array(slots)
 
 /**
  * Counts different names: the parser makes a form of object for each, which takes ten times as long as a name that it knows. Two names
  * in a slot count as one, of 10,000 names about 200.
  */
 class Names {
-  readonly #seen = new Uint8Array(slots)
   #count = 0
 
   /** With the name between these places, how many there are. */
   count(text: string, begin: number, end: number): number {
     let hash = seed
     for (let at = begin; at < end; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
+    if (this.#count === 0) seen.fill(0)
     const slot = (hash ^ (hash >>> 15)) & (slots - 1)
-    if (this.#seen[slot] === 0) {
-      this.#seen[slot] = 1
+    if (seen[slot] === 0) {
+      seen[slot] = 1
       this.#count++
     }
     return this.#count

@@ -1,10 +1,17 @@
+/** A longer chunk is kept as it came. */
+const copiedLength = 16_384
+const empty = new Uint8Array(0)
+
 /**
- * Collects the bytes of a body. A single chunk is not copied; several are copied into one growing buffer, so that a
- * body sent byte by byte takes no more memory than the same body sent at once.
+ * Collects the bytes of a body. A single chunk is not copied; several are joined once, when all have come. Short ones are copied
+ * into a growing buffer before, so that a body sent byte by byte takes no more memory than the same body sent at once.
  */
 export class BodyBuffer {
-  #buffer: Uint8Array | undefined
+  readonly #parts: Uint8Array[] = []
   #length = 0
+  /** The short chunks since the last part. */
+  #tail: Uint8Array = empty
+  #tailLength = 0
 
   constructor(first?: Uint8Array) {
     if (first) this.add(first)
@@ -15,23 +22,33 @@ export class BodyBuffer {
   }
 
   add(chunk: Uint8Array): void {
-    const length = this.#length + chunk.length
-    if (this.#buffer === undefined) {
-      this.#buffer = chunk
-    } else {
-      if (length > this.#buffer.length) this.#grow(length * 2)
-      this.#buffer.set(chunk, this.#length)
-    }
-    this.#length = length
+    if (chunk.length > copiedLength || this.#length === 0) {
+      this.#endTail()
+      this.#parts.push(chunk)
+    } else this.#append(chunk)
+    this.#length += chunk.length
   }
 
   bytes(): Uint8Array {
-    return this.#buffer?.subarray(0, this.#length) ?? new Uint8Array(0)
+    this.#endTail()
+    const [first = empty] = this.#parts
+    return this.#parts.length > 1 ? Buffer.concat(this.#parts, this.#length) : first
   }
 
-  #grow(size: number): void {
-    const grown = new Uint8Array(size)
-    if (this.#buffer) grown.set(this.#buffer.subarray(0, this.#length))
-    this.#buffer = grown
+  #append(chunk: Uint8Array): void {
+    const length = this.#tailLength + chunk.length
+    if (length > this.#tail.length) {
+      const grown = new Uint8Array(length * 2)
+      grown.set(this.#tail.subarray(0, this.#tailLength))
+      this.#tail = grown
+    }
+    this.#tail.set(chunk, this.#tailLength)
+    this.#tailLength = length
+  }
+
+  #endTail(): void {
+    if (this.#tailLength > 0) this.#parts.push(this.#tail.subarray(0, this.#tailLength))
+    this.#tail = empty
+    this.#tailLength = 0
   }
 }

@@ -56,7 +56,7 @@ export class MessageReader {
       this.#begunLength += part.length
       if (this.#begunLength < this.#needed) return
       at += part.length
-      const bytes = Buffer.concat(this.#begun, this.#begunLength)
+      const bytes = joined(this.#begun, this.#begunLength)
       this.#begun = []
       this.#begunLength = 0
       this.#readMessages(bytes)
@@ -92,6 +92,20 @@ export class MessageReader {
     this.#begunLength = bytes.length
     this.#needed = length === Number.POSITIVE_INFINITY ? headLength : length
   }
+}
+
+/** For rows that arrive in several chunks, one after another: as buffers of their own they would be garbage of the same size. */
+let rowBytes = Buffer.alloc(0)
+const longestJoined = 4_194_304
+
+/** One message, until the next one is joined. */
+function joined(chunks: readonly Buffer[], length: number): Buffer {
+  // The parser of all other messages may keep what it is given.
+  if (chunks[0]?.[0] !== dataRow || length > longestJoined) return Buffer.concat(chunks, length)
+  if (length > rowBytes.length) rowBytes = Buffer.allocUnsafeSlow(Math.min(2 * length, longestJoined))
+  let at = 0
+  for (const chunk of chunks) at += chunk.copy(rowBytes, at)
+  return rowBytes.subarray(0, length)
 }
 
 /** Where the message at `at` ends; unknown before the whole head has arrived. */
