@@ -1,7 +1,22 @@
 import { rows } from '../models.ts'
-import { type Hostile, patch, post, several } from './hostile.ts'
+import { get, type Hostile, type HostileRequest, patch, post, several } from './hostile.ts'
 
 const megabyte = 'long words '.repeat(95_000)
+
+const write = (path: string, body: object): HostileRequest => ({
+  method: 'PATCH',
+  path: `/${path}?populate=false`,
+  body,
+})
+
+/** Of so many records, which have texts of 1 MB and 2 MB before they are read. */
+const largeRecords = 16
+const large = (read: (id: number) => HostileRequest) => (n: number) => {
+  const id = 1 + (n % largeRecords)
+  if (n < largeRecords) return write(`document/${id}`, { text: megabyte.slice(0, 1_000_000) })
+  if (n < 2 * largeRecords) return write(`document/${id}`, { data: megabyte.slice(0, 1_000_000) })
+  return n < 3 * largeRecords ? write(`owner/${99 + id}`, { note: megabyte }) : read(id)
+}
 
 /** Writes beside which a record has values of 1 MB. */
 export const hostileLongValues: readonly Hostile[] = [
@@ -28,4 +43,11 @@ export const hostileLongValues: readonly Hostile[] = [
         { method: 'GET', url: `/wide?populate=false&limit=1000&sort=t${n % 20}&where={"n1":{"!=":${n}}}` },
       ]),
   },
+  { name: 'records of 2 MB', request: large((id) => get(`/document/${id}?populate=false`)) },
+  {
+    name: 'records of 2 MB, by socket',
+    over: 'socket',
+    request: large((id) => get(`/document/${id}?populate=false`)),
+  },
+  { name: 'members of a record of 1 MB', request: large((id) => get(`/owner/${99 + id}/pets?limit=1&populate=false`)) },
 ]

@@ -1,8 +1,17 @@
 import { owners } from '../models.ts'
-import { find, type Hostile, several } from './hostile.ts'
+import { find, type Hostile, type HostileRequest, post, several } from './hostile.ts'
 
 const likes = (n: number, count: number) => several(count, (i) => ({ note: { like: `%${i}%x${n}%b` } }))
 const equalities = (n: number, count: number) => several(count, (i) => ({ name: `Pet ${n} ${i}` }))
+
+/** The planner takes the two for independent and expects a page after a few thousand rows; there is none, and all are read. */
+const walk = (n: number) => find('pet', { kind: 'kind 0', age: 1 + 2 * (n % 10) })
+const membersOf = (n: number) => find('pet', { owner: owners.huge, note: { contains: `no ${n}` } })
+const batchOf = (request: (n: number) => HostileRequest) => (n: number) =>
+  post(
+    '/batch',
+    several(200, (i) => ({ method: 'GET', url: request(n * 200 + i).path })),
+  )
 
 /** Filters, sort orders and associations that read much, and writes that change much. */
 export const hostileReads: readonly Hostile[] = [
@@ -31,8 +40,14 @@ export const hostileReads: readonly Hostile[] = [
   { name: 'sort of 100,000 by foreign key', request: () => find('pet', { owner: owners.huge }, '&sort=note') },
   {
     name: 'filter of 100,000 by foreign key',
-    request: (n) => find('pet', { owner: owners.huge, note: { contains: `no ${n}` } }),
+    request: membersOf,
   },
+  { name: 'filter of 100,000 by foreign key, by socket', over: 'socket', request: membersOf },
+  { name: 'a batch of 200 filters of 100,000 by foreign key', request: batchOf(membersOf) },
+  { name: 'walks that find nothing', request: walk },
+  { name: 'walks that find nothing, by socket', over: 'socket', request: walk },
+  { name: 'a batch of 200 walks that find nothing', request: batchOf(walk) },
+  { name: 'a batch of 200 patterns', request: batchOf((n) => find('pet', { or: likes(n, 5) })) },
   { name: 'range of the key, filtered', request: (n) => find('pet', { id: { '>': 5 }, age: -n }) },
   { name: 'count', request: (n) => find('pet', { age: { '>=': n % 20 } }, '&count=true&limit=1') },
   { name: 'count of all', request: () => ({ method: 'GET', path: '/visit?count=true&limit=1&populate=false' }) },
