@@ -33,6 +33,13 @@ describe('schema changes are summarized in one line', () => {
       [...tables(4), weight, { kind: 'dropTable', table: 'cat' }],
       'created 4 tables, added column pet.weight, dropped table cat',
     ],
+    [
+      ['customer', 'item', 'invoice'].flatMap((table) => [
+        { kind: 'addColumn', table, column: 'createdAt', isNull: true, unused: ['made'] } as const,
+        { kind: 'addColumn', table, column: `${table}Note` } as const,
+      ]),
+      'added column createdAt to customer, item and invoice, which is null in existing records, added column customer.customerNote, added column item.itemNote, added column invoice.invoiceNote',
+    ],
     [captured, 'captured changes of a, captured changes of b, 3 more'],
   ]
   for (const [steps, line] of cases) test(line || 'nothing', () => assert.equal(summarize(steps), line))

@@ -100,10 +100,30 @@ export function summarize(steps: readonly SchemaStep[]): string {
     const count = steps.filter((step) => step.kind === kind).length
     return count === 0 ? [] : [`${count} ${count === 1 ? one : many}`]
   })
-  const others = steps.filter((step) => !counted.some(([kind]) => kind === step.kind)).map(describeStep)
+  const columns = columnsOfSeveral(steps)
+  const others = steps
+    .filter((step) => !counted.some(([kind]) => kind === step.kind))
+    .filter((step) => step.kind !== 'addColumn' || !columns.has(step.column))
+    .map(describeStep)
   const created = counts.length === 0 ? [] : [`created ${listed(counts)}`]
   const shownOthers = others.length <= 3 ? others : [...others.slice(0, 2), `${others.length - 2} more`]
-  return [...created, ...shownOthers].join(', ')
+  const added = [...columns].map(([column, several]) => {
+    const isNull = several.some((step) => step.isNull)
+    const tables = listed(several.map(({ table }) => table))
+    return `added column ${column} to ${tables}${isNull ? ', which is null in existing records' : ''}`
+  })
+  return [...created, ...added, ...shownOthers].join(', ')
+}
+
+type ColumnStep = Extract<SchemaStep, { kind: 'addColumn' }>
+
+/** Columns of one name in several tables, such as the timestamps. All tables are named: they may be those of other programs. */
+function columnsOfSeveral(steps: readonly SchemaStep[]): ReadonlyMap<string, readonly ColumnStep[]> {
+  const added = Map.groupBy(
+    steps.filter((step) => step.kind === 'addColumn'),
+    ({ column }) => column,
+  )
+  return new Map([...added].filter(([, several]) => several.length > 1))
 }
 
 const listed = (words: readonly string[]): string =>
