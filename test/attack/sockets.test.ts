@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { connect } from 'node:net'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
 import { createService, type HttpServer, type Service } from '../../src/index.ts'
+import { eventLoopTurn } from '../../src/support/event-loop-turn.ts'
 import { anyCharacter } from '../support/any-character.ts'
 import { RawPolling } from '../support/raw-polling.ts'
 import { RawSocket, refusedUpgrade } from '../support/raw-socket.ts'
@@ -306,4 +308,35 @@ describe('a megabyte of small packets does not stop the service:', () => {
       await polling[Symbol.asyncDispose]()
     })
   }
+})
+
+test('a client that disconnects while its socket waits to be opened, at a server of the application', async () => {
+  const own = createServer(service.handler)
+  const closed = Promise.withResolvers<void>()
+  own.on('upgrade', (req, socket, head) => {
+    // As if many had connected at once, so that this one is opened in a later turn.
+    while (eventLoopTurn.usedMs < 20);
+    service.upgrade(req, socket, head)
+    socket.once('close', closed.resolve)
+    client.resetAndDestroy()
+  })
+  await once(own.listen(0, '127.0.0.1'), 'listening')
+  const { port } = own.address() as AddressInfo
+  const client = connect(port, '127.0.0.1').on('error', () => {})
+  client.write(
+    [
+      'GET /socket.io/?EIO=4&transport=websocket HTTP/1.1',
+      'Host: localhost',
+      'Connection: Upgrade',
+      'Upgrade: websocket',
+      'Sec-WebSocket-Version: 13',
+      `Sec-WebSocket-Key: ${randomBytes(16).toString('base64')}`,
+      '',
+      '',
+    ].join('\r\n'),
+  )
+  await closed.promise
+  await using socket = await RawSocket.connect(`http://127.0.0.1:${port}`)
+  assert.equal((await socket.ask('get', { url: '/pet' })).statusCode, 200)
+  own.close()
 })

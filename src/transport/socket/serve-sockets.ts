@@ -66,6 +66,8 @@ const monotonic: Clock = { now: () => performance.now() }
 
 const require = createRequire(import.meta.url)
 
+const ignoreError = (): void => {}
+
 /** `ws` is loaded for the first client: it takes six megabytes, and many services have no sockets. */
 function openWebSockets({ maxMessageBytes }: Limits): WebSocketServer {
   const { WebSocketServer } = require('ws') as typeof import('ws')
@@ -208,7 +210,9 @@ export function serveSockets(service: LiveService, options: SocketOptions): Sock
         open()
         return true
       }
-      // Many may connect at once, such as all clients of a service that was restarted.
+      // Many may connect at once, such as all clients of a service that was restarted. A reset of one that waits would otherwise
+      // end the process: Node no longer handles errors of this socket.
+      socket.on('error', ignoreError)
       eventLoopTurn
         .next()
         .then(open)
