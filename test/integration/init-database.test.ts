@@ -130,6 +130,8 @@ for (const { name, missing, open } of databases) {
         const body = await recordFor(service, models, name)
         const created = (await ask(service, 'POST', `/${name}`, body)) as JsonObject
         const [change] = await changesAfter(service.changes, head)
+        for (const time of ['seenAt', 'publishedAt'])
+          if (time in created) assert.match(String(created[time]), /^2\d{3}-.*Z$/)
         assert.deepEqual(
           [change?.model, change?.verb, change?.id],
           [name, 'created', created[keyOf(models[name] ?? {})]],

@@ -69,7 +69,7 @@ function valueOptions(base: AttributeDefinition, name: string, column: ExistingC
   if (value !== undefined) return { options: { defaultsTo: value, ...allowNull } }
   if (base.type === 'datetime' && isCurrentTime(defaultText)) {
     const automatic = automaticTime(name)
-    return { options: { ...(automatic ?? { defaultsTo: () => new Date().toISOString() }), ...allowNull } }
+    return { options: { ...(automatic ?? { defaultsTo: () => Date.now() }), ...allowNull } }
   }
   if (base.isUUID && isNewUuid(defaultText)) return { options: { defaultsTo: () => crypto.randomUUID(), ...allowNull } }
   const note = `The service does not use the default of the database, ${defaultText}`
