@@ -1,6 +1,7 @@
 import { originalOf } from '../model/model.ts'
 import type { Json } from '../protocol/json.ts'
 import type { ScopedStore } from '../storage/scoped-store.ts'
+import { eventLoopTurn } from '../support/event-loop-turn.ts'
 import { isDestroyCurrent, prepareDestroy, reachesHooks } from './destroy-changes.ts'
 import { destroyRecords } from './destroy-records.ts'
 import { beforeDestroy, hasHookBefore, previousRecord, requireWritable } from './hooks/before.ts'
@@ -60,6 +61,7 @@ async function selectPrepared(
   if (!isHooked && !reachesHooks(originalOf(model), services)) return { selected, changes: noChanges }
   const caller = { requester, reads, services }
   for (const key of selected) {
+    if (eventLoopTurn.isUsed) await eventLoopTurn.next()
     if (isHooked) await beforeDestroy(model, await previousRecord('destroy', model, key, reads), caller)
     else await requireWritable('destroy', model, key, reads)
   }

@@ -3,6 +3,7 @@ import type { Model } from '../model/model.ts'
 import { ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
 import type { ScopedStore, ScopedTransaction } from '../storage/scoped-store.ts'
+import { eventLoopTurn } from '../support/event-loop-turn.ts'
 import { checkTargets, unchecked } from './check-targets.ts'
 import { hasHookBefore, previousRecord } from './hooks/before.ts'
 import { assignmentsOf } from './insert-record.ts'
@@ -80,6 +81,7 @@ async function prepareEach(
 ): Promise<Map<Json, PreparedRecord>> {
   const prepared = new Map<Json, PreparedRecord>()
   for (const key of keys) {
+    if (eventLoopTurn.isUsed) await eventLoopTurn.next()
     const previous = await previousRecord('update', model, key, reads)
     const caller = { requester, reads, services }
     prepared.set(key, await prepareRecord(model, input.record, 'update', caller, { previous }))

@@ -6,6 +6,7 @@ import type { JsonObject } from '../../protocol/json.ts'
 import { type Requester, system } from '../../protocol/requester.ts'
 import type { Records, Store, Transaction } from '../../storage/store.ts'
 import { assertDefined } from '../../support/assert.ts'
+import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import type { Limits } from '../../support/limits.ts'
 import type { MaybePromise } from '../../support/maybe-promise.ts'
 import { callHook, failureOf, withTimeLimit } from './call-hook.ts'
@@ -92,6 +93,7 @@ function hookedTransaction(all: Transaction, caller: WithinCaller, written: Writ
   }
   const wrote = async (model: Model, write: HookedWrite, images: Images): Promise<void> => {
     if (model.hooks?.within[write]) {
+      if (eventLoopTurn.isUsed) await eventLoopTurn.end()
       const own = hookedTransaction(all, { ...caller, requester: system }, written)
       await runWithin({ model, write, images }, own, caller)
     }
@@ -164,6 +166,7 @@ async function runWithin(
 /** What fails here cannot undo the write, so it is reported and the request succeeds. */
 async function runAfterCommit(written: readonly Written[], { hooks, limits }: WithinCaller): Promise<void> {
   for (const { model, write, record } of written) {
+    if (eventLoopTurn.isUsed) await eventLoopTurn.next()
     const name = `after ${write} of ${model.name}`
     try {
       await withTimeLimit(

@@ -6,6 +6,7 @@ import { type Purpose, validate } from '../../model/validate.ts'
 import { noSuchRecord, ServiceError } from '../../protocol/errors.ts'
 import type { Json, JsonObject } from '../../protocol/json.ts'
 import type { ScopedReads } from '../../storage/scoped-store.ts'
+import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import type { MaybePromise } from '../../support/maybe-promise.ts'
 import { beforeDestroy, type HookCaller, previousRecord, valuesToWrite } from './before.ts'
 import { afterValidation } from './lifecycle.ts'
@@ -56,6 +57,7 @@ export async function prepareChanges(
   if (changes.length === 0) return noChanges
   const prepared = new Map<string, PreparedChange>()
   for (const change of changes) {
+    if (eventLoopTurn.isUsed) await eventLoopTurn.next()
     const assignments = await prepareChange(change, caller, scope)
     if (assignments) prepared.set(idOf(change), { change, assignments })
   }
