@@ -81,7 +81,7 @@ export const overFetch: Transport = {
   open: async (service) => ({
     async request(method, path, given) {
       const { headers, text } = sent(method, path, given)
-      const request = new Request(`http://zoo.test${path}`, {
+      const request = new Request(`http://localhost${path}`, {
         method,
         headers,
         ...(text !== undefined && { body: text }),
