@@ -12,8 +12,8 @@ export interface DatabaseDescription {
   attributeFor(column: ExistingColumn): AttributeDefinition | undefined
   /** Whether an insert without a value gets a number of a sequence or of the row. */
   isCounted(column: ExistingColumn): boolean
-  /** Why no statement may contain a value for the column. */
-  readOnlyReason(column: ExistingColumn): string | undefined
+  /** Why the column cannot have an attribute, whatever its type. */
+  unservedReason(column: ExistingColumn): string | undefined
   /** How a table without a key of one column gets one: the end of a sentence. */
   addKey(table: string): string
   /** Because of these a start would be refused. Each begins with the name of the model, or of its attribute. */
@@ -21,5 +21,3 @@ export interface DatabaseDescription {
   /** What a start with `migrate: 'add'` adds to the existing tables. */
   stepsOf(models: readonly Model[]): readonly SchemaStep[]
 }
-
-export const computedReason = 'the database computes it'

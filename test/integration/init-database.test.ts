@@ -179,6 +179,7 @@ describe('models for an unusual database, on SQLite', () => {
         note: { type: 'string', columnType: 'string' },
         kind: { type: 'string', columnType: 'somekind(3, 4)' },
         anything: { type: 'string' },
+        nameLength: { type: 'number', columnName: 'name_length', isInteger: true, readOnly: true },
         orders: { collection: 'order', via: 'customer' },
         tokens: { collection: 'token', via: 'user' },
         roles: {
@@ -334,7 +335,6 @@ describe('models for an unusual database, on SQLite', () => {
       models.flatMap(({ name, notes }) => notes.map((note) => `${name}: ${note}`)),
       [
         'user: Without the column "constructor": its name is not allowed as the name of a column or table',
-        'user: Without the column "name_length": the database computes it',
         'shipment: The foreign key "order_id", "line_no" to "order_lines" is not an association: it has several columns',
         'shipment: The foreign key "order_number" to "order" is not an association: "number" is not the key of the model',
         'profile: The foreign key "user_id" to "users" is not an association: it is the key',
@@ -398,6 +398,7 @@ describe('models for an unusual database, on PostgreSQL', { skip: missingPostgre
         network: { type: 'string' },
         range: { type: 'string' },
         reference: { type: 'string', isUUID: true },
+        words: { type: 'string', readOnly: true },
         ticket: { type: 'number', isInteger: true, required: true },
         createdAt: { type: 'datetime', columnName: 'created_at', autoCreatedAt: true },
         updatedAt: { type: 'datetime', columnType: 'timestamp', autoUpdatedAt: true },
@@ -499,7 +500,6 @@ describe('models for an unusual database, on PostgreSQL', { skip: missingPostgre
     assert.deepEqual(models[0]?.notes, [
       'Without the column "doc": no attribute holds its type xml',
       'Without the column "place": no attribute holds its type point',
-      'Without the column "words": the database computes it',
       'Without the column "number": the database generates it always',
       'Without the column "Name": its name differs from "name" in letter case only',
     ])

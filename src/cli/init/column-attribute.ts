@@ -60,9 +60,10 @@ interface ValueOptions extends Omit<PlannedAttribute, 'definition'> {
   readonly options: AttributeDefinition
 }
 
-/** What a new record gets when the value is omitted, and whether it may be null. */
+/** What a new record gets when the value is omitted, and whether it may be null; or that the database computes the value. */
 function valueOptions(base: AttributeDefinition, name: string, column: ExistingColumn): ValueOptions {
-  const { nullable, defaultText } = column
+  const { nullable, defaultText, isComputed } = column
+  if (isComputed) return { options: { readOnly: true } }
   const allowNull = nullable ? { allowNull: true } : {}
   if (defaultText === undefined) return { options: nullable ? {} : { required: true }, ...timeHint(base, name) }
   const value = literalValue(base, defaultText)

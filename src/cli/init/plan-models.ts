@@ -82,7 +82,7 @@ function planModel(
     const base = description.attributeFor(column)
     const reason =
       refusals.columns.get(table.name)?.get(column.name) ??
-      (column === key.column ? undefined : description.readOnlyReason(column)) ??
+      (column === key.column ? undefined : description.unservedReason(column)) ??
       nameProblem(column, table) ??
       (base ? undefined : `no attribute holds its type ${column.type}`)
     if (base && reason === undefined) bases.set(column, base)
@@ -90,7 +90,7 @@ function planModel(
   }
   const targets = new Map(
     [...bases.keys()].flatMap((column) => {
-      const isRefused = column === key.column || refusals.links.get(table.name)?.has(column.name)
+      const isRefused = column === key.column || column.isComputed || refusals.links.get(table.name)?.has(column.name)
       const link = isRefused ? undefined : linkOf(table, column, candidates)
       return link ? [[column, link] as const] : []
     }),
@@ -184,7 +184,7 @@ export function linkOf(table: ExistingTable, { name }: ExistingColumn, candidate
 
 /** The foreign keys that are no associations, with the reason. */
 function unusedLinks(
-  { foreignKeys }: ExistingTable,
+  { foreignKeys, columns: existing }: ExistingTable,
   linked: readonly ExistingColumn[],
   key: KeyOfTable,
   candidates: Candidates,
@@ -196,6 +196,7 @@ function unusedLinks(
     const targetKey = candidates.get(table)?.key
     if (more.length > 0) return 'it has several columns'
     if (column === key.column.name) return 'it is the key'
+    if (existing.get(column as string)?.isComputed) return 'the database computes it'
     if (!targetKey) return `"${table}" has no model`
     const isKey = (target ?? targetKey.primary) === targetKey.column.name
     return isKey ? `its type differs from that of the key` : `"${target}" is not the key of the model`

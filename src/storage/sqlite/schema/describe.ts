@@ -2,7 +2,7 @@ import { plainColumnType } from '../../../model/column-type.ts'
 import type { AttributeDefinition } from '../../../model/definition.ts'
 import { defaultLimits } from '../../../support/limits.ts'
 import { schemaProblems } from '../../check-schema.ts'
-import { computedReason, type DatabaseDescription } from '../../database-description.ts'
+import type { DatabaseDescription } from '../../database-description.ts'
 import { isCurrentTime } from '../../default-expression.ts'
 import { planSchema } from '../../sql-schema.ts'
 import { Connection } from '../client/connection.ts'
@@ -46,7 +46,7 @@ function describe(connection: Connection): DatabaseDescription {
     leftOut,
     attributeFor,
     isCounted: (column: SqliteColumn) => column.isRowId,
-    readOnlyReason: ({ isComputed }) => (isComputed ? computedReason : undefined),
+    unservedReason: () => undefined,
     addKey: () => 'copy its rows into a table with the column "id integer primary key"',
     problemsOf: (model) => schemaProblems(model, tables, sqliteColumns),
     stepsOf: (models) => planSchema(models, tables, sqliteDialect, 'add').map(({ step }) => step),
