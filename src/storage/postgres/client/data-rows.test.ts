@@ -43,21 +43,31 @@ const results = [bound, ...rows.map(rowMessage), completed, bound, completed, re
 const sent = Buffer.concat([...results, ...results])
 
 /** What was read, in order: a row, or a kind of message for each other one. */
-function read(chunks: Iterable<Buffer>): { readonly read: readonly unknown[]; readonly rowBytes: number } {
-  const found: unknown[] = []
-  let rowBytes = 0
+interface Found {
+  readonly read: unknown[]
+  rowBytes: number
+}
+
+/** The reader of a connection, and what it has read. */
+function open(): { readonly reader: MessageReader; readonly found: Found } {
+  const found: Found = { read: [], rowBytes: 0 }
   const reader = new MessageReader(
     (some) => {
-      found.push(...some.rows)
-      rowBytes += some.length
+      found.read.push(...some.rows)
+      found.rowBytes += some.length
     },
     (others) => {
       for (let at = 0; at < others.length; at += 1 + others.readUInt32BE(at + 1))
-        found.push(String.fromCharCode(others[at] as number))
+        found.read.push(String.fromCharCode(others[at] as number))
     },
   )
+  return { reader, found }
+}
+
+function read(chunks: Iterable<Buffer>): Found {
+  const { reader, found } = open()
   for (const chunk of chunks) reader.read(chunk)
-  return { read: found, rowBytes }
+  return found
 }
 
 function* chunksOf(bytes: Buffer, length: number): Iterable<Buffer> {
@@ -76,6 +86,21 @@ describe('rows of a server', () => {
   test('are the same however their bytes arrive', () => {
     for (const length of [1, 2, 3, 4, 5, 6, 7, 11, 64, 1_000, 5_003, 20_000])
       assert.deepEqual(read(chunksOf(sent, length)), expected, `${length} bytes at a time`)
+  })
+
+  test('are the same when the chunks of two connections alternate', () => {
+    const others = Buffer.concat(rows.toReversed().map(rowMessage))
+    for (const length of [1, 2, 3, 4, 5, 6, 7, 11, 64, 1_000]) {
+      const [one, other] = [open(), open()]
+      const otherChunks = [...chunksOf(others, length)]
+      for (const chunk of chunksOf(sent, length)) {
+        one.reader.read(chunk)
+        const next = otherChunks.shift()
+        if (next) other.reader.read(next)
+      }
+      assert.deepEqual(one.found, expected, `${length} bytes at a time`)
+      assert.deepEqual(other.found.read, rows.toReversed(), `${length} bytes at a time`)
+    }
   })
 
   test('are the same wherever one chunk ends', () => {

@@ -94,14 +94,15 @@ export class MessageReader {
   }
 }
 
-/** For rows that arrive in several chunks, one after another: as buffers of their own they would be garbage of the same size. */
+/** For rows that arrive in several chunks, of all connections: as buffers of their own they would be garbage of the same size. */
 let rowBytes = Buffer.alloc(0)
 const longestJoined = 4_194_304
 
-/** One message, until the next one is joined. */
+/** A head or a message; a row is overwritten by the next one of any connection. */
 function joined(chunks: readonly Buffer[], length: number): Buffer {
-  // The parser of all other messages may keep what it is given.
-  if (chunks[0]?.[0] !== dataRow || length > longestJoined) return Buffer.concat(chunks, length)
+  // A head is kept until the rest has come, and the parser of all other messages may keep what it is given.
+  const isRow = length > headLength && chunks[0]?.[0] === dataRow
+  if (!isRow || length > longestJoined) return Buffer.concat(chunks, length)
   if (length > rowBytes.length) rowBytes = Buffer.allocUnsafeSlow(Math.min(2 * length, longestJoined))
   let at = 0
   for (const chunk of chunks) at += chunk.copy(rowBytes, at)
