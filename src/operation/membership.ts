@@ -1,6 +1,7 @@
 import { and, type Condition, eq, findKey, matchAll, primaryKeyEquals } from '../criteria/criteria.ts'
 import { isIn, notIn } from '../criteria/operators/in.ts'
 import type { Assignment } from '../model/assignment.ts'
+import { missingTarget } from '../model/missing-target.ts'
 import { type Attribute, type HasMany, type ManyToMany, type Model, originalOf } from '../model/model.ts'
 import { timestampFor } from '../model/timestamp.ts'
 import { validate } from '../model/validate.ts'
@@ -241,7 +242,7 @@ async function insertJunctionRow(
 
 async function requireChild({ name, target }: ToMany, child: Json, transaction: ScopedTransaction): Promise<void> {
   const found = await transaction.find(target, findKey(target, child))
-  if (found.length === 0) throw invalid(name, 'exists', `"${name}" names a ${target.name} that does not exist`)
+  if (found.length === 0) throw invalid(name, 'exists', `"${name}" ${missingTarget(target.name).message}`)
 }
 
 /** `updatedAt`, which changes with every change of a record. */

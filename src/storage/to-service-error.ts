@@ -1,5 +1,6 @@
 import { findKey } from '../criteria/criteria.ts'
 import type { Assignment } from '../model/assignment.ts'
+import { missingTarget } from '../model/missing-target.ts'
 import type { Attribute, Model } from '../model/model.ts'
 import { ServiceError, type Violation } from '../protocol/errors.ts'
 import { DatabaseError, type DatabaseErrorKind } from './driver.ts'
@@ -66,15 +67,12 @@ async function describe(
       if (undeclared.length > 0)
         return invalid(
           model,
-          undeclared.map(({ attribute }) => [
-            attribute,
-            { rule: 'exists', message: 'names a row that does not exist' },
-          ]),
+          undeclared.map(({ attribute }) => [attribute, missingTarget('row')]),
           error,
         )
       // SQLite names no columns.
       const isEither = assignments.length > 0 && reason.columns === undefined
-      const message = `Other records reference this ${model.name}${isEither ? ', or a value of it names a row that does not exist' : ''}`
+      const message = `Other records reference this ${model.name}${isEither ? ', or a value of it names no existing row' : ''}`
       return new ServiceError('E_CONFLICT', message, { model: model.name, cause: error })
     }
     case 'notNull': {
@@ -193,13 +191,11 @@ function assignedUniques(model: Model, assignments: readonly Assignment[]): read
 function assignedReferences(assignments: readonly Assignment[], columns: readonly string[] = []): readonly Found[] {
   const references = assignments.filter(({ attribute, value }) => attribute.references && value !== null)
   const named = references.filter(({ attribute }) => columns.includes(attribute.column))
-  return (named.length > 0 ? named : references).map(({ attribute }) => [attribute, noTarget(attribute)])
+  return (named.length > 0 ? named : references).map(({ attribute }) => [
+    attribute,
+    missingTarget((attribute.references as Model).name),
+  ])
 }
-
-const noTarget = ({ references }: Attribute): Violation => ({
-  rule: 'exists',
-  message: `names a ${references?.name} that does not exist`,
-})
 
 /** Not every database names the violated foreign key, so each assigned reference is looked up. */
 async function danglingReferences(assignments: readonly Assignment[], reads: Reads): Promise<readonly Found[]> {
@@ -208,7 +204,7 @@ async function danglingReferences(assignments: readonly Assignment[], reads: Rea
     if (!attribute.references || value === null) continue
     const target = attribute.references
     if ((await reads.find(target, findKey(target, value))).length === 0) {
-      found.push([attribute, noTarget(attribute)])
+      found.push([attribute, missingTarget(target.name)])
     }
   }
   return found
