@@ -38,11 +38,11 @@ function replaced(where: Condition, given: Comparison, other: Comparison): Condi
   return { ...where, conditions: where.conditions.map((part) => replaced(part, given, other)) }
 }
 
-/** The condition for so many of the keys that it names at a time; as it is, where it names fewer or none. */
+/** The condition for so many of the keys that it names at a time, each once; as it is, where it names fewer or none. */
 export function* inParts(where: Condition, size: number): Generator<Condition> {
   const keys = keysIn(where)
   if (!keys || countOf(keys) <= size) yield where
-  else for (const some of chunksOf(keys.operand as readonly Json[], size)) yield withKeys(where, some)
+  else for (const some of chunksOf([...new Set(keys.operand as readonly Json[])], size)) yield withKeys(where, some)
 }
 
 /** Whether records of other models decide a condition. */
