@@ -47,11 +47,11 @@ for (const database of databases) {
       return headers['Idempotency-Replayed'] === 'true'
     }
 
-    const bytesOfLog = async () => {
+    const bytesOfLog = async (): Promise<number> => {
       let bytes = 0
       for (let position = await service.changes.tail(); ; ) {
         const batch = await service.changes.read(position, 100)
-        assert.ok(batch !== 'reset')
+        if (batch === 'reset') return bytesOfLog() // trimmed meanwhile
         if (batch.changes.length === 0) return bytes
         bytes += JSON.stringify(batch.changes).length
         position = batch.position
