@@ -187,10 +187,16 @@ describe('the handshake of an upgrade for a session of another worker', () => {
     assert.equal(worker.given[0]?.received, [...handshake, '', '123'].join('\r\n'))
   })
 
-  test('is refused with a body that has not arrived', async () => {
-    await using worker = await startWorker()
-    const statuses = receive(worker.send(...handshake, 'Content-Length: 5', '', 'bo'))
-    await until(() => statuses().length === 1)
-    assert.deepEqual([statuses(), worker.given], [['400'], []])
-  })
+  for (const [name, ...body] of [
+    ['a body', 'Content-Length: 4', '', 'body'],
+    ['a body that has not arrived', 'Content-Length: 5', '', 'bo'],
+    ['a body in chunks', 'Transfer-Encoding: chunked', '', '4', 'body', '0', '', ''],
+  ] as const) {
+    test(`is refused with ${name}`, async () => {
+      await using worker = await startWorker()
+      const statuses = receive(worker.send(...handshake, ...body))
+      await until(() => statuses().length + worker.given.length > 0)
+      assert.deepEqual([statuses(), worker.given], [['400'], []])
+    })
+  }
 })

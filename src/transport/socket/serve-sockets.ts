@@ -167,8 +167,8 @@ export function serveSockets(service: LiveService, options: SocketOptions): Sock
     } else if (library.has(query.sid)) {
       library.upgrade(req, socket, head, query, query.sid)
     } else {
-      // Bytes of its body that are still to come would be those of the WebSocket.
-      if (!req.complete) throw refusals.handshake
+      // Its bytes would be those of the WebSocket: some versions of Node do not read it.
+      if (hasBody(req)) throw refusals.handshake
       ownerOf(query.sid).takeUpgrade(req, head)
     }
   }
@@ -226,6 +226,9 @@ export function serveSockets(service: LiveService, options: SocketOptions): Sock
     stop: () => clients.stop(),
   }
 }
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined
 
 /** A few values of the request, which itself is not kept in memory. */
 const handshakeOf = (req: IncomingMessage, headers: Headers): Handshake => ({
