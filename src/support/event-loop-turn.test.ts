@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { TurnCounter } from '../../test/support/turn-counter.ts'
 import { EventLoopTurn } from './event-loop-turn.ts'
 
 const compute = (ms: number): void => {
@@ -96,22 +97,14 @@ test('what waits for a used turn is not continued at its end, but after sockets 
 
 test('what waits and takes long is continued once in a turn, however much comes meanwhile', async (t) => {
   const turn = new EventLoopTurn()
-  let count = 0
-  const everyTurn = (): void => {
-    count++
-    immediate = setImmediate(everyTurn)
-  }
-  let immediate = setImmediate(everyTurn)
+  using counter = new TurnCounter()
   const asking = setInterval(() => void turn.next(), 0)
-  t.after(() => {
-    clearImmediate(immediate)
-    clearInterval(asking)
-  })
+  t.after(() => clearInterval(asking))
   const turns: number[] = []
   const item = async () => {
     await turn.next()
     compute(10)
-    turns.push(count)
+    turns.push(counter.turn)
   }
   await Promise.all(Array.from({ length: 20 }, item))
   assert.equal(new Set(turns).size, turns.length, `continued in the turns ${turns}`)

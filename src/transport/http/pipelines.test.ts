@@ -4,6 +4,7 @@ import { createServer, IncomingMessage, ServerResponse } from 'node:http'
 import { connect, Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { TurnCounter } from '../../../test/support/turn-counter.ts'
 import type { ServiceResponse } from '../../protocol/request.ts'
 import { defaultLimits } from '../../support/limits.ts'
 import { Connections } from './connections.ts'
@@ -53,19 +54,14 @@ async function serve(t: TestContext, onRequest: (req: IncomingMessage, res: Serv
     return { status: 200, headers: {}, body: path }
   }
   const answer = handler({ handle }, defaultLimits, { connections })
-  const counter = { turn: 0 }
-  const everyTurn = (): void => {
-    counter.turn++
-    immediate = setImmediate(everyTurn)
-  }
-  let immediate = setImmediate(everyTurn)
+  const counter = new TurnCounter()
   const server = createServer((req, res) => {
     onRequest(req, res, counter.turn)
     answer(req, res)
   }).listen(0, '127.0.0.1')
   server.on('connection', (socket) => connections.add(socket))
   t.after(() => {
-    clearImmediate(immediate)
+    counter[Symbol.dispose]()
     server.close()
     connections.terminate()
   })

@@ -5,6 +5,7 @@ import { describe, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { RawPolling } from '../../../test/support/raw-polling.ts'
 import { startSockets, until } from '../../../test/support/socket-server.ts'
+import { TurnCounter } from '../../../test/support/turn-counter.ts'
 import type { ServiceRequest, ServiceResponse } from '../../protocol/request.ts'
 
 /* What several clients send in one piece each, in the same turn of the event loop. */
@@ -64,18 +65,13 @@ const transports: Readonly<Record<string, (url: string, client: number) => Promi
 describe('one client is read in a turn, and all of it in the order in which it was sent:', () => {
   for (const [name, openClient] of Object.entries(transports))
     test(name, async () => {
-      let now = 0
-      const everyTurn = (): void => {
-        now++
-        immediate = setImmediate(everyTurn)
-      }
-      let immediate = setImmediate(everyTurn)
+      using counter = new TurnCounter()
       const begun = new Map<string, { readonly turn: number; readonly indexes: string[] }>()
       const held: (() => void)[] = []
       let isReleased = false
       const handle = ({ path }: ServiceRequest): ServiceResponse | Promise<ServiceResponse> => {
         const [, client, index] = path.split('/') as [string, string, string]
-        const found = begun.get(client) ?? { turn: now, indexes: [] }
+        const found = begun.get(client) ?? { turn: counter.turn, indexes: [] }
         begun.set(client, found)
         found.indexes.push(index)
         const response = { status: 200, headers: {}, body: 1 }
@@ -92,7 +88,6 @@ describe('one client is read in a turn, and all of it in the order in which it w
       for (const release of held) release()
       const all = Array.from({ length: requestCount }, (_, index) => String(index))
       await until(() => [...begun.values()].every(({ indexes }) => indexes.length === requestCount))
-      clearImmediate(immediate)
       for (const socket of opened) socket.destroy()
       for (const { indexes } of begun.values()) assert.deepEqual(indexes, all)
       const turns = [...begun.values()].map(({ turn }) => turn)
@@ -102,15 +97,10 @@ describe('one client is read in a turn, and all of it in the order in which it w
 
 test('many clients that connect at once are connected in several turns', async () => {
   const count = 40
-  let now = 0
-  const everyTurn = (): void => {
-    now++
-    immediate = setImmediate(everyTurn)
-  }
-  let immediate = setImmediate(everyTurn)
+  using counter = new TurnCounter()
   const turns: number[] = []
   const connect = (): Disposable => {
-    turns.push(now)
+    turns.push(counter.turn)
     compute(1)
     return { [Symbol.dispose]: () => {} }
   }
@@ -120,24 +110,18 @@ test('many clients that connect at once are connected in several turns', async (
   for (let turns = 0; turns < 2 * count; turns++) await turn() // one is accepted in each
   for (const socket of sockets) socket.resume().write(handshake('EIO=3&transport=websocket'))
   await until(() => turns.length === count)
-  clearImmediate(immediate)
   for (const socket of sockets) socket.destroy()
   assert.ok(new Set(turns).size > 2, `they were connected in the turns ${turns}`)
 })
 
 for (const version of [3, 4] as const)
   test(`a long payload of Engine.IO ${version} is read in several turns`, async () => {
-    let now = 0
-    const everyTurn = (): void => {
-      now++
-      immediate = setImmediate(everyTurn)
-    }
-    let immediate = setImmediate(everyTurn)
+    using counter = new TurnCounter()
     const turns = new Set<number>()
     /** It is asked for each message. */
     const clock = {
       now() {
-        turns.add(now)
+        turns.add(counter.turn)
         compute(0.1)
         return 0
       },
@@ -152,7 +136,6 @@ for (const version of [3, 4] as const)
     turns.clear()
     await polling.post(...requests(0))
     while (paths.length < requestCount) await polling.poll()
-    clearImmediate(immediate)
     assert.deepEqual(
       paths,
       Array.from({ length: requestCount }, (_, index) => `/0/${index}`),

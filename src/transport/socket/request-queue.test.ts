@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
+import { TurnCounter } from '../../../test/support/turn-counter.ts'
 import { RequestQueue } from './request-queue.ts'
 
 function setUp(t: TestContext, concurrency: number) {
@@ -66,23 +67,17 @@ test('clear discards the tasks not started yet', async (t) => {
 
 test('tasks that end at once are started in several turns of the event loop, in order', async (t) => {
   const { clock, queue } = setUp(t, 16)
-  let now = 0
-  const everyTurn = (): void => {
-    now++
-    immediate = setImmediate(everyTurn)
-  }
-  let immediate = setImmediate(everyTurn)
+  using counter = new TurnCounter()
   const turns = new Set<number>()
   const started: number[] = []
   const all = Array.from({ length: 40 }, (_, index) => index)
   for (const index of all)
     queue.add(async () => {
-      turns.add(now)
+      turns.add(counter.turn)
       started.push(index)
       clock.now++
     })
   while (!queue.isIdle) await turn()
-  clearImmediate(immediate)
   assert.deepEqual(started, all)
   assert.ok(turns.size > 1, 'all of them were started in one turn')
 })

@@ -1,0 +1,15 @@
+/** Counts the turns of the event loop until it is disposed of. */
+export class TurnCounter implements Disposable {
+  /** The number of the present one. */
+  turn = 0
+  #immediate = setImmediate(() => this.#next())
+
+  #next(): void {
+    this.turn++
+    this.#immediate = setImmediate(() => this.#next())
+  }
+
+  [Symbol.dispose](): void {
+    clearImmediate(this.#immediate)
+  }
+}
