@@ -31,8 +31,10 @@ const { values: options } = parseArgs({
     'without-kept-answers': { type: 'boolean', default: false },
     /** On PostgreSQL, Keelson gives answers again that are at most a second old. */
     'max-stale': { type: 'boolean', default: false },
-    /** On SQLite, the servers by hand answer writes that a power failure may undo. */
+    /** On SQLite, the servers by hand answer writes that a power failure may undo, each with a commit of its own. */
     'by-hand-not-durable': { type: 'boolean', default: false },
+    /** Then all writes of a turn share a commit, as they do where it is durable. */
+    'by-hand-grouped': { type: 'boolean', default: false },
     /** On PostgreSQL, Keelson is the only writer, and gives answers again. */
     'writers-self': { type: 'boolean', default: false },
     /** A folder for CPU profiles of all servers. */
@@ -101,9 +103,7 @@ function start(file: string, url: string, variant: Variant): Promise<Started> {
   const more =
     variant === 'keelson'
       ? (['without-kept-answers', 'max-stale', 'writers-self'] as const).filter((name) => options[name])
-      : options['by-hand-not-durable']
-        ? ['not-durable']
-        : []
+      : (['by-hand-not-durable', 'by-hand-grouped'] as const).filter((name) => options[name])
   return startServer(file, [url], profiling(options.profile, variant), more)
 }
 
