@@ -39,7 +39,7 @@ export async function readSettings(
       ...(options.host !== undefined && { host: options.host }),
       ...(options.log && { logger: requestLog(output, config) }),
       ...(!options.log && env[devVariable] && { logger: warningLog(output, config) }),
-      ...databaseOf(database, cwd, config.database, folder),
+      ...databaseOf(database, cwd, config, folder),
       ...(typeof config.public === 'string' && { public: resolve(folder, config.public) }),
     },
   }
@@ -61,12 +61,13 @@ const defaultDatabase = 'sqlite:data/app.db'
 function databaseOf(
   override: string | undefined,
   cwd: string,
-  configured: unknown,
+  config: AnyConfig,
   folder: string,
 ): Pick<AnyConfig, 'database'> {
   if (override !== undefined) return { database: absoluteUrl(override, cwd) }
-  if (configured === undefined) return { database: absoluteUrl(defaultDatabase, folder) }
-  return { database: typeof configured === 'string' ? absoluteUrl(configured, folder) : (configured as string) }
+  if (!Object.hasOwn(config, 'database')) return { database: absoluteUrl(defaultDatabase, folder) }
+  // Of another type, or undefined: the check of the configuration refuses it.
+  return typeof config.database === 'string' ? { database: absoluteUrl(config.database, folder) } : {}
 }
 
 /** Resolves the path of a SQLite URL against a folder. Other URLs are returned unchanged. */

@@ -55,6 +55,11 @@ describe('a wrong configuration is reported with all problems and exit code 78',
     ['a broken package.json', { ...petShop, 'package.json': '{,}' }, /✗ package\.json: not valid JSON/],
     ['an error thrown by the configuration', config('null.x'), /keelson\.config\.ts:2:\d+: TypeError/],
     [
+      'a database that is not set',
+      config('export default { database: process.env.NOT_SET, models: { pet: {} } }'),
+      /database is undefined.*Set it, or write/,
+    ],
+    [
       'an unknown database',
       config("export default { database: 'oracle:x', models: { pet: {} } }"),
       /"oracle:" is not a supported database/,

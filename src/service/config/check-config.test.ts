@@ -19,6 +19,8 @@ describe('a setting is refused', () => {
   const originList = 'must be a list of origins such as "https://app.example", without a path and in lower case'
   const brokerProblem = 'broker must be a URL such as "redis://host:6379", "rediss://host:6379" or "nats://host:4222"'
   const brokerOnSqlite = 'broker needs a PostgreSQL database; processes on one SQLite file notice writes without it'
+  const unsetDatabase = (what: string, operator: string) =>
+    `database is ${what}, as an environment variable is that is not set. Set it, or write the database to use without it: process.env.X ${operator} 'sqlite:data/app.db'`
   const cases: readonly [config: object, ...problems: string[]][] = [
     [{ prot: 1337 }, 'there is no setting "prot"; did you mean "port"?'],
     [{ zzz: 1 }, 'there is no setting "zzz"'],
@@ -66,6 +68,9 @@ describe('a setting is refused', () => {
       brokerProblem,
     ]),
     [{ broker: 'nats://user:password@localhost' }, brokerOnSqlite],
+    [{ database: undefined, broker: 'nats://localhost' }, unsetDatabase('undefined', '??')],
+    [{ database: '' }, unsetDatabase('an empty text', '||')],
+    [{ database: null }, 'database must be a URL such as "sqlite:data/app.db" or "postgres://user@host/name"'],
     [{ clock: {} }, 'clock must be an object with a function now'],
     [{ rest: false, shortcuts: false }, 'rest and shortcuts are both off: no route is served'],
     [{ models: undefined }, 'models is missing'],

@@ -97,7 +97,10 @@ const configMembers: Readonly<Record<keyof Config, Check>> = {
   attributes: checks.anObject,
   actions: checks.anObject,
   compatibility: oneOf('sails'),
-  database: checks.aString,
+  database: be(
+    'a URL such as "sqlite:data/app.db" or "postgres://user@host/name"',
+    (value) => typeof value === 'string',
+  ),
   broker,
   migrate: oneOf(...migrateModes),
   unknownAttributes: oneOf('refuse', 'ignore'),
@@ -146,7 +149,7 @@ export interface Definitions {
 /** The models of a configuration. Throws one ConfigError with all problems of the configuration and the models. */
 export function definitionsOf(config: AnyConfig): Definitions {
   if (typeof config !== 'object' || config === null) throw new ConfigError(['the configuration must be an object'])
-  const problems = [...checkMembers(config, '')]
+  const problems = [...checkMembers(config, ''), ...databaseProblems(config)]
   if (problems.length === 0) problems.push(...contradictions(config))
   try {
     const { models, attributes, notes } = translated(config)
@@ -158,6 +161,15 @@ export function definitionsOf(config: AnyConfig): Definitions {
     problems.push(...error.problems)
   }
   throw new ConfigError(problems)
+}
+
+/** What `process.env.X` is where X is not set: the default would be another database than the one that is meant. */
+function databaseProblems(config: AnyConfig): readonly string[] {
+  if (!Object.hasOwn(config, 'database') || (config.database !== undefined && config.database !== '')) return []
+  const [what, operator] = config.database === '' ? ['an empty text', '||'] : ['undefined', '??']
+  return [
+    `database is ${what}, as an environment variable is that is not set. Set it, or write the database to use without it: process.env.X ${operator} 'sqlite:data/app.db'`,
+  ]
 }
 
 /** A model that is served at the address of an action is reported with the routes. */
