@@ -1,4 +1,3 @@
-import type { Access } from '../../access/policy.ts'
 import type { Populate } from '../../criteria/criteria.ts'
 import type { Invocation } from '../../operation/operation.ts'
 import { operations } from '../../operation/operations.ts'
@@ -16,6 +15,15 @@ import { invocationOf, type Plan, planOf } from '../dispatch/resolve.ts'
 import type { BatchItem } from './read-batch.ts'
 import { type AnswerBodies, referenceIn, resolve, urlReferences, withUrlValues, withValues } from './references.ts'
 import { ResolvedSize } from './resolved-size.ts'
+
+/** A batch on behalf of a requester. */
+export interface Batch {
+  readonly items: readonly BatchItem[]
+  readonly request: ServiceRequest
+  readonly authorization: Authorization
+  /** Of all its writes. */
+  readonly receipt: WriteReceipt
+}
 
 /** A request of a batch that is ready to be executed. */
 export interface BatchStep {
@@ -64,21 +72,12 @@ export function isIndependent(
 
 /** What makes steps of the requests of one batch. */
 export class BatchSteps {
+  readonly #batch: Batch
   readonly #context: DispatchContext
-  readonly #authorization: Authorization
-  readonly #batch: ServiceRequest
-  readonly #receipt: WriteReceipt | undefined
 
-  constructor(
-    context: DispatchContext,
-    authorization: Authorization,
-    batch: ServiceRequest,
-    receipt: WriteReceipt | undefined,
-  ) {
-    this.#context = context
-    this.#authorization = authorization
+  constructor(batch: Batch, context: DispatchContext) {
     this.#batch = batch
-    this.#receipt = receipt
+    this.#context = context
   }
 
   /** Resolves the names of a request, checks what can be checked of it, and runs its preparation. */
@@ -90,17 +89,18 @@ export class BatchSteps {
       references++
       return () => resolve(reference, bodies)
     }
-    const request = requestOf(item, this.#batch)
-    const { access, requester } = this.#authorization
+    const { request: batch, authorization, receipt } = this.#batch
+    const request = requestOf(item, batch)
+    const { access, requester } = authorization
     const plan = planOf(access, this.#context, request, bodies && laterValue)
     if (bodies && references < item.references) throw new NeedsAnswers()
     const { match } = plan
-    assertReadsOrMayWrite(this.#batch, request, match)
-    if (access) assertAllowed(match.operation, match, access as Access)
+    if (match.operation.effect === 'writes') assertMayWrite({ ...request, headers: batch.headers }, match)
+    if (access) assertAllowed(match.operation, match, access)
     const invocation = {
-      ...invocationOf(plan, requester, request, this.#receipt),
-      client: this.#batch.peer ?? this.#batch,
-      headers: { ...this.#batch.headers, ...request.headers },
+      ...invocationOf(plan, requester, request, receipt),
+      client: batch.peer ?? batch,
+      headers: { ...batch.headers, ...request.headers },
     }
     const prepared =
       match.operation.effect === 'writes'
@@ -128,7 +128,3 @@ export class BatchSteps {
 
 /** The request has references that are values of no attribute, so that it cannot be read without their values. */
 class NeedsAnswers extends Error {}
-
-function assertReadsOrMayWrite(batch: ServiceRequest, request: ServiceRequest, match: Plan['match']): void {
-  if (match.operation.effect === 'writes') assertMayWrite({ ...request, headers: batch.headers }, match)
-}

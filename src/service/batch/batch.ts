@@ -2,16 +2,15 @@ import { errorResponse } from '../../protocol/error-response.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import { parseQueryString } from '../../protocol/query-string.ts'
 import type { ServiceRequest, ServiceResponse } from '../../protocol/request.ts'
-import type { WriteReceipt } from '../../storage/write-origin.ts'
 import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import type { MaybePromise } from '../../support/maybe-promise.ts'
-import { assertMayWrite } from '../dispatch/answer-write.ts'
+import { assertMayWrite, receiptFor } from '../dispatch/answer-write.ts'
 import type { Authorization } from '../dispatch/authorize.ts'
 import type { DispatchContext } from '../dispatch/context.ts'
 import type { KeepAnswer } from '../idempotency/idempotent-writes.ts'
 import { BatchAnswers } from './batch-answer.ts'
-import { requestOf, resolved } from './batch-step.ts'
-import { type BatchItem, readBatch } from './read-batch.ts'
+import { type Batch, requestOf, resolved } from './batch-step.ts'
+import { readBatch } from './read-batch.ts'
 import { runAtomic } from './run-batch.ts'
 
 type Answer = (request: ServiceRequest) => MaybePromise<ServiceResponse>
@@ -20,24 +19,24 @@ type Answer = (request: ServiceRequest) => MaybePromise<ServiceResponse>
 export async function answerBatch(
   authorization: Authorization,
   context: DispatchContext,
-  batch: ServiceRequest,
-  receipt: WriteReceipt,
+  request: ServiceRequest,
   answer: Answer,
 ): Promise<ServiceResponse> {
-  if (batch.method !== 'POST')
+  if (request.method !== 'POST')
     throw new ServiceError('E_METHOD_NOT_ALLOWED', 'This URL supports POST, OPTIONS', {
       headers: { Allow: 'POST, OPTIONS' },
     })
-  assertMayWrite(batch, { style: 'rest' })
+  assertMayWrite(request, { style: 'rest' })
   const { limits } = context.services
-  const isAtomic = readAtomic(batch, context)
-  const items = readBatch(batch, limits)
+  const isAtomic = readAtomic(request, context)
+  const items = readBatch(request, limits)
   for (const { url, index } of items)
     if (isBatchPath(url.split(/[?#]/, 1)[0] as string, context))
       throw new ServiceError('E_BAD_BODY', `Request ${index} of the batch is a batch itself`)
-  const run = (keep?: KeepAnswer) => runAtomic(items, batch, receipt, authorization, context, keep)
-  if (batch.headers['idempotency-key'] === undefined) return isAtomic ? run() : runEach(items, batch, answer, context)
-  if (isAtomic) return context.idempotency.answer(batch, authorization.requester, run)
+  const batch = { items, request, authorization, receipt: receiptFor(authorization.requester, context, request) }
+  const run = (keep?: KeepAnswer) => runAtomic(batch, context, keep)
+  if (request.headers['idempotency-key'] === undefined) return isAtomic ? run() : runEach(batch, context, answer)
+  if (isAtomic) return context.idempotency.answer(request, authorization.requester, run)
   throw new ServiceError(
     'E_BAD_REQUEST',
     'Idempotency-Key needs a batch that is atomic: its answer is stored with its writes',
@@ -63,10 +62,9 @@ function readAtomic({ query }: ServiceRequest, { services: { limits } }: Dispatc
 
 /** Each request by itself, in order. One that refers to the answer of a failed one is not executed. */
 async function runEach(
-  items: readonly BatchItem[],
-  batch: ServiceRequest,
-  answer: Answer,
+  { items, request: batch }: Batch,
   { services: { limits }, onError }: DispatchContext,
+  answer: Answer,
 ): Promise<ServiceResponse> {
   const answers = new BatchAnswers(limits.maxAnswerBytes)
   for (const item of items) {

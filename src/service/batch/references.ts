@@ -6,7 +6,7 @@ import type { ResolvedSize } from './resolved-size.ts'
 /** A value in the answer of an earlier request. */
 export interface Reference {
   readonly index: number
-  readonly path: readonly string[]
+  /** The index and the path in its answer: `0.owner.id`. */
   readonly text: string
 }
 
@@ -22,22 +22,11 @@ export function referenceIn(raw: JsonObject): Reference | undefined {
   const { $ref: text } = raw
   if (typeof text !== 'string') return undefined
   for (const name in raw) if (name !== '$ref') return undefined
-  return latest?.text === text ? latest : parsed(text)
+  return form.test(text) ? parse(text) : undefined
 }
 
-/** The last one: a body may name one value many times. */
-let latest: Reference | undefined
-
-function parsed(text: string): Reference | undefined {
-  if (!form.test(text)) return undefined
-  latest = parse(text)
-  return latest
-}
-
-function parse(text: string): Reference {
-  const [index, ...path] = text.split('.') as [string, ...string[]]
-  return { index: Number(index), path, text }
-}
+/** The path is taken apart when its value is needed: a body may contain tens of thousands of references. */
+const parse = (text: string): Reference => ({ index: Number.parseInt(text, 10), text })
 
 export const urlReferences = (url: string): readonly Reference[] =>
   url.includes('$') ? [...url.matchAll(urlForm)].map(([, text]) => parse(text as string)) : []
@@ -52,7 +41,8 @@ export function referencesIn(body: Json | undefined, found: Reference[] = []): r
 }
 
 /** The value that a reference names. Only own members count, so that no name leads out of the answer. */
-export function resolve({ index, path, text }: Reference, bodies: AnswerBodies): Json {
+export function resolve({ index, text }: Reference, bodies: AnswerBodies): Json {
+  const [, ...path] = text.split('.')
   let value: Json | undefined = bodies(index)
   for (const name of path) {
     const isMember = typeof value === 'object' && value !== null && Object.hasOwn(value, name)

@@ -2,15 +2,13 @@ import { concealNames } from '../../access/conceal.ts'
 import type { OperationResult, OperationServices } from '../../operation/operation.ts'
 import { errorResponse } from '../../protocol/error-response.ts'
 import { ServiceError } from '../../protocol/errors.ts'
-import type { ServiceRequest, ServiceResponse } from '../../protocol/request.ts'
+import type { ServiceResponse } from '../../protocol/request.ts'
 import type { SubscriptionRequest } from '../../realtime/socket/subscription-request.ts'
 import type { ScopedReads, ScopedStore } from '../../storage/scoped-store.ts'
 import { scopedWithin } from '../../storage/transaction-store.ts'
-import type { WriteReceipt } from '../../storage/write-origin.ts'
 import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import type { MaybePromise } from '../../support/maybe-promise.ts'
 import { withOperation } from '../dispatch/answer-write.ts'
-import type { Authorization } from '../dispatch/authorize.ts'
 import type { DispatchContext } from '../dispatch/context.ts'
 import { respond } from '../dispatch/respond.ts'
 import { shownError } from '../dispatch/shown-error.ts'
@@ -18,8 +16,7 @@ import type { KeepAnswer } from '../idempotency/idempotent-writes.ts'
 import { asRefusal } from '../in-process/as-refusal.ts'
 import { TransactionScope } from '../in-process/transaction-scope.ts'
 import { BatchAnswers, failedBatch } from './batch-answer.ts'
-import { type BatchStep, BatchSteps, isIndependent, resolved } from './batch-step.ts'
-import type { BatchItem } from './read-batch.ts'
+import { type Batch, type BatchStep, BatchSteps, isIndependent, resolved } from './batch-step.ts'
 
 interface Done {
   readonly answers: BatchAnswers
@@ -30,21 +27,15 @@ interface Done {
  * Executes the requests of a batch in one transaction. When one fails, nothing of them has happened, and the answer says
  * which it was.
  */
-export async function runAtomic(
-  items: readonly BatchItem[],
-  batch: ServiceRequest,
-  receipt: WriteReceipt,
-  authorization: Authorization,
-  context: DispatchContext,
-  keep?: KeepAnswer,
-): Promise<ServiceResponse> {
-  const { access, store } = authorization
+export async function runAtomic(batch: Batch, context: DispatchContext, keep?: KeepAnswer): Promise<ServiceResponse> {
+  const { items, request, receipt } = batch
+  const { access, store } = batch.authorization
   const { broker, services, encoding, onError } = context
-  const steps = new BatchSteps(context, authorization, batch, receipt)
+  const steps = new BatchSteps(batch, context)
   /** The request that is being prepared or executed. */
   let current: number | undefined
   let answers = new BatchAnswers(services.limits.maxAnswerBytes)
-  const pending = batch.peer && (await broker.beginRequest(batch.peer, 'writes'))
+  const pending = request.peer && (await broker.beginRequest(request.peer, 'writes'))
   try {
     const early: (BatchStep | undefined)[] = []
     for (const item of items) {
@@ -72,9 +63,9 @@ export async function runAtomic(
       return { answers, subscriptions: joined(requests) }
     }
     const isRead = early.every((step) => step?.match.operation.effect === 'reads')
-    const done = await (isRead ? readAll(execute, batch, store) : writeAll(execute, receipt, store, context, keep))
+    const done = await (isRead ? readAll(execute, batch) : writeAll(execute, batch, context, keep))
     if (pending) broker.commitSubscriptions(pending, done.subscriptions, undefined)
-    return done.answers.respond()
+    return withOperation(done.answers.respond(), receipt, context)
   } catch (error) {
     if (pending) broker.abortRequest(pending, error instanceof ServiceError && error.status < 500)
     const refusal = asRefusal(error)
@@ -112,15 +103,13 @@ function sendAhead(
 
 const readAll = async (
   execute: (store: ScopedStore) => Promise<Done>,
-  batch: ServiceRequest,
-  store: ScopedStore,
+  { request, authorization: { store } }: Batch,
 ): Promise<Done> =>
-  (await store.snapshot((reads: ScopedReads) => execute(reads as ScopedStore), batch.peer ?? batch)).value
+  (await store.snapshot((reads: ScopedReads) => execute(reads as ScopedStore), request.peer ?? request)).value
 
 const writeAll = (
   execute: (store: ScopedStore) => Promise<Done>,
-  receipt: WriteReceipt,
-  store: ScopedStore,
+  { receipt, authorization: { store } }: Batch,
   context: DispatchContext,
   keep: KeepAnswer | undefined,
 ): Promise<Done> =>

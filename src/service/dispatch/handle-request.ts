@@ -12,7 +12,7 @@ import type { LandingPage } from '../pages/landing-page.ts'
 import { wantsPage } from '../pages/landing-page.ts'
 import { acceptsEventStream } from './accept.ts'
 import type { AnswerCache, CacheLookup } from './answer-cache.ts'
-import { answerWrite, receiptFor, withOperation } from './answer-write.ts'
+import { answerWrite } from './answer-write.ts'
 import { type Authorization, assertAllowed, authorizationFor } from './authorize.ts'
 import { forOneRequester } from './caching.ts'
 import type { DispatchContext } from './context.ts'
@@ -131,16 +131,6 @@ function lookupAnswer(
   return answers.lookup(plan, access, poll, position)
 }
 
-async function withBatch(
-  authorization: Authorization,
-  context: DispatchContext,
-  request: ServiceRequest,
-): Promise<ServiceResponse> {
-  const receipt = receiptFor(authorization.requester, context, request)
-  const each = (item: ServiceRequest) => answerFor(authorization, context, item)
-  return withOperation(await answerBatch(authorization, context, request, receipt, each), receipt, context)
-}
-
 /** Whether an address may be one of the service itself, and not of a model: by its length, for most. */
 function isOwnPath(path: string, { routes: { live }, batchPath = live }: DispatchContext): boolean {
   const { length } = path.endsWith('/') ? path.slice(0, -1) : path
@@ -155,7 +145,7 @@ function answerOwn(
   request: ServiceRequest,
 ): Promise<ServiceResponse> {
   if (isLivePath(request.path, context.routes.live)) return openLive(authorization, context, request)
-  return withBatch(authorization, context, request)
+  return answerBatch(authorization, context, request, (item) => answerFor(authorization, context, item))
 }
 
 /** As other addresses: letter case and a slash at the end do not matter. */
