@@ -39,7 +39,7 @@ import { authorizationFor } from './dispatch/authorize.ts'
 import type { DispatchContext } from './dispatch/context.ts'
 import { requestHandler } from './dispatch/handle-request.ts'
 import { ReadPosition } from './dispatch/read-position.ts'
-import { batchPathOf, buildRoutes, type RouteLine } from './dispatch/routes.ts'
+import { buildRoutes, type RouteLine } from './dispatch/routes.ts'
 import { ShapeEndpoint } from './electric/shape-endpoint.ts'
 import { IdempotentWrites } from './idempotency/idempotent-writes.ts'
 import { createHookServices } from './in-process/hook-services.ts'
@@ -185,10 +185,23 @@ export async function openService(config: AnyConfig): Promise<OpenService> {
   })
   const pages = config.public === undefined ? [] : pagesIn(config.public)
   const landingPage = config.landingPage === false ? undefined : createLandingPage(routes, pages)
+  const served = servedModels(models)
+  const recordsFor = (requester: Requester, client?: ReadOptions) =>
+    recordsByModel(context, { authorization: () => authorizationFor(context, requester), client })
+  const shapes =
+    config.shapes === undefined
+      ? undefined
+      : new ShapeEndpoint({
+          models: new Map(served.map((model) => [model.name, model])),
+          recordsFor,
+          limits,
+          head: () => store.changes.head(),
+          slots,
+          clock,
+        })
   const context: DispatchContext = {
     routes,
     idempotency: new IdempotentWrites(store.answers, () => clock.now()),
-    batchPath: batchPathOf(config, routes),
     store,
     systemStore: systemStore(store),
     unrestricted:
@@ -205,7 +218,7 @@ export async function openService(config: AnyConfig): Promise<OpenService> {
     streams: new Streams(subscriptions, services, slots),
     liveStreams,
     landingPage,
-    shapes: undefined,
+    shapes,
     files,
     jsonp: config.jsonp ?? true,
     populates: config.populate !== false,
@@ -222,9 +235,6 @@ export async function openService(config: AnyConfig): Promise<OpenService> {
   }
   actions.context = context
   const trimming = trimRegularly(store, limits, clock, onError)
-  const served = servedModels(models)
-  const recordsFor = (requester: Requester, client?: ReadOptions) =>
-    recordsByModel(context, { authorization: () => authorizationFor(context, requester), client })
   const records = recordsFor(system)
   const jobs = await openJobs(config, {
     models,
@@ -237,16 +247,6 @@ export async function openService(config: AnyConfig): Promise<OpenService> {
     onError,
   })
   if (config.runJobs) await jobs.start()
-  if (config.shapes !== undefined)
-    context.shapes = new ShapeEndpoint({
-      path: config.shapes,
-      models: new Map(served.map((model) => [model.name, model])),
-      recordsFor,
-      limits,
-      head: () => store.changes.head(),
-      slots,
-      clock,
-    })
   return {
     handle: requestHandler(context),
     identify: (handshake) => context.identify?.(handshake) ?? anonymous,
@@ -254,7 +254,7 @@ export async function openService(config: AnyConfig): Promise<OpenService> {
     feed,
     records,
     recordsFor,
-    endWaiting: () => context.shapes?.stop(),
+    endWaiting: () => shapes?.stop(),
     actionsFor: (requester) => serviceActionsOf(context, requester),
     transaction: (requester, work) => runTransaction(context, requester, work),
     hasRules: policy !== undefined,

@@ -246,6 +246,7 @@ test('answers are never kept by a cache, and a wrong offset or handle is refused
   ])
     assert.equal((await ask(query)).status, 400, query)
   assert.equal((await fetch(`${url}/v1/shape?table=pet`, { method: 'POST' })).status, 405)
+  assert.equal((await fetch(`${url}/V1/shape/`, { method: 'OPTIONS' })).headers.get('allow'), 'GET, OPTIONS')
   const columns = await ask('&offset=now&columns=id,name&replica=full')
   assert.equal(columns.status, 200)
 })

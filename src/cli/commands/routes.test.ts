@@ -21,6 +21,7 @@ test('keelson routes lists the routes without opening the database', async () =>
   assert.match(stdout, /\n {4}GET {5}\/api\/pets +find\n/)
   assert.match(stdout, /\n {4}PATCH {3}\/api\/pets\/:chip +update\n/)
   assert.match(stdout, /\n {4}GET {5}\/api\/owners\/create +create · shortcut\n/)
+  assert.match(stdout, /\n {2}service\n {4}POST {4}\/api\/batch +batch\n {4}POST {4}\/api\/live +live\n/)
   assert.equal(code, 0)
   assert.equal(existsSync(join(cwd, 'data')), false)
 })

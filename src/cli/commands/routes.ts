@@ -1,6 +1,5 @@
-import type { AnyConfig } from '../../service/config/config.ts'
 import { actionLines, type ModelRoutes, routesByModel, servedRoutes } from '../../service/dispatch/model-routes.ts'
-import { batchPathOf, type RouteLine, type Routes } from '../../service/dispatch/routes.ts'
+import type { RouteLine } from '../../service/dispatch/routes.ts'
 import { type Command, type ExitCode, exitCode } from '../command.ts'
 import { modelNamed } from '../model-named.ts'
 import type { Output } from '../output.ts'
@@ -24,16 +23,11 @@ export const routes: Command = {
       for (const line of lines) context.output.event({ model: model.name, ...line })
     }
     const ofService =
-      options.model === undefined ? [...actionLines(routes, undefined), ...batchLine(config, routes)] : []
+      options.model === undefined ? [...actionLines(routes, undefined), ...routes.endpoints.values()] : []
     for (const line of ofService) context.output.event({ ...line })
     printRoutes(selected, ofService, context.output)
     return exitCode.ok
   },
-}
-
-function batchLine(config: AnyConfig, routes: Routes): readonly RouteLine[] {
-  const path = batchPathOf(config, routes)
-  return path === undefined ? [] : [{ method: 'POST', path, operation: 'batch', style: 'rest' }]
 }
 
 const conditions = { list: 'a list as the body', where: '?where=', upsert: '?upsert=' } as const

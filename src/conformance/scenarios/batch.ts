@@ -283,7 +283,8 @@ export const batch: readonly Scenario[] = [
     settings: { prefix: '/api' },
     async run(api) {
       const items = [post('/api/keeper', { name: 'Ann' })]
-      assert.deepEqual(statuses(await api.request('POST', '/api/batch', { body: items })), [201])
+      for (const path of ['/api/batch', '/API/Batch/'])
+        assert.deepEqual(statuses(await api.request('POST', path, { body: items })), [201], path)
       refused(await send(api, items), 'E_NO_SUCH_ROUTE')
     },
   },

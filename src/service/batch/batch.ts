@@ -7,6 +7,7 @@ import type { MaybePromise } from '../../support/maybe-promise.ts'
 import { assertMayWrite, receiptFor } from '../dispatch/answer-write.ts'
 import type { Authorization } from '../dispatch/authorize.ts'
 import type { DispatchContext } from '../dispatch/context.ts'
+import { endpointAt } from '../dispatch/route.ts'
 import type { KeepAnswer } from '../idempotency/idempotent-writes.ts'
 import { BatchAnswers } from './batch-answer.ts'
 import { type Batch, requestOf, resolved } from './batch-step.ts'
@@ -22,16 +23,12 @@ export async function answerBatch(
   request: ServiceRequest,
   answer: Answer,
 ): Promise<ServiceResponse> {
-  if (request.method !== 'POST')
-    throw new ServiceError('E_METHOD_NOT_ALLOWED', 'This URL supports POST, OPTIONS', {
-      headers: { Allow: 'POST, OPTIONS' },
-    })
   assertMayWrite(request, { style: 'rest' })
   const { limits } = context.services
   const isAtomic = readAtomic(request, context)
   const items = readBatch(request, limits)
   for (const { url, index } of items)
-    if (isBatchPath(url.split(/[?#]/, 1)[0] as string, context))
+    if (endpointAt(context.routes, url.split(/[?#]/, 1)[0] as string)?.operation === 'batch')
       throw new ServiceError('E_BAD_BODY', `Request ${index} of the batch is a batch itself`)
   const batch = { items, request, authorization, receipt: receiptFor(authorization.requester, context, request) }
   const run = (keep?: KeepAnswer) => runAtomic(batch, context, keep)
@@ -41,14 +38,6 @@ export async function answerBatch(
     'E_BAD_REQUEST',
     'Idempotency-Key needs a batch that is atomic: its answer is stored with its writes',
   )
-}
-
-/** As other addresses: letter case and a slash at the end do not matter. */
-export function isBatchPath(path: string, { batchPath }: DispatchContext): boolean {
-  if (path === batchPath) return true
-  const length = batchPath?.length ?? 0
-  const isAsLong = path.length === length || (path.length === length + 1 && path.endsWith('/'))
-  return isAsLong && path.slice(0, length).toLowerCase() === batchPath?.toLowerCase()
 }
 
 function readAtomic({ query }: ServiceRequest, { services: { limits } }: DispatchContext): boolean {

@@ -27,8 +27,6 @@ export interface DispatchContext extends AuthorizationContext {
   /** The authorization of anonymous requests where nothing restricts them: always the same. */
   readonly unrestricted: Authorization | undefined
   readonly routes: Routes
-  /** The address of batches. Undefined: they are turned off, or a model is served there. */
-  readonly batchPath: string | undefined
   readonly services: OperationServices
   /** Operations of the application. */
   readonly actions: ActionOperations
@@ -38,7 +36,7 @@ export interface DispatchContext extends AuthorizationContext {
   readonly liveStreams: LiveStreams
   readonly landingPage: LandingPage | undefined
   /** Electric's shape protocol. */
-  shapes: ShapeEndpoint | undefined
+  readonly shapes: ShapeEndpoint | undefined
   /** Files that are served beside the models. */
   readonly files: PublicFiles | undefined
   readonly jsonp: JsonpMode

@@ -1,11 +1,11 @@
 import type { Access } from '../../access/policy.ts'
 import type { Position } from '../../protocol/change.ts'
 import { errorResponse } from '../../protocol/error-response.ts'
-import { ServiceError } from '../../protocol/errors.ts'
 import type { ServiceRequest, ServiceResponse } from '../../protocol/request.ts'
 import { anonymous, type Requester } from '../../protocol/requester.ts'
+import { assertDefined } from '../../support/assert.ts'
 import { andThen, type MaybePromise } from '../../support/maybe-promise.ts'
-import { answerBatch, isBatchPath } from '../batch/batch.ts'
+import { answerBatch } from '../batch/batch.ts'
 import { liveResponse } from '../live/live-responses.ts'
 import { clientScript, clientScriptPath } from '../pages/client-script.ts'
 import type { LandingPage } from '../pages/landing-page.ts'
@@ -20,7 +20,8 @@ import { execute, executeForSocket } from './execute.ts'
 import { asScript, assertJsonpAllowed, callbackOf } from './jsonp.ts'
 import { invocationOf, type Plan, planOf, routeFor } from './resolve.ts'
 import { respond } from './respond.ts'
-import { allowed, isAddress } from './route.ts'
+import { allowed, endpointAt, isAddress, methodNotAllowed } from './route.ts'
+import type { Endpoint } from './routes.ts'
 import { shownError } from './shown-error.ts'
 
 /** What turns a request of a transport into its response. Never throws, and returns a promise only where something waits. */
@@ -84,8 +85,8 @@ function answerFor(
   context: DispatchContext,
   request: ServiceRequest,
 ): MaybePromise<ServiceResponse> {
-  if (isOwnPath(request.path, context)) return answerOwn(authorization, context, request)
-  if (context.shapes?.path === request.path) return context.shapes.respond(request, authorization.requester)
+  const endpoint = endpointAt(context.routes, request.path)
+  if (endpoint) return answerEndpoint(endpoint, authorization, context, request)
   const { accept } = request.headers
   if (accept !== undefined && accept !== 'application/json') {
     const stream = openStream(authorization, context, request)
@@ -131,41 +132,22 @@ function lookupAnswer(
   return answers.lookup(plan, access, poll, position)
 }
 
-/** Whether an address may be one of the service itself, and not of a model: by its length, for most. */
-function isOwnPath(path: string, { routes: { live }, batchPath = live }: DispatchContext): boolean {
-  const { length } = path.endsWith('/') ? path.slice(0, -1) : path
-  return (
-    (length === live.length && isLivePath(path, live)) || (length === batchPath.length && path.startsWith(batchPath))
-  )
-}
-
-function answerOwn(
+function answerEndpoint(
+  { method, operation }: Endpoint,
   authorization: Authorization,
   context: DispatchContext,
   request: ServiceRequest,
 ): Promise<ServiceResponse> {
-  if (isLivePath(request.path, context.routes.live)) return openLive(authorization, context, request)
-  return answerBatch(authorization, context, request, (item) => answerFor(authorization, context, item))
+  if (request.method !== method) throw methodNotAllowed([method, 'OPTIONS'])
+  switch (operation) {
+    case 'batch':
+      return answerBatch(authorization, context, request, (item) => answerFor(authorization, context, item))
+    case 'live':
+      return liveResponse(context.liveStreams, request, authorization, context.onError)
+    case 'shapes':
+      return assertDefined(context.shapes, 'shapes').respond(request, authorization.requester)
+  }
 }
-
-/** As other addresses: letter case and a slash at the end do not matter. */
-function isLivePath(path: string, live: string): boolean {
-  const { length } = live
-  const isAsLong = path.length === length || (path.length === length + 1 && path.endsWith('/'))
-  return isAsLong && path.slice(0, length).toLowerCase() === live
-}
-
-function openLive(
-  authorization: Authorization,
-  { liveStreams, onError }: DispatchContext,
-  request: ServiceRequest,
-): Promise<ServiceResponse> {
-  if (request.method === 'POST') return liveResponse(liveStreams, request, authorization, onError)
-  const headers = { Allow: liveMethods }
-  throw new ServiceError('E_METHOD_NOT_ALLOWED', 'Live queries are opened by POST', { headers })
-}
-
-const liveMethods = 'POST, OPTIONS'
 
 function openStream(
   authorization: Authorization,
@@ -180,15 +162,14 @@ function openStream(
   return streams.open(request, match, authorization)
 }
 
-function options(context: DispatchContext, { path }: ServiceRequest, access: Access | undefined): ServiceResponse {
-  if (isLivePath(path, context.routes.live)) return { status: 204, headers: { Allow: liveMethods } }
-  const allow =
-    path === '*' || path === '/'
-      ? 'GET, HEAD, OPTIONS'
-      : isBatchPath(path, context)
-        ? 'POST, OPTIONS'
-        : allowed(context.routes, path, access?.views.of).join(', ')
-  return { status: 204, headers: { Allow: allow } }
+function options({ routes }: DispatchContext, { path }: ServiceRequest, access: Access | undefined): ServiceResponse {
+  const endpoint = endpointAt(routes, path)
+  const allow = endpoint
+    ? [endpoint.method, 'OPTIONS']
+    : path === '*' || path === '/'
+      ? ['GET', 'HEAD', 'OPTIONS']
+      : allowed(routes, path, access?.views.of)
+  return { status: 204, headers: { Allow: allow.join(', ') } }
 }
 
 /** A script cannot see a status: errors are passed to its function like any answer. */

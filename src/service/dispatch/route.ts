@@ -4,7 +4,7 @@ import { ServiceError } from '../../protocol/errors.ts'
 import type { ServiceRequest } from '../../protocol/request.ts'
 import { serviceTarget } from '../actions/service-target.ts'
 import { mayBeId, type RouteNode, type ServedRoute } from './route-tree.ts'
-import type { Routes } from './routes.ts'
+import type { Endpoint, Routes } from './routes.ts'
 
 /** Which operation a request asks for, and of what. */
 export interface Match extends ServedRoute, Named {}
@@ -98,6 +98,10 @@ const actionNode = ({ actions }: RouteNode, model: Model | undefined, segment: s
   return nodes?.get(segment) ?? nodes?.get(segment.toLowerCase())
 }
 
+/** What the service answers itself at an address. Letter case and one slash at the end do not matter here either. */
+export const endpointAt = ({ endpoints }: Routes, path: string): Endpoint | undefined =>
+  endpoints.get((path.endsWith('/') ? path.slice(0, -1) : path).toLowerCase())
+
 /** Whether anything stands at an address. */
 export function isAddress(routes: Routes, path: string): boolean {
   try {
@@ -115,7 +119,7 @@ export function route(routes: Routes, method: string, path: string, viewOf?: Vie
   if (!place || !found || (method === 'HEAD' && found.operation.effect === 'writes')) {
     place = placeOfRecord(routes, path, viewOf)
     found = place && servedBy(place, method)
-    if (!place || !found) throw methodNotAllowed(routes, path, viewOf)
+    if (!place || !found) throw methodNotAllowed(allowed(routes, path, viewOf))
   }
   const { model, record, association, child } = place
   if (!found.served) throw new ServiceError('E_FORBIDDEN', 'Writing by GET is turned off here')
@@ -128,8 +132,8 @@ const servedBy = ({ node }: Place, method: string): ServedRoute | undefined => {
   return method === 'HEAD' && found?.operation.effect === 'writes' ? undefined : found
 }
 
-function methodNotAllowed(routes: Routes, path: string, viewOf?: ViewOf): ServiceError {
-  const allow = allowed(routes, path, viewOf).join(', ')
+export function methodNotAllowed(allowed: readonly string[]): ServiceError {
+  const allow = allowed.join(', ')
   return new ServiceError('E_METHOD_NOT_ALLOWED', `This URL supports ${allow}`, { headers: { Allow: allow } })
 }
 
@@ -158,8 +162,7 @@ export function allowed(routes: Routes, path: string, viewOf?: ViewOf): readonly
   return [...methods, 'OPTIONS']
 }
 
-function routeNotFound({ live }: Routes, path: string): ServiceError {
-  const prefix = live.slice(0, live.lastIndexOf('/'))
+function routeNotFound({ prefix }: Routes, path: string): ServiceError {
   const hint = path.toLowerCase().startsWith(`${prefix}/`) ? '' : `: all routes begin with ${prefix}`
   return new ServiceError('E_NO_SUCH_ROUTE', `No route has this path${hint}`)
 }

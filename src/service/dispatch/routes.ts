@@ -4,7 +4,7 @@ import type { Operation, RouteCondition, Style } from '../../operation/operation
 import { operations } from '../../operation/operations.ts'
 import type { ActionOperations } from '../actions/action-operations.ts'
 import { addActionRoutes } from '../actions/action-routes.ts'
-import type { RouteOptions } from '../config/config.ts'
+import type { AnyConfig, RouteOptions } from '../config/config.ts'
 import { grow, newNode, type RouteNode, type ServedRoute, segmentsOf } from './route-tree.ts'
 
 export interface Routes {
@@ -14,8 +14,10 @@ export interface Routes {
   readonly list: readonly RouteLine[]
   /** The routes of actions, whose paths name their model. */
   readonly actions: readonly ActionLine[]
-  /** Where streams of live queries are opened, in lower case. */
-  readonly live: string
+  /** By their paths in lower case. */
+  readonly endpoints: ReadonlyMap<string, Endpoint>
+  /** With which all routes begin, in lower case. */
+  readonly prefix: string
 }
 
 /** A route of one operation, for people. */
@@ -28,6 +30,12 @@ export interface RouteLine {
   readonly when?: RouteCondition
 }
 
+/** What the service answers itself, beside the routes of models: batches, streams of live queries, Electric's shapes. */
+export interface Endpoint extends RouteLine {
+  readonly method: 'GET' | 'POST'
+  readonly operation: 'batch' | 'live' | 'shapes'
+}
+
 export interface ActionLine extends RouteLine {
   /** Undefined: an action of the service. */
   readonly model: Model | undefined
@@ -35,7 +43,11 @@ export interface ActionLine extends RouteLine {
 
 const liveSegment = 'live'
 
-export async function buildRoutes(models: Models, options: RouteOptions, actions: ActionOperations): Promise<Routes> {
+export async function buildRoutes(
+  models: Models,
+  options: RouteOptions & Pick<AnyConfig, 'shapes'>,
+  actions: ActionOperations,
+): Promise<Routes> {
   const root = newNode()
   const list: RouteLine[] = []
   const prefix = segmentsOf(options.prefix ?? '')
@@ -57,9 +69,25 @@ export async function buildRoutes(models: Models, options: RouteOptions, actions
   }
   const segments = await segmentsOfModels(models, options)
   const lines = actions.isEmpty ? [] : addActionRoutes(root, bases.rest, actions, segments)
-  const live = `/${[...prefix, liveSegment].join('/')}`.toLowerCase()
-  return { root, models: segments, list, actions: lines, live }
+  const endpoints = new Map(endpointsOf(options, segments).map((line) => [line.path.toLowerCase(), line]))
+  return { root, models: segments, list, actions: lines, endpoints, prefix: addressOf(prefix).toLowerCase() }
 }
+
+/** A model called `batch` takes the address of batches. */
+function endpointsOf(
+  { prefix = '', batch = true, shapes }: RouteOptions & Pick<AnyConfig, 'shapes'>,
+  models: Routes['models'],
+): readonly Endpoint[] {
+  const lines: Endpoint[] = []
+  const add = (method: Endpoint['method'], operation: Endpoint['operation'], path: string) =>
+    lines.push({ method, path: addressOf(segmentsOf(path)), operation, style: 'rest' })
+  if (shapes !== undefined) add('GET', 'shapes', shapes)
+  if (batch && !models.has('batch')) add('POST', 'batch', `${prefix}/batch`)
+  add('POST', 'live', `${prefix}/${liveSegment}`)
+  return lines
+}
+
+const addressOf = (segments: readonly string[]): string => segments.map((segment) => `/${segment}`).join('')
 
 async function segmentsOfModels(models: Models, options: RouteOptions): Promise<ReadonlyMap<string, Model>> {
   const plural = options.pluralize ? (await import('pluralize')).default : (name: string) => name
@@ -84,10 +112,4 @@ function setRoute(node: RouteNode, method: string, route: ServedRoute, when: Rou
   const general = node.routes.get(method)
   if (when === undefined || !general) node.routes.set(method, route)
   else node.routes.set(method, { ...general, variants: new Map([...(general.variants ?? []), [when, route]]) })
-}
-
-/** Where batches are sent. A model of this name takes the address. */
-export function batchPathOf({ batch = true, prefix = '' }: RouteOptions, { models }: Routes): string | undefined {
-  if (!batch || models.has('batch')) return undefined
-  return `/${[...segmentsOf(prefix), 'batch'].join('/')}`
 }

@@ -27,7 +27,6 @@ const maxPageSize = 200
 const shrinks = 8
 
 export interface ShapeOptions {
-  readonly path: string
   readonly models: ReadonlyMap<string, { readonly primaryKey: { readonly name: string } }>
   /** The records of the models on behalf of a requester, under its rules. */
   readonly recordsFor: (requester: Requester, client: ReadOptions) => ReadonlyMap<string, LooseRecords>
@@ -49,7 +48,6 @@ interface Shape extends ShapeRequest {
  * changes, by long polling or as a stream. Records that change while the pages are read are sent again as changes.
  */
 export class ShapeEndpoint {
-  readonly path: string
   readonly #options: ShapeOptions
   /** Ends the requests that wait for changes. */
   readonly #waiting = new Set<() => void>()
@@ -58,13 +56,10 @@ export class ShapeEndpoint {
   #isStopped = false
 
   constructor(options: ShapeOptions) {
-    this.path = options.path
     this.#options = options
   }
 
-  async respond({ method, query, signal }: ServiceRequest, requester: Requester): Promise<ServiceResponse> {
-    if (method !== 'GET')
-      throw new ServiceError('E_METHOD_NOT_ALLOWED', 'This URL supports GET', { headers: { Allow: 'GET' } })
+  async respond({ query, signal }: ServiceRequest, requester: Requester): Promise<ServiceResponse> {
     if (this.#isStopped) throw new ServiceError('E_UNAVAILABLE', 'The service is stopping')
     const request = readShapeRequest(query)
     const records = this.#options.recordsFor(requester, { signal }).get(request.table)

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto'
 import type { Access } from '../../access/policy.ts'
-import { ServiceError } from '../../protocol/errors.ts'
 import { EncodedJson, type Json } from '../../protocol/json.ts'
 import type { ServiceRequest, ServiceResponse } from '../../protocol/request.ts'
 import { getOrInsertComputed } from '../../support/get-or-insert-computed.ts'
 import { actionLines, routesByModel } from '../dispatch/model-routes.ts'
+import { methodNotAllowed } from '../dispatch/route.ts'
 import type { Routes } from '../dispatch/routes.ts'
 import { landingPageHtml } from './landing-page-html.ts'
 import { landingPageList } from './landing-page-list.ts'
@@ -20,11 +20,7 @@ export function createLandingPage(routes: Routes, pages: readonly string[] = [])
   const ofService = actionLines(routes, undefined)
   const lists = new Map<string, Json>()
   return (request, access) => {
-    if (request.method !== 'GET' && request.method !== 'HEAD') {
-      throw new ServiceError('E_METHOD_NOT_ALLOWED', 'This URL supports GET, HEAD, OPTIONS', {
-        headers: { Allow: 'GET, HEAD, OPTIONS' },
-      })
-    }
+    if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD', 'OPTIONS'])
     const headers = { Vary: 'Accept' }
     const views = access?.views
     const models = views ? all.map((line) => ({ ...line, model: views.of(line.model) })) : all
