@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { open, outcomes, tables } from '../../../../test/support/group-commit.ts'
+import { open, outcomes, stopTime, tables } from '../../../../test/support/group-commit.ts'
 import { newFile } from '../../../../test/support/sqlite.ts'
 import { Connection } from './connection.ts'
 
@@ -9,6 +9,7 @@ describe('an error that ends the shared transaction', () => {
     create trigger spiteful before insert on pet when new.name = 'x' begin select raise(rollback, 'go away'); end;`
 
   test('rejects one operation: the others run again, each once', async (t) => {
+    stopTime(t)
     const { add, several, names } = open(t, { setUp: spiteful })
     let runs = 0
     const two = () =>
@@ -93,6 +94,7 @@ describe('a failed statement that SQLite does not undo leaves no rows', () => {
     ],
   ] as const) {
     test(what, async (t) => {
+      stopTime(t)
       const { add, connection, names } = open(t, { setUp })
       const before = names()
       assert.equal((await outcomes([add('x')]))[0] === 'done', false)

@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { open, outcomes, refused } from '../../../../test/support/group-commit.ts'
+import { open, outcomes, refused, stopTime } from '../../../../test/support/group-commit.ts'
 import { newFile } from '../../../../test/support/sqlite.ts'
 import { Connection } from './connection.ts'
-
-/** Nothing takes long, however busy the machine is. */
-const stopTime = (t: TestContext) => t.mock.method(performance, 'now', () => 0)
 
 describe('writes that arrive together', () => {
   test('share one commit, and resolve after it', async (t) => {
