@@ -15,13 +15,14 @@ export function declareAttribute(
   name: string,
   definition: AttributeDefinition,
   isPrimaryKey: boolean,
+  readRules = rulesOf,
 ): Attribute | readonly string[] {
   // A numeric key is an integer, as in Sails.
   const isNumericKey = isPrimaryKey && definition.type === 'number'
   const type = attributeTypeOf(isNumericKey ? { ...definition, isInteger: true } : definition)
   if (typeof type === 'string') return [`${type}${typeHint(definition.type)}`]
 
-  const { rules, problems } = rulesOf(definition, type)
+  const { rules, problems } = readRules(definition, type)
   const value = readDefault(definition, type, rules)
   const columnProblem = columnTypeProblem(definition.columnType)
   const all = [

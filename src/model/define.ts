@@ -8,17 +8,22 @@ import type { AttributeDefinitions, ModelDefinitions } from './definition.ts'
 import { type Draft, type Drafts, readDrafts } from './draft.ts'
 import { type Declared, link } from './link.ts'
 import type { Attribute, Models } from './model.ts'
+import { rulesOf } from './rules.ts'
 
 /**
  * Builds the models of the definitions, in their order, followed by undeclared junctions. `shared` are attributes of every
- * model; they override the built-in ones. Throws one ConfigError with all problems.
+ * model; they override the built-in ones. `readRules` makes the rules of attributes. Throws one ConfigError with all problems.
  */
-export function defineModels(definitions: ModelDefinitions, shared: AttributeDefinitions = {}): Models {
+export function defineModels(
+  definitions: ModelDefinitions,
+  shared: AttributeDefinitions = {},
+  readRules = rulesOf,
+): Models {
   const problems: string[] = []
   const onError: ErrorListener = (place, problem) => problems.push(`${place}: ${problem}`)
 
   const drafts = readDrafts(definitions, shared, onError)
-  const declared = declareAttributes(drafts, onError)
+  const declared = declareAttributes(drafts, readRules, onError)
   const plans = associate(drafts, onError)
   const indexes = new Map(
     [...declared].map(([draft, attributes]) => [draft, declareIndexes(draft, attributes, onError)] as const),
@@ -27,7 +32,7 @@ export function defineModels(definitions: ModelDefinitions, shared: AttributeDef
   return link(drafts, declared, plans, indexes)
 }
 
-function declareAttributes(drafts: Drafts, onError: ErrorListener): Declared {
+function declareAttributes(drafts: Drafts, readRules: typeof rulesOf, onError: ErrorListener): Declared {
   const declared = new Map<Draft, Map<string, Attribute>>()
   for (const draft of drafts.values()) {
     const attributes = new Map<string, Attribute>()
@@ -46,7 +51,7 @@ function declareAttributes(drafts: Drafts, onError: ErrorListener): Declared {
         if (columnProblem) onError(place, columnProblem)
         continue
       }
-      const attribute = declareAttribute(name, definition, isPrimaryKey)
+      const attribute = declareAttribute(name, definition, isPrimaryKey, readRules)
       if ('column' in attribute) attributes.set(name, attribute)
       else for (const problem of attribute) onError(place, problem)
     }

@@ -1,6 +1,6 @@
 import type { Json } from '../../protocol/json.ts'
 import { toManyOptions, toOneOptions } from '../definition-shape.ts'
-import { checkedRules, ignoredOptions, renamedOptions, typeWords } from './words.ts'
+import { checkedRules, ignoredOptions, refusesEmpty, renamedOptions, typeWords } from './words.ts'
 
 /** Options under construction. */
 type Options = Record<string, unknown>
@@ -79,6 +79,8 @@ function withRules(options: Options, rules: readonly Rule[]): Options {
     const text = typeof value === 'string' ? value : JSON.stringify(value)
     for (const { name, parameter } of rules) {
       const rule = checkedRules[name]
+      // An empty text is the value that Sails stores for an omitted one.
+      if (value === '' && !refusesEmpty.has(name)) continue
       if (rule && !rule.test(text, parameter as never)) return rule.message(parameter)
     }
     return own === undefined ? true : own(value)

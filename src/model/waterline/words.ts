@@ -125,6 +125,9 @@ export const checkedRules: Readonly<Record<string, CheckedRule>> = {
   },
 }
 
+/** The rules that an empty text violates. */
+export const refusesEmpty: ReadonlySet<string> = new Set(words('notEmpty isNotEmptyString truthy'))
+
 const functionAdvice = {
   toJSON: '`hidden: true` keeps an attribute out of responses',
   lifecycle: '`hooks` run functions before and within the transaction of a write',

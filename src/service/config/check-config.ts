@@ -3,6 +3,7 @@ import { type DeclaredActions, declareActions, serviceSubjects } from '../../mod
 import { ConfigError } from '../../model/config-error.ts'
 import { defineModels } from '../../model/define.ts'
 import { type Models, writers } from '../../model/model.ts'
+import { rulesOfSails } from '../../model/waterline/rules-of-sails.ts'
 import { translateWaterline } from '../../model/waterline/translate.ts'
 import { migrateModes } from '../../storage/schema.ts'
 import { defaultLimits, type Limits, limitTable } from '../../support/limits.ts'
@@ -152,8 +153,8 @@ export function definitionsOf(config: AnyConfig): Definitions {
   const problems = [...checkMembers(config, ''), ...databaseProblems(config)]
   if (problems.length === 0) problems.push(...contradictions(config))
   try {
-    const { models, attributes, notes } = translated(config)
-    const defined = typeof models === 'object' ? defineModels(models, attributes) : undefined
+    const { models, attributes, notes, readRules } = translated(config)
+    const defined = typeof models === 'object' ? defineModels(models, attributes, readRules) : undefined
     const actions = readActions(config, problems)
     if (defined && problems.length === 0) return { models: defined, actions, notes }
   } catch (error) {
@@ -183,8 +184,9 @@ const readActions = ({ actions = {} }: AnyConfig, problems: string[]): DeclaredA
   )
 
 function translated({ models, attributes, compatibility }: AnyConfig) {
-  if (compatibility === 'sails' && typeof models === 'object') return translateWaterline(models, attributes)
-  return { models, attributes, notes: [] }
+  if (compatibility === 'sails' && typeof models === 'object')
+    return { ...translateWaterline(models, attributes), readRules: rulesOfSails }
+  return { models, attributes, notes: [], readRules: undefined }
 }
 
 /** Settings that are valid alone and not together. */
