@@ -62,9 +62,12 @@ const socket =
     ? io(`http://127.0.0.1:${port}`, { transports: ['websocket'], query: { __sails_io_sdk_version: '1.2.1' } })
     : undefined
 
-const overSocket = (client: NonNullable<typeof socket>, { method, path, body }: HostileRequest): Promise<void> =>
+const overSocket = (
+  client: NonNullable<typeof socket>,
+  { method, path, body, headers }: HostileRequest,
+): Promise<void> =>
   new Promise((resolve) => {
-    client.emit(method.toLowerCase(), { method, url: path, data: body }, (answer: { statusCode?: number }) => {
+    client.emit(method.toLowerCase(), { method, url: path, data: body, headers }, (answer: { statusCode?: number }) => {
       count(answer?.statusCode ?? 0)
       resolve()
     })

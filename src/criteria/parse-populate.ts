@@ -1,11 +1,12 @@
 import type { Association, Model } from '../model/model.ts'
 import { ServiceError } from '../protocol/errors.ts'
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts'
+import { jsonInText } from '../protocol/json-size.ts'
 import type { Limits } from '../support/limits.ts'
 import { CostBudget, costs } from './cost-budget.ts'
 import { allAttributes, type Criteria, matchAll, orderByPrimaryKey, type Populate, type Selection } from './criteria.ts'
 import { parsePage } from './parse-page.ts'
-import { parseSelect } from './parse-select.ts'
+import { namesIn, parseSelect } from './parse-select.ts'
 import { parseSort } from './parse-sort.ts'
 import { parseWhere } from './parse-where.ts'
 
@@ -36,7 +37,7 @@ export function parsePopulate(
   if (depth > limits.maxPopulateDepth) {
     throw bad(`"populate" is nested deeper than ${limits.maxPopulateDepth} levels`, 'maxPopulateDepth')
   }
-  return Object.entries(requested(raw)).map(([name, options]) => {
+  return Object.entries(requested(raw, limits)).map(([name, options]) => {
     const association = model.associations.get(name)
     if (!association) throw bad(`${model.name} has no association "${name.slice(0, 60)}"`)
     budget.spend(costs.populate)
@@ -88,8 +89,8 @@ export function withKeys(select: Selection, model: Model, populate: readonly Pop
 
 const known = ['where', 'sort', 'limit', 'skip', 'select', 'omit', 'populate']
 
-function requested(raw: Json): Readonly<Record<string, JsonObject>> {
-  if (typeof raw === 'string' && raw.startsWith('{')) return requested(parseJson(raw))
+function requested(raw: Json, limits: Limits): Readonly<Record<string, JsonObject>> {
+  if (typeof raw === 'string' && raw.startsWith('{')) return requested(parseJson(raw, limits), limits)
   if (isJsonObject(raw)) {
     return Object.fromEntries(
       Object.entries(raw).map(([name, options]) => [
@@ -98,7 +99,7 @@ function requested(raw: Json): Readonly<Record<string, JsonObject>> {
       ]),
     )
   }
-  const names = typeof raw === 'string' ? raw.split(',') : raw
+  const names = namesIn(raw, 'populate', limits)
   if (!Array.isArray(names) || names.length === 0) throw bad('"populate" must be names of associations, or false')
   return Object.fromEntries(
     names.map((item) => {
@@ -130,19 +131,17 @@ function parseOptions(
     where:
       where === undefined
         ? matchAll
-        : parseWhere(typeof where === 'string' ? parseJson(where) : where, target, limits, { budget }),
+        : parseWhere(typeof where === 'string' ? parseJson(where, limits) : where, target, limits, { budget }),
     sort: parseSort(get('sort'), target, limits, budget),
     ...(kind === 'belongsTo' ? { limit: 1, skip: 0 } : page),
-    select: parseSelect(get('select'), get('omit'), target),
+    select: parseSelect(get('select'), get('omit'), target, limits),
   }
 }
 
-function parseJson(text: string): Json {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw bad('"populate" is not valid JSON')
-  }
+function parseJson(text: string, limits: Limits): Json {
+  const value = jsonInText(text, limits)
+  if (value === undefined) throw bad('"populate" is not valid JSON')
+  return value
 }
 
 const bad = (message: string, limit?: string): ServiceError =>

@@ -1,6 +1,7 @@
 import type { Model } from '../model/model.ts'
 import { ServiceError } from '../protocol/errors.ts'
 import { isJsonObject, type Json } from '../protocol/json.ts'
+import { jsonInText } from '../protocol/json-size.ts'
 import type { Limits } from '../support/limits.ts'
 import { CostBudget, costs } from './cost-budget.ts'
 import { orderByPrimaryKey, type Sort } from './criteria.ts'
@@ -20,7 +21,7 @@ export function parseSort(
   budget = new CostBudget(limits),
 ): readonly Sort[] {
   if (raw === undefined) return orderByPrimaryKey(model)
-  const sorts = terms(raw).map(([name, direction]): Sort => {
+  const sorts = terms(raw, limits).map(([name, direction]): Sort => {
     const sort = resolveName(name, model)
     const { type } = sort.attribute
     if (!type.ordered) throw bad(`Cannot sort by "${name}": it is ${type.noun}, which has no order`)
@@ -51,16 +52,21 @@ function resolveName(name: string, model: Model): Omit<Sort, 'direction'> {
 
 type Term = readonly [name: string, direction: Json]
 
-function terms(raw: Json): readonly Term[] {
+/** At most one more than may be given. */
+function terms(raw: Json, limits: Limits): readonly Term[] {
+  const most = limits.maxSortKeys + 1
   if (typeof raw === 'string')
-    return raw.startsWith('[') || raw.startsWith('{') ? terms(parseJson(raw)) : raw.split(',').map(term)
-  if (Array.isArray(raw)) return raw.map((item) => (typeof item === 'string' ? term(item) : singleTerm(item)))
+    return raw.startsWith('[') || raw.startsWith('{')
+      ? terms(parseJson(raw, limits), limits)
+      : raw.split(',', most).map(term)
+  if (Array.isArray(raw))
+    return raw.slice(0, most).map((item) => (typeof item === 'string' ? term(item) : singleTerm(item)))
   if (isJsonObject(raw)) return Object.entries(raw).map(([name, direction]) => [name, numberOf(direction)])
   throw bad('"sort" must be an attribute and a direction')
 }
 
 function term(text: string): Term {
-  const words = text.trim().split(/\s+/)
+  const words = text.trim().split(/\s+/, 3)
   if (words.length > 2 || words[0] === '')
     throw bad('"sort" must be an attribute and a direction, for example "name DESC"')
   return [words[0] as string, words[1] ?? 'asc']
@@ -91,10 +97,8 @@ function parseDirection(raw: Json, name: string): 'asc' | 'desc' {
   throw bad(`The sort direction of "${name}" must be ASC or DESC`)
 }
 
-function parseJson(text: string): Json {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw bad('"sort" is not valid JSON')
-  }
+function parseJson(text: string, limits: Limits): Json {
+  const value = jsonInText(text, limits)
+  if (value === undefined) throw bad('"sort" is not valid JSON')
+  return value
 }

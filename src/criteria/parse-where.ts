@@ -1,6 +1,7 @@
 import { type Association, type Attribute, attributeOf, type Model } from '../model/model.ts'
 import { ServiceError } from '../protocol/errors.ts'
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts'
+import { beginsLikeJson, jsonInText } from '../protocol/json-size.ts'
 import type { Limits } from '../support/limits.ts'
 import { nearest } from '../support/nearest.ts'
 import { CostBudget, costs } from './cost-budget.ts'
@@ -69,7 +70,7 @@ class WhereParser {
   }
 
   #member(name: string, given: Json, model: Model, depth: number): Condition {
-    const raw = combinations.includes(name) ? fromText(given) : given
+    const raw = combinations.includes(name) ? fromText(given, this.#limits) : given
     if (name === 'and' || name === 'or') {
       this.#budget.spend(costs.node)
       if (!Array.isArray(raw) || !raw.every(isJsonObject)) throw bad(`"${name}" must be a list of conditions`)
@@ -81,7 +82,7 @@ class WhereParser {
       return { kind: 'not', condition: this.object(raw, model, depth + 1) }
     }
     const operator = attributeOf(model, name) ? undefined : operatorNamed(name)
-    const texts = operator?.isText ? fromText(raw) : undefined
+    const texts = operator?.isText ? fromText(raw, this.#limits) : undefined
     if (isJsonObject(texts)) {
       const byAttribute = Object.entries(texts).map(([attribute, operand]) => [attribute, { [name]: operand }])
       return this.object(Object.fromEntries(byAttribute), model, depth + 1)
@@ -126,14 +127,8 @@ class WhereParser {
 const combinations = ['and', 'or', 'not']
 
 /** In a query string these may be JSON: `?or=[{"name":"Rex"}]`, `?startsWith={"name":"R"}`. */
-function fromText(raw: Json): Json {
-  if (typeof raw !== 'string' || !/^\s*[[{]/.test(raw)) return raw
-  try {
-    return JSON.parse(raw)
-  } catch {
-    return raw
-  }
-}
+const fromText = (raw: Json, limits: Limits): Json =>
+  typeof raw === 'string' && beginsLikeJson(raw) ? (jsonInText(raw, limits) ?? raw) : raw
 
 function costOf({ operator, operand }: Comparison): number {
   if (operator.isTextSearch) return costs.textSearch

@@ -32,7 +32,7 @@ function fromJson(value: Json): unknown {
 
 /** Throws E_BAD_CRITERIA when it is not a cursor of ours for this model in this order. */
 export function decodeCursor(raw: Json, model: Model, sort: readonly Sort[], secret: string): readonly unknown[] {
-  const [payload = '', given = ''] = typeof raw === 'string' ? raw.split('.') : []
+  const [payload = '', given = ''] = typeof raw === 'string' ? raw.split('.', 2) : []
   const text = Buffer.from(payload, 'base64url').toString()
   const expected = Buffer.from(signature(text, model, sort, secret))
   const got = Buffer.from(given)

@@ -56,7 +56,12 @@ export function readProjection(parameters: ParameterValues, model: Model, limits
 
 function parseProjection(parameters: ParameterValues, model: Model, limits: Limits): RecordProjection {
   const populate = readPopulate(parameters, model, limits)
-  const named = parseSelect(parameterValue(parameters, selectParameter), parameterValue(parameters, omit), model)
+  const named = parseSelect(
+    parameterValue(parameters, selectParameter),
+    parameterValue(parameters, omit),
+    model,
+    limits,
+  )
   const select = withKeys(named, model, populate)
   return { select, populate, isWhole: select === allAttributes(model) }
 }

@@ -8,6 +8,7 @@ import { type ParseWhereOptions, parseWhere } from '../criteria/parse-where.ts'
 import type { Model } from '../model/model.ts'
 import { ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
+import { jsonInText } from '../protocol/json-size.ts'
 import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
 import type { Limits } from '../support/limits.ts'
 import { decodeCursor } from './cursor.ts'
@@ -58,7 +59,7 @@ function parseFind(
       sort: order,
       ...page,
       select: withKeys(
-        parseSelect(parameterValue(parameters, select), parameterValue(parameters, omit), model),
+        parseSelect(parameterValue(parameters, select), parameterValue(parameters, omit), model, limits),
         model,
         embedded,
       ),
@@ -80,7 +81,7 @@ export function readPopulate(
   if (given !== undefined && given !== '') return parsePopulate(given, model, limits, options)
   if (!parameters.populates) return none
   const every = everyAssociation(model, limits)
-  const omitted = omittedAssociations(parameterValue(parameters, omit), model)
+  const omitted = omittedAssociations(parameterValue(parameters, omit), model, limits)
   return omitted.size === 0 ? every : every.filter(({ association }) => !omitted.has(association))
 }
 
@@ -126,7 +127,7 @@ export function readWhere(
   if (isGivenTwice(given))
     throw new ServiceError('E_BAD_CRITERIA', '"where" is given more than once: combine conditions by {"and":[…]}')
   if (given !== undefined)
-    return parseWhere(typeof given === 'string' ? parseJson(given) : given, model, limits, options)
+    return parseWhere(typeof given === 'string' ? parseJson(given, limits) : given, model, limits, options)
   const { query, body } = parameters
   const filter: Record<string, Json> = Object.create(null)
   for (const source of [query, body]) {
@@ -145,10 +146,8 @@ export function readCount(raw: Json | undefined): boolean {
   throw new ServiceError('E_BAD_CRITERIA', '"count" is true or false')
 }
 
-function parseJson(text: string): Json {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new ServiceError('E_BAD_CRITERIA', '"where" is not valid JSON')
-  }
+function parseJson(text: string, limits: Limits): Json {
+  const value = jsonInText(text, limits)
+  if (value === undefined) throw new ServiceError('E_BAD_CRITERIA', '"where" is not valid JSON')
+  return value
 }

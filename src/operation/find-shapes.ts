@@ -1,6 +1,7 @@
 import { type CriteriaTemplate, FilledCriteria, templateOf } from '../criteria/criteria-template.ts'
 import type { Model } from '../model/model.ts'
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts'
+import { checkedLength } from '../protocol/json-size.ts'
 import type { Limits } from '../support/limits.ts'
 import { Lru } from '../support/lru.ts'
 import type { FindInput } from './find-input.ts'
@@ -69,7 +70,9 @@ function shapeOf(parameters: ParameterValues, model: Model): FindShape | undefin
 const exactText = (value: Json): string =>
   typeof value === 'string' ? `${value.length}:${value}` : JSON.stringify(value)
 
+/** A long text is left to the parser, which checks its size before. */
 function parsed(text: string): Json | undefined {
+  if (text.length > checkedLength) return undefined
   try {
     return JSON.parse(text)
   } catch {
@@ -98,8 +101,7 @@ const memberShape = (name: string, value: Json, operands: Json[], depth: number)
 function conditionShape(raw: Json, operands: Json[], depth: number): string {
   if (depth > deepestShape) return tooLong
   if (Array.isArray(raw)) {
-    if (raw.some((item) => typeof item === 'object' && item !== null))
-      return `[${raw.map((item) => conditionShape(item, operands, depth + 1)).join()}]`
+    if (raw.some((item) => typeof item === 'object' && item !== null)) return listShape(raw, operands, depth)
     operands.push(raw)
     return `[${raw.length}]`
   }
@@ -110,9 +112,20 @@ function conditionShape(raw: Json, operands: Json[], depth: number): string {
   return objectShape(raw, operands, depth + 1)
 }
 
+/** Ends where the key is too long anyway, as is that of an object. */
+function listShape(raw: readonly Json[], operands: Json[], depth: number): string {
+  let text = '['
+  for (let index = 0; index < raw.length && text.length <= longestKey; index++)
+    text += `${conditionShape(raw[index] as Json, operands, depth + 1)},`
+  return `${text}]`
+}
+
 function objectShape(raw: JsonObject, operands: Json[], depth: number): string {
   let text = '{'
-  for (const name of Object.keys(raw)) text += memberShape(name, raw[name] as Json, operands, depth)
+  for (const name of Object.keys(raw)) {
+    if (text.length > longestKey) break
+    text += memberShape(name, raw[name] as Json, operands, depth)
+  }
   return `${text}}`
 }
 

@@ -2,7 +2,7 @@ import type { Attribute, Model } from '../model/model.ts'
 import { acceptsEmptyText } from '../model/validate.ts'
 import { requireShallow } from '../protocol/body-depth.ts'
 import type { Json } from '../protocol/json.ts'
-import { beginsLikeJson, checkedLength, requireBounded } from '../protocol/json-size.ts'
+import { jsonInText } from '../protocol/json-size.ts'
 import type { Limits } from '../support/limits.ts'
 
 /**
@@ -27,13 +27,8 @@ const isAbsent = (attribute: Attribute, model: Model, { maxValueBytes }: Limits)
 
 /** The value that the text is JSON of, or the text. */
 function jsonFromText(given: string, limits: Limits): Json {
-  if (given.length > checkedLength && beginsLikeJson(given)) requireBounded(given, limits)
-  let value: Json
-  try {
-    value = JSON.parse(given)
-  } catch {
-    return given
-  }
+  const value = jsonInText(given, limits)
+  if (value === undefined) return given
   requireShallow(value, limits)
   return value
 }

@@ -1,12 +1,23 @@
 import type { Limits } from '../support/limits.ts'
 import { tooDeep } from './body-depth.ts'
 import { ServiceError } from './errors.ts'
+import type { Json } from './json.ts'
 
 /** A shorter text is parsed and then checked: it takes no longer than to look at its characters. */
 export const checkedLength = 65_536
 
 /** Whether a text may be an object or a list, before it is parsed. */
 export const beginsLikeJson = (text: string): boolean => /^\s*[{[]/.test(text)
+
+/** JSON that a request gives as a text, such as a condition in a form; undefined where the text is not JSON. Throws as `requireBounded`. */
+export function jsonInText(text: string, limits: Limits): Json | undefined {
+  if (text.length > checkedLength && beginsLikeJson(text)) requireBounded(text, limits)
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
 
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a]
 const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d]

@@ -4,6 +4,9 @@ import type { Requester } from './requester.ts'
 
 export const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
+/** Characters of the headers of one request, besides its URL. A request within a message or a batch may have as many. */
+export const maxHeaderBytes = 16_384
+
 export const sites = ['same-origin', 'same-site', 'cross-site', 'none'] as const
 /**
  * The relation of the page that sent a request to the service, in the words of `Sec-Fetch-Site`. 'none': a program or the

@@ -17,13 +17,19 @@ export const limitTable = {
     'records of one association that `populate` of a read may embed in a response, counted as they are found',
   ],
   maxAssociated: [1000, 'members of an association that one request may set'],
-  maxUrlBytes: [16_384, 'bytes of a URL; headers may take another 16 kB'],
-  maxParameters: [1000, 'parameters in a query string or a form'],
+  maxUrlBytes: [
+    16_384,
+    'bytes of a URL; headers may take another 16 kB, also those in a message of a socket or in a batch',
+  ],
+  maxParameters: [1000, 'parameters in a query string or a form, and names in one `select`, `omit` or `populate`'],
   maxParameterDepth: [8, 'levels of brackets in a query string or a form'],
   maxBodyBytes: [1_048_576, 'bytes of a request body'],
   maxXmlBytes: [262_144, 'bytes of an XML body: it takes several times as long to parse as JSON'],
   maxJsonDepth: [32, 'levels of nesting in a JSON body'],
-  maxJsonValues: [150_000, 'names and values in a JSON body of more than 64 kB, at all of its levels'],
+  maxJsonValues: [
+    150_000,
+    'names and values in a JSON body of more than 64 kB, at all of its levels, and in JSON that a body gives as a text, such as `where` in a form',
+  ],
   maxJsonNames: [10_000, 'different names in a JSON body of more than 64 kB: a parser takes longer for new names'],
   maxValueBytes: [1_048_576, 'bytes of one text or JSON value'],
   maxRecordBytes: [

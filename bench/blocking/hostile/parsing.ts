@@ -34,6 +34,11 @@ const wide = {
   dashes: `--b\r\nContent-Disposition: form-data; name="note"\r\n\r\n${repeated(() => '\r\n--')}\r\n--b--\r\n`,
 }
 
+const names = `{${several(60_000, (i) => `"b${i}x":1`).join()}}`
+const levels = nested('[', ']', mega / 2 - 100)
+/** A list whose criteria are in its body. */
+const criteria = (given: object): HostileRequest => ({ ...post('/pet', given), method: 'GET' })
+
 const pipelined = (request: string, count: number) => request.repeat(count)
 const polled = (text: string): HostileRequest => ({ ...post('', undefined), text })
 const head = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`
@@ -59,6 +64,23 @@ export const hostileParsing: readonly Hostile[] = [
   { name: 'XML of many levels', request: () => body('application/xml', wide.levels) },
   { name: 'many parts', request: () => body('multipart/form-data; boundary=b', wide.parts) },
   { name: 'a part of boundaries', request: () => body('multipart/form-data; boundary=b', wide.dashes) },
+  { name: 'a condition as a text of 60,000 names', request: () => criteria({ where: names }) },
+  { name: 'a condition as a text of 500,000 levels', request: () => criteria({ where: levels }) },
+  { name: 'a part of a condition as a text of 60,000 names', request: () => criteria({ where: { or: names } }) },
+  { name: 'populate as a text of 60,000 names', request: () => criteria({ populate: names }) },
+  { name: 'populate of 480,000 names', request: () => criteria({ populate: 'a,'.repeat(480_000) }) },
+  { name: 'a selection of 190,000 names', request: () => criteria({ select: 'name,'.repeat(190_000) }) },
+  { name: 'a sort order of 190,000 names', request: () => criteria({ sort: 'name,'.repeat(190_000) }) },
+  {
+    name: '1,000,000 entity tags in a message',
+    over: 'socket',
+    request: () => get('/pet/1', { 'If-None-Match': ','.repeat(mega) }),
+  },
+  {
+    name: '900,000 entity tags in a batch',
+    request: () =>
+      post('/batch', [{ method: 'GET', url: '/pet/1', headers: { 'If-None-Match': ','.repeat(900_000) } }]),
+  },
   { name: 'an address of 16,000 bytes', request: (n) => get(`/pet?${'a'.repeat(8_000)}${n}=${'%41'.repeat(2_500)}`) },
   { name: '2,000 cookies', request: () => get('/pet/1', { Cookie: 'a=b; '.repeat(2_000) }) },
   { name: '3,000 entity tags', request: () => get('/pet/1', { 'If-None-Match': '"a",'.repeat(3_000) }) },

@@ -227,6 +227,7 @@ export const batch: readonly Scenario[] = [
         { method: 'GET', url: '/keeper', data: {} },
         { method: 'GET', url: '/keeper', headers: { cookie: 'a=b' } },
         { method: 'GET', url: '/keeper', headers: { 'If-Match': 5 } },
+        { method: 'GET', url: '/keeper', headers: { 'If-None-Match': '"a",'.repeat(5_000) } },
         { method: 'GET', url: '/keeper', headers: [] },
         post('/batch', []),
         post('/batch?atomic=false', []),

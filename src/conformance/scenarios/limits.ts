@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Json } from '../../protocol/json.ts'
+import type { Json, JsonObject } from '../../protocol/json.ts'
 import { address, column, create, invalid, list, refused } from '../expect.ts'
 import type { Api, Scenario } from '../scenario.ts'
 
@@ -93,6 +93,42 @@ export const limits: readonly Scenario[] = [
       refused(await api.request('GET', address('/specimen', { sort: names })), 'E_BAD_CRITERIA', {
         limit: 'maxSortKeys',
       })
+    },
+  },
+  {
+    name: 'limits: criteria that are texts in a body, at any of their levels',
+    needs: ['anyRequest'],
+    async run(api) {
+      const names = (count: number) => Array.from({ length: count }, (_, index) => `a${index}`)
+      const object = JSON.stringify(Object.fromEntries(names(20_000).map((name) => [name, 1])))
+      const deep = '['.repeat(50_000) + ']'.repeat(50_000)
+      const ask = (body: JsonObject) => api.request('GET', '/keeper', { body })
+      for (const nested of [object, deep]) {
+        const bodies: readonly JsonObject[] = [
+          { where: nested },
+          { where: { or: nested } },
+          { where: { like: nested } },
+          { or: nested },
+          { sort: nested },
+          { populate: { animals: { where: nested } } },
+        ]
+        for (const body of bodies) {
+          const { limit } = refused(await ask(body), 'E_BAD_BODY')
+          assert.ok(limit === 'maxJsonNames' || limit === 'maxJsonDepth', String(limit))
+        }
+      }
+      refused(await ask({ populate: object }), 'E_BAD_BODY', { limit: 'maxJsonNames' })
+      for (const given of [names(1001), names(50_000).join()]) {
+        const bodies: readonly JsonObject[] = [
+          { select: given },
+          { omit: given },
+          { populate: given },
+          { populate: { animals: { select: given } } },
+        ]
+        for (const body of bodies) refused(await ask(body), 'E_BAD_CRITERIA', { limit: 'maxParameters' })
+      }
+      for (const sort of [Array(9).fill('name'), 'name,'.repeat(100_000)])
+        refused(await ask({ sort }), 'E_BAD_CRITERIA', { limit: 'maxSortKeys' })
     },
   },
   {

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../protocol/errors.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts'
-import type { ServiceRequest } from '../../protocol/request.ts'
+import { maxHeaderBytes, type ServiceRequest } from '../../protocol/request.ts'
 import type { Limits } from '../../support/limits.ts'
 import { referencesIn, urlReferences } from './references.ts'
 
@@ -71,8 +71,9 @@ function readHeaders(headers: JsonObject, refuse: (problem: string) => never): S
     const key = name.toLowerCase()
     if (ignoredHeaders.has(key)) continue
     if (!takenHeaders.has(key)) refuse(`may not have the header "${name.slice(0, 60)}": the batch has one for all`)
-    if (typeof value !== 'string') refuse(`has a header "${name}" that is not a text`)
-    read[key] = value as string
+    if (typeof value !== 'string') return refuse(`has a header "${name}" that is not a text`)
+    if (value.length > maxHeaderBytes) refuse(`has a header "${name}" of more than ${maxHeaderBytes} characters`)
+    read[key] = value
   }
   return read
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerOptions } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { ErrorListener } from '../../protocol/error-response.ts'
-import type { Service } from '../../protocol/request.ts'
+import { maxHeaderBytes, type Service } from '../../protocol/request.ts'
 import type { Limits } from '../../support/limits.ts'
 import type { WorkerChannel } from '../worker-channel.ts'
 import { refuse, refuseConnection } from './client-error.ts'
@@ -100,9 +100,6 @@ export async function listen(service: Service, options: ListenOptions): Promise<
 
   return { host, port, url: urlOf(host, port), stop, [Symbol.asyncDispose]: stop }
 }
-
-/** Bytes for the headers, besides the URL, which has a limit and an error of its own. */
-const maxHeaderBytes = 16_384
 
 function serverOptions(limits: Limits, upgrade: Upgrade | undefined): ServerOptions {
   const headersTimeout = Math.min(limits.headersTimeoutMs, limits.requestTimeoutMs)

@@ -111,6 +111,12 @@ describe('limits have the error codes of HTTP:', () => {
     ['a deep body', { url: '/pet', data: { a: [{ b: {} }] } }, 'E_BAD_BODY'],
     ['many names', { url: '/pet', data: Object.fromEntries(several(20_000, (i) => [`name${i}`, 1])) }, 'E_BAD_BODY'],
     ['many values', { url: '/pet', data: { a: several(160_000, () => 1) } }, 'E_BAD_BODY'],
+    ['a long header', { url: '/pet', headers: { 'if-none-match': ','.repeat(17_000) } }, 'E_BAD_REQUEST'],
+    [
+      'many headers',
+      { url: '/pet', headers: Object.fromEntries(several(200, (i) => [`h${i}`, 'x'.repeat(100)])) },
+      'E_BAD_REQUEST',
+    ],
   ]
   for (const [name, message, code] of cases) {
     test(name, () => {

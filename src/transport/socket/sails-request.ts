@@ -3,7 +3,7 @@ import { ServiceError } from '../../protocol/errors.ts'
 import type { Peer } from '../../protocol/event.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts'
 import { checkedLength, requireBounded } from '../../protocol/json-size.ts'
-import { methods, type ServiceRequest, type Site } from '../../protocol/request.ts'
+import { maxHeaderBytes, methods, type ServiceRequest, type Site } from '../../protocol/request.ts'
 import type { Limits } from '../../support/limits.ts'
 
 export type Headers = ServiceRequest['headers']
@@ -89,11 +89,16 @@ const connectionOnly = /^(?:cookie|host|origin|referer|connection|upgrade|forwar
 function readHeaders(given: Json | undefined, shared: Headers): Headers {
   if (!isJsonObject(given)) return shared
   let headers: Record<string, Headers[string]> | undefined
-  for (const [name, value] of Object.entries(given)) {
+  let length = 0
+  for (const name of Object.keys(given)) {
     const key = name.toLowerCase()
+    const value = given[name]
     if (connectionOnly.test(key) || (typeof value !== 'string' && typeof value !== 'number')) continue
     headers ??= Object.assign(Object.create(null), shared) as Record<string, Headers[string]>
     headers[key] = String(value)
+    length += key.length + headers[key].length
+    if (length > maxHeaderBytes)
+      throw new ServiceError('E_BAD_REQUEST', `The headers are longer than ${maxHeaderBytes} characters`)
   }
   return headers ?? shared
 }

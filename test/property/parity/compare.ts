@@ -31,7 +31,7 @@ export function criteriaOf({ where, sort, limit, skip, select }: Question): Crit
     sort: parseSort(sort, sample, limits),
     limit,
     skip,
-    select: parseSelect(['id', ...select], undefined, sample),
+    select: parseSelect(['id', ...select], undefined, sample, limits),
   }
 }
 

@@ -229,7 +229,7 @@ export class SqliteChangeLog implements SqlChangeLog {
   }
 
   #parse(position: Position): Place | undefined {
-    const [nonce, seq = '', at = ''] = position.split('.')
+    const [nonce, seq = '', at = ''] = position.split('.', 3)
     const place = { seq: Number.parseInt(seq, 36), at: Number.parseInt(at, 36) }
     return nonce === this.#nonce && Number.isSafeInteger(place.seq) && Number.isSafeInteger(place.at)
       ? place
