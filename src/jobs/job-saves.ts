@@ -104,10 +104,10 @@ export class JobSaves {
     }
   }
 
-  /** The same save until it succeeds: a later one may rely on its rows. */
+  /** The same save until it succeeds: a later one may rely on its rows. What prevents it is reported once. */
   async #store(save: JobSave): Promise<readonly (number | undefined)[] | undefined> {
     const { store, name, fence, fenced, onError } = this.#parts
-    for (;;) {
+    for (let attempt = 1; ; attempt++) {
       try {
         const ids = await store.save(name, fence, save)
         if (ids !== 'fenced') return ids
@@ -115,7 +115,7 @@ export class JobSaves {
         return undefined
       } catch (error) {
         if (this.#isEnded) return undefined
-        onError(error)
+        if (attempt === 1) onError(error)
         await this.#pause(retryMs)
       }
     }

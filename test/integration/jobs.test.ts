@@ -188,6 +188,28 @@ describe('the progress of a job', () => {
   }
 })
 
+test('progress that cannot be stored is reported once, until it was stored', async () => {
+  await using database = await databaseNamed('sqlite').open()
+  using program = new DatabaseSync(database.url.replace('sqlite:', ''))
+  // Long enough for two attempts to store: the second follows a second after the first.
+  const locking = job('mail', async () => {
+    program.exec('begin immediate')
+    setTimeout(() => program.exec('commit'), 1_500)
+  })
+  const reported: string[] = []
+  const onError = (error: unknown) => reported.push(String(error))
+  const limits = { busyTimeoutMs: 100, jobLeaseMs: 600_000 }
+  await using service = await open(database.url, { created: locking }, { onError, limits })
+  const position = () => program.prepare('select position from keelson_jobs').get()?.position
+  const locked = 'DatabaseError: database is locked'
+  for (const outages of [[locked], [locked, locked]]) {
+    const before = position()
+    await petsOf(service).create({ name: `Rex ${outages.length}` })
+    await eventually(() => !program.isTransaction && position() !== before)
+    assert.deepEqual(reported, outages)
+  }
+})
+
 describe('writes by other programs', () => {
   test('run jobs as well: SQLite', async () => {
     await using database = await databaseNamed('sqlite').open()
