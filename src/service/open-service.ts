@@ -117,7 +117,7 @@ export async function openService(config: AnyConfig): Promise<OpenService> {
     url: config.database ?? 'sqlite:data/app.db',
     broker: config.broker,
     models,
-    migrate: config.migrate ?? 'add',
+    migrate: config.migrate,
     limits,
     onError,
     observe,

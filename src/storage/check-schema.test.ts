@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { pets, problemsOf, schemaDatabases, start } from '../../test/support/schema-databases.ts'
-import type { ModelDefinitions } from '../model/definition.ts'
+import type { AttributeDefinitions, ModelDefinitions } from '../model/definition.ts'
 
 const string = { type: 'string' } as const
 const number = { type: 'number' } as const
@@ -90,11 +90,79 @@ for (const { name, missing, open } of schemaDatabases) {
       assert.deepEqual(
         [inSafe[2], inSafe[4]],
         [
-          `pet.added: the table "pet" has no column "added"; migrate: 'add' creates it`,
+          `pet.added: the table "pet" has no column "added". Write migrate: 'add' to add it, or columnName where a column has another name, or leave the attribute out`,
           `toy: the database has no table "toy"; migrate: 'add' creates it`,
         ],
       )
       assert.deepEqual(await database.indexes('pet'), [])
+    })
+
+    describe('no column is added to a table of another program unless `migrate` is configured', () => {
+      const times = {
+        createdAt: { type: 'datetime', autoCreatedAt: true },
+        updatedAt: { type: 'datetime', autoUpdatedAt: true },
+      } as const
+      const advice = (pronoun: string, attributes: string) =>
+        `Write migrate: 'add' to add ${pronoun}, or columnName where a column has another name, or leave the ${attributes}`
+
+      test('a start that would is refused, and changes nothing', async () => {
+        await using database = await open()
+        await database.execute(`create table pet (id integer primary key, name text, owner integer, size text);
+          create table item (id integer primary key)`)
+        const wrong = {
+          ...pets({ name: string, owner: { model: 'pet' }, size: number, ...times }),
+          item: { attributes: { label: string } },
+          fresh: { attributes: { name: string, ...times } },
+        }
+        const problems = await problemsOf(database.url, wrong, 'not configured')
+        assert.match(problems[0] ?? '', /^pet\.size: .* cannot hold a number/)
+        assert.deepEqual(problems.slice(1), [
+          `pet: the table "pet" has no columns "createdAt" and "updatedAt". ${advice('them', 'attributes out (createdAt: false, updatedAt: false)')}`,
+          `item.label: the table "item" has no column "label". ${advice('it', 'attribute out')}`,
+        ])
+        await assert.rejects(database.execute('select * from keelson_log'), 'no change log')
+        await assert.rejects(database.execute('select * from fresh'), 'no table')
+        assert.deepEqual(await database.indexes('pet'), [])
+      })
+
+      test('a start that needs none goes on, and later ones add columns', async () => {
+        await using database = await open()
+        await database.execute(`create table pet (id integer primary key, name text, owner integer)`)
+        const served = pets({ name: string, owner: { model: 'pet' } })
+        assert.equal((await start(database.url, served, 'not configured')).length, 1, 'the index of the foreign key')
+        const steps = await start(
+          database.url,
+          pets({ name: string, owner: { model: 'pet' }, size: number }),
+          'not configured',
+        )
+        assert.deepEqual(steps, ['added column pet.size'])
+      })
+
+      test('a table of an earlier start gets columns, also when it was renamed or made again', async () => {
+        await using database = await open()
+        const added = ['added column pet.size']
+        const models = (tableName: string, attributes: AttributeDefinitions): ModelDefinitions => ({
+          pet: { tableName, attributes: { name: string, ...attributes } },
+        })
+        await start(database.url, models('pet', {}), 'not configured')
+        assert.deepEqual(await start(database.url, models('pet', { size: number }), 'not configured'), added)
+        await database.execute('alter table pet rename to animal')
+        assert.deepEqual(
+          await start(database.url, models('animal', { size: number, kind: string }), 'not configured'),
+          ['added column animal.kind'],
+        )
+        await database.execute('drop table animal; create table animal (id integer primary key, name text)')
+        assert.deepEqual(await start(database.url, models('animal', { size: number }), 'not configured'), [
+          'added column animal.size',
+        ])
+      })
+
+      test('with it, they are added', async () => {
+        await using database = await open()
+        await database.execute(`create table pet (id integer primary key, name text)`)
+        const steps = await start(database.url, pets({ name: string, size: number }), 'add')
+        assert.deepEqual(steps, ['added column pet.size'])
+      })
     })
 
     test('a key that does not name one record', async () => {

@@ -42,6 +42,23 @@ export function checkSchema<Column extends ExistingColumn>(
   if (problems.length > 0) throw new ConfigError(problems)
 }
 
+/**
+ * Throws a ConfigError where a start for which no `migrate` is configured would add columns to a table that another program has
+ * made. `isServed` says of a table that its changes have been captured, by this service or another.
+ */
+export function refuseUnasked<Column extends ExistingColumn, Table extends TableOf<Column>>(
+  models: readonly Model[],
+  tables: ReadonlyMap<string, Table>,
+  columns: ColumnCheck<Column>,
+  isServed: (table: Table) => boolean,
+): void {
+  const altered = models.filter((model) => {
+    const table = tables.get(model.table)
+    return table?.isTable && missingAttributes(model, table).length > 0 && !isServed(table)
+  })
+  checkSchema(altered, tables, columns)
+}
+
 /** The differences of one model. Each begins with the name of the model, or of its attribute. */
 export function schemaProblems<Column extends ExistingColumn>(
   model: Model,
@@ -58,6 +75,7 @@ export function schemaProblems<Column extends ExistingColumn>(
   if (!table) return [`${model.name}: the database has no table "${model.table}"; migrate: 'add' creates it`]
   return [
     ...attributeProblems(model, table, columns),
+    ...missingColumnProblems(model, table),
     ...columnProblems(model, table, columns),
     ...keyProblems(model, table, columns),
     ...referenceProblems(model, table, tables, columns),
@@ -65,7 +83,8 @@ export function schemaProblems<Column extends ExistingColumn>(
 }
 
 const nounOf = ({ name, isTable }: ExistingTable): string => `the ${isTable ? 'table' : 'view'} "${name}"`
-const listed = (columns: readonly string[]): string => columns.map((column) => `"${column}"`).join(', ')
+const listed = (columns: readonly string[], separator = ', '): string =>
+  columns.map((column) => `"${column}"`).join(separator)
 
 /** How a model gets a key in a table that has another one, or none. */
 function keyAdvice({ attributes }: Model, { key, uniques, isTable }: ExistingTable): string {
@@ -87,8 +106,7 @@ function attributeProblems<Column extends ExistingColumn>(
   return [...model.attributes.values()].flatMap((attribute) => {
     const place = `${model.name}.${attribute.name}`
     const column = table.columns.get(attribute.column)
-    if (!column)
-      return `${place}: ${nounOf(table)} has no column "${attribute.column}"${table.isTable ? "; migrate: 'add' creates it" : ''}`
+    if (!column) return []
     if (column.isComputed && !canBeComputed(attribute))
       return `${place}: the database computes the column "${column.name}" of the table "${table.name}", so that no record could be created. ${isValue(attribute) ? 'Write readOnly: true' : 'Leave the attribute out'}`
     if (columns.holds(attribute, column)) return []
@@ -97,6 +115,28 @@ function attributeProblems<Column extends ExistingColumn>(
       return `${place}: ${problem}. A key keeps its type: declare it as it is stored ({ type: 'string', isUUID: true } for a UUID, { type: 'string', required: true } for other texts), or declare the new one as another attribute, or name another table (tableName: '…') and copy the records`
     return `${place}: ${problem}. Change the type of the attribute, or ${columns.changeType(model, attribute, column)}`
   })
+}
+
+const missingAttributes = ({ attributes }: Model, { columns }: ExistingTable): readonly Attribute[] =>
+  [...attributes.values()].filter(({ column }) => !columns.has(column))
+
+function missingColumnProblems(model: Model, table: ExistingTable): readonly string[] {
+  const missing = missingAttributes(model, table)
+  const [first, ...others] = missing
+  if (!first) return []
+  const [place, noun, pronoun] =
+    others.length === 0 ? [`${model.name}.${first.name}`, 'column', 'it'] : [model.name, 'columns', 'them']
+  const names = listed(
+    missing.map(({ column }) => column),
+    ' and ',
+  )
+  const problem = `${place}: ${nounOf(table)} has no ${noun} ${names}`
+  if (!table.isTable) return [problem]
+  const times = missing.filter(({ autoCreatedAt, autoUpdatedAt }) => autoCreatedAt || autoUpdatedAt)
+  const without = times.length === 0 ? '' : ` (${times.map(({ name }) => `${name}: false`).join(', ')})`
+  return [
+    `${problem}. Write migrate: 'add' to add ${pronoun}, or columnName where a column has another name, or leave the attribute${others.length === 0 ? '' : 's'} out${without}`,
+  ]
 }
 
 /** Keys, associations and timestamps are written by the service. */

@@ -10,7 +10,8 @@ import type { MigrateMode } from './schema.ts'
 export interface StoreOptions {
   readonly url: string
   readonly models: Models
-  readonly migrate: MigrateMode
+  /** Undefined: as `add`, but no column is added to a table that another program has made. */
+  readonly migrate: MigrateMode | undefined
   readonly limits: Limits
   readonly onError: (error: unknown) => void
   /** Receives statements and scans, when it is given. */

@@ -61,23 +61,18 @@ export const schemaDatabases = [
   { name: 'postgres', missing: missingPostgres, open: postgres },
 ] as const
 
+type Migrate = MigrateMode | 'not configured'
+
 /** Opens a store as a service does; models have no timestamps. */
-export const openWith = (
-  url: string,
-  definitions: ModelDefinitions,
-  migrate: MigrateMode = 'add',
-): Promise<OpenedStore> => {
+export const openWith = (url: string, definitions: ModelDefinitions, mode: Migrate = 'add'): Promise<OpenedStore> => {
+  const migrate = mode === 'not configured' ? undefined : mode
   const models = defineModels(definitions, { createdAt: false, updatedAt: false })
   const onError = (error: unknown) => console.error(error)
   return openStore({ url, models, migrate, limits: defaultLimits, onError })
 }
 
 /** The changes made to the schema by one start, without those that every database makes for its log. */
-export async function start(
-  url: string,
-  definitions: ModelDefinitions,
-  migrate?: MigrateMode,
-): Promise<readonly string[]> {
+export async function start(url: string, definitions: ModelDefinitions, migrate?: Migrate): Promise<readonly string[]> {
   const { store, steps } = await openWith(url, definitions, migrate)
   await store[Symbol.asyncDispose]()
   return steps.filter(({ kind }) => kind !== 'createLog' && kind !== 'captureChanges').map(describeStep)
@@ -90,7 +85,7 @@ export const pets = (attributes: AttributeDefinitions): ModelDefinitions => ({ p
 export async function problemsOf(
   url: string,
   definitions: ModelDefinitions,
-  migrate?: 'safe',
+  migrate?: Migrate,
 ): Promise<readonly string[]> {
   const opened = await openWith(url, definitions, migrate).catch((error: unknown) => error)
   if (opened instanceof ConfigError) return opened.problems

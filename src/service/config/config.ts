@@ -104,7 +104,10 @@ export interface Settings<M extends ModelDefinitions, U> extends RouteOptions, A
    * after a write, also where a pooler hides the notifications of the server.
    */
   readonly broker?: string
-  /** At start: `add` what the schema lacks (default), change nothing (`safe`), or `drop` and recreate every table. */
+  /**
+   * At start: `add` what the schema lacks, change nothing (`safe`), or `drop` and recreate every table. Default: as `add`, but
+   * a start that would add columns to a table of another program is refused.
+   */
   readonly migrate?: MigrateMode
   /** Names in a body that are not attributes: refused (default), or ignored as Sails does. */
   readonly unknownAttributes?: 'refuse' | 'ignore'

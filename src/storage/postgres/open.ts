@@ -40,7 +40,7 @@ export interface PostgresOptions {
   /** `postgres://user:password@host:port/database` */
   readonly url: string
   readonly models: Models
-  readonly migrate: MigrateMode
+  readonly migrate: MigrateMode | undefined
   readonly limits: Limits
   /** Receives errors that belong to no request. */
   readonly onError?: (error: unknown) => void

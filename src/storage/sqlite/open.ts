@@ -38,7 +38,7 @@ export interface SqliteOptions {
   /** A file, or `:memory:`. */
   readonly path: string
   readonly models: Models
-  readonly migrate: MigrateMode
+  readonly migrate: MigrateMode | undefined
   readonly limits: Limits
   /** Receives errors that belong to no request. */
   readonly onError?: (error: unknown) => void

@@ -22,7 +22,11 @@ const oneLockMs = 500
 const lockPauseMs = 500
 
 /** Updates the schema as far as `migrate` allows. */
-export async function prepare(connect: Connect, models: readonly Model[], migrate: MigrateMode): Promise<Prepared> {
+export async function prepare(
+  connect: Connect,
+  models: readonly Model[],
+  migrate: MigrateMode | undefined,
+): Promise<Prepared> {
   const connection = await connect({ statementTimeoutMs: 0, lockTimeoutMs: oneLockMs })
   try {
     const text = `select current_setting('server_version_num'), split_part(current_setting('server_version'), ' ', 1), current_database()`
@@ -57,7 +61,7 @@ async function whileLocked<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** What the role may not do, with the remedy. */
-function refusedStart(error: unknown, migrate: MigrateMode): unknown {
+function refusedStart(error: unknown, migrate: MigrateMode | undefined): unknown {
   if (!(error instanceof DatabaseError) || error.reason.kind !== 'refused') return error
   const isReadOnly = (error.cause as { readonly code?: unknown }).code === '25006'
   const remedy =

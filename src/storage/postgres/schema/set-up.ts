@@ -2,7 +2,7 @@ import { allAttributes } from '../../../criteria/criteria.ts'
 import { ConfigError } from '../../../model/config-error.ts'
 import type { Model } from '../../../model/model.ts'
 import { capturedColumns, captureTable, logTable, metaTable } from '../../capture.ts'
-import { checkSchema } from '../../check-schema.ts'
+import { checkSchema, refuseUnasked } from '../../check-schema.ts'
 import { refusedStep } from '../../refused-step.ts'
 import type { MigrateMode } from '../../schema.ts'
 import type { SchemaStep } from '../../schema-step.ts'
@@ -54,7 +54,7 @@ const ownTables = [logTable, metaTable, captureTable, horizonTable]
 export async function setUp(
   connection: Connection,
   models: readonly Model[],
-  migrate: Exclude<MigrateMode, 'safe'>,
+  migrate: Exclude<MigrateMode, 'safe'> | undefined,
 ): Promise<Installed> {
   const run = runOn(connection)
   const names = [...models.map(({ table }) => table), ...ownTables]
@@ -63,8 +63,9 @@ export async function setUp(
     await connection.run(begin)
     await run(`select pg_advisory_xact_lock(hashtext('keelson'))`)
     const existing = await inspect(run, names)
-    if (migrate === 'add') await refuseNames(run, models, existing)
-    const plan = planSchema(models, existing, postgresDialect(), migrate)
+    if (migrate !== 'drop') await refuseNames(run, models, existing)
+    if (migrate === undefined) refuseUnasked(models, existing, postgresColumns, await servedBefore(run, existing))
+    const plan = planSchema(models, existing, postgresDialect(), migrate ?? 'add')
     for (const planned of plan) await perform(run, planned)
     const steps = plan.map(({ step }) => step)
 
@@ -82,6 +83,16 @@ export async function setUp(
     await connection.run(rollback).catch(() => {}) // the first error is more specific
     throw error
   }
+}
+
+/** A table keeps its triggers when it is renamed, and its record when it is made again. */
+async function servedBefore(
+  run: Run,
+  existing: ReadonlyMap<string, PostgresTable>,
+): Promise<(table: PostgresTable) => boolean> {
+  const schema = existing.get(captureTable)?.schema
+  const recorded = schema === undefined ? undefined : await recordedCaptures(run, logTablesIn(schema))
+  return ({ schema, name, triggers }) => triggers.size > 0 || recorded?.has(tableKey(schema, name)) === true
 }
 
 /** Throws a ConfigError where the role may not read all rows, whereas the change log contains all. */

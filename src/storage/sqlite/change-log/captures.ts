@@ -14,9 +14,18 @@ interface Recorded {
 /** Whether all changes of this model's table are captured, with all of its attributes. */
 export function isCaptured(connection: Connection, model: Model, table: ExistingTable | undefined): boolean {
   if (!table) return false
-  const recorded = recordedOf(connection, model)
+  const recorded = recordedOf(connection, model.table)
   return recorded !== undefined && isInstalled(connection, captureOf(model, table, recorded.columns), recorded)
 }
+
+/** Whether changes of the table have been captured. It keeps its triggers when it is renamed, and its record when it is made again. */
+export const isServed = (
+  connection: Connection,
+  table: string,
+  existing: ReadonlyMap<string, ExistingTable>,
+): boolean =>
+  triggersOn(connection, table).some((name) => name.startsWith('keelson_')) ||
+  (existing.has(captureTable) && recordedOf(connection, table) !== undefined)
 
 /**
  * SQLite fires the trigger first that was created last. When a trigger of another program changes the row again, that change
@@ -27,7 +36,7 @@ export const firesFirst = (connection: Connection, table: string): boolean =>
 
 /** Installs change capture for this model's table. */
 export function capture(connection: Connection, model: Model, table: ExistingTable): void {
-  const recorded = recordedOf(connection, model)
+  const recorded = recordedOf(connection, model.table)
   const wanted = captureOf(model, table, recorded?.columns ?? [])
   if (isInstalled(connection, wanted, recorded) && firesFirst(connection, model.table)) return
   if (recorded && !isOurFormat(recorded.version)) forget(connection)
@@ -43,7 +52,7 @@ export function capture(connection: Connection, model: Model, table: ExistingTab
   ])
 }
 
-function recordedOf(connection: Connection, { table }: Model): Recorded | undefined {
+function recordedOf(connection: Connection, table: string): Recorded | undefined {
   const [row] = connection.all(`select columns, version from ${captureTable} where "table" = ?`, [table])
   return row && { columns: JSON.parse(row[0] as string), version: row[1] as string }
 }

@@ -1,11 +1,11 @@
 import type { Model } from '../../../model/model.ts'
 import { captureTable, logTable, metaTable } from '../../capture.ts'
-import { checkSchema } from '../../check-schema.ts'
+import { checkSchema, refuseUnasked } from '../../check-schema.ts'
 import { refusedStep } from '../../refused-step.ts'
 import type { ExistingTable, MigrateMode } from '../../schema.ts'
 import type { SchemaStep } from '../../schema-step.ts'
 import { type PlannedStep, planSchema } from '../../sql-schema.ts'
-import { capture, firesFirst, isCaptured } from '../change-log/captures.ts'
+import { capture, firesFirst, isCaptured, isServed } from '../change-log/captures.ts'
 import { logNotes, logSchema } from '../change-log/change-log.ts'
 import { operationTable } from '../change-log/operation-marker.ts'
 import type { Connection } from '../client/connection.ts'
@@ -23,18 +23,20 @@ import { rebuildTable } from './rebuild-table.ts'
 export async function setUp(
   connection: Connection,
   models: readonly Model[],
-  migrate: Exclude<MigrateMode, 'safe'>,
+  migrate: Exclude<MigrateMode, 'safe'> | undefined,
   busyTimeoutMs: number,
 ): Promise<readonly SchemaStep[]> {
-  if (migrate === 'add' && isReady(connection, models)) return []
+  if (migrate !== 'drop' && isReady(connection, models)) return []
   // A table that others refer to can only be dropped without foreign keys, and the pragma has no effect inside a transaction.
   connection.exec('pragma foreign_keys = off')
   try {
     await retryWhileBusy(() => connection.exec('begin immediate'), busyTimeoutMs)
     const existing = inspect(connection)
-    const rebuilt = migrate === 'add' ? outdatedTables(models, existing) : []
+    if (migrate === undefined)
+      refuseUnasked(models, existing, sqliteColumns, ({ name }) => isServed(connection, name, existing))
+    const rebuilt = migrate === 'drop' ? [] : outdatedTables(models, existing)
     for (const table of rebuilt) rebuildTable(connection, table)
-    const plan = planSchema(models, existing, sqliteDialect, migrate)
+    const plan = planSchema(models, existing, sqliteDialect, migrate ?? 'add')
     for (const planned of plan) perform(connection, planned)
     for (const statement of logSchema) connection.exec(statement)
     const tables = inspect(connection)
