@@ -13,6 +13,9 @@ const open = async (url: string): Promise<string> => {
   return store.description
 }
 
+const unreadable =
+  'the URL cannot be read as postgres://user:password@host:5432/name. In a user and a password, these characters are written as codes: @ as %40, / as %2F, ? as %3F, # as %23, % as %25'
+
 describe('the database URL', () => {
   const path = newFile()
   for (const scheme of ['sqlite:', 'sqlite://', 'file:', 'file://']) {
@@ -28,6 +31,12 @@ describe('the database URL', () => {
     ['mysql://host/name', '"mysql:" is not a supported database (sqlite:, postgres:, memory:)'],
     ['"sqlite:app.db"', 'the URL begins with a quote or a space; write sqlite:app.db'],
     [' postgres://host/name', 'the URL begins with a quote or a space; write postgres://host/name'],
+    [' postgres://me:s@cret@host/name', 'the URL begins with a quote or a space; write postgres://…@host/name'],
+    ['Postgres://me:secret@host/name', '"Postgres://…@host/name" is not a supported database'],
+    ...['s@c/ret', 's@c?ret', 's@c#ret', 's/c', 's?c', 's#c', '1/c', '1?c', '1#c'].map(
+      (password): [url: string, problem: string] => [`postgres://me:${password}@127.0.0.1:1/name`, unreadable],
+    ),
+    ['postgres://me:secret@127.0.0.1:port/name', unreadable],
     ['data/app.db', '"data/app.db" has no scheme; a file is "sqlite:data/app.db"'],
   ] as const) {
     test(`${url} is rejected`, async () => {
@@ -38,4 +47,10 @@ describe('the database URL', () => {
       })
     })
   }
+
+  for (const user of ['me', 'me:s@cret', 'me:s%2Fcret', 'me:s%cret', 'me:se:cret', 'me:s%40', ''])
+    test(`postgres://${user}@… is read`, async () => {
+      const url = `postgres://${user}${user && '@'}127.0.0.1:1/name?application_name=a@b`
+      await assert.rejects(open(url), /ECONNREFUSED/)
+    })
 })

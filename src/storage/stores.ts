@@ -76,9 +76,14 @@ function schemeOf(url: string): string {
   const scheme = /^([a-z]+):/.exec(url)?.[1]
   if (scheme !== undefined) return scheme
   const bare = url.replace(/^["'\s]+|["'\s]+$/g, '')
-  if (bare !== url) throw new ConfigError([`database: the URL begins with a quote or a space; write ${bare}`])
+  if (bare !== url)
+    throw new ConfigError([`database: the URL begins with a quote or a space; write ${withoutUser(bare)}`])
+  if (url.includes('://')) throw new ConfigError([`database: "${withoutUser(url)}" is not a supported database`])
   throw new ConfigError([`database: "${url}" has no scheme; a file is "sqlite:${url}"`])
 }
+
+/** Up to the last `@`, because a password may contain others. */
+const withoutUser = (url: string): string => url.replace(/:\/\/.*@/s, '://…@')
 
 function pathIn(url: string): string {
   const path = url.replace(/^[a-z]+:(\/\/)?/, '')

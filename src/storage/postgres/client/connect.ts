@@ -1,5 +1,6 @@
 import type * as pg from 'pg'
 import type { DatabaseError } from '../../driver.ts'
+import { assertUrl } from './assert-url.ts'
 import { Connection } from './connection.ts'
 import { readDataRows } from './data-rows.ts'
 import { PreparedStatements } from './prepared-statements.ts'
@@ -15,7 +16,7 @@ export type Connect = (session?: Session) => Promise<Connection>
 const connectTimeoutMs = 5_000
 
 /**
- * Loads `pg` and opens connections with it. Throws when it is missing or too old. `isPooled`: a pooler may serve each
+ * Loads `pg` and opens connections with it. Throws when it is missing or too old, or the URL cannot be read. `isPooled`: a pooler may serve each
  * transaction of a connection by another process of the server.
  */
 export async function connector(
@@ -23,6 +24,7 @@ export async function connector(
   explain: (error: unknown) => DatabaseError,
   isPooled = false,
 ): Promise<Connect> {
+  assertUrl(url)
   const { Client, Query } = await loadPg()
   const makeQuery = textQueries(Query)
   const makeClient = () =>
