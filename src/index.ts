@@ -203,7 +203,9 @@ export async function createService<
     }
     return loose as unknown as Actor<Registry<ModelsOf<M>, SharedOf<Shared>>, OwnActionsOf<A>>
   }
+  let isClosed = false
   const close = async () => {
+    isClosed = true
     service.endWaiting()
     await Promise.all([mounted?.stop(), ...servers.splice(0).map((server) => server.stop())])
     await service[Symbol.asyncDispose]()
@@ -221,6 +223,7 @@ export async function createService<
     upgrade: (request, socket, head) => mounted?.upgrade(request, socket, head) ?? false,
     fetch: fetchHandler(service, limits, options),
     async listen(port = config.port ?? defaultPort, host = config.host, workers?: WorkerChannel) {
+      if (isClosed) throw new Error('The service is closed')
       const server = await serve(service, config, { ...options, limits, port, host, workers })
       servers.push(server)
       await service.startJobs()

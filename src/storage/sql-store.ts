@@ -2,12 +2,13 @@ import { type Condition, type Criteria, primaryKeyEquals } from '../criteria/cri
 import { maxMatches } from '../criteria/named-keys.ts'
 import type { Assignment } from '../model/assignment.ts'
 import type { Association, Attribute, Model } from '../model/model.ts'
+import { ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import { chunksOf } from '../support/chunks-of.ts'
 import type { MaybePromise } from '../support/maybe-promise.ts'
 import type { SqlChangeLog } from './change-log.ts'
-import type { Driver, Query, Reader, Row } from './driver.ts'
+import { DatabaseError, type Driver, type Query, type Reader, type Row } from './driver.ts'
 import { EmbeddedTexts } from './embedded-texts.ts'
 import { FullDiskReport } from './full-disk-report.ts'
 import { SqlReads } from './sql-reads.ts'
@@ -73,6 +74,7 @@ export class SqlStore extends SqlReads implements Store {
   readonly #resyncSequence: SqlStoreParts['resyncSequence']
   readonly #texts: TextReads | undefined
   readonly #embedded: EmbeddedTexts | undefined
+  #isClosed = false
   readonly changes: SqlChangeLog
   readonly overlaps: boolean | undefined
   readonly answers: SqlStoredAnswers | undefined
@@ -258,12 +260,15 @@ export class SqlStore extends SqlReads implements Store {
    * would wait for the transaction that failed.
    */
   async #fail(error: unknown): Promise<never> {
+    if (this.#isClosed && error instanceof DatabaseError && error.reason.kind === 'lost')
+      throw new ServiceError('E_UNAVAILABLE', 'The service is closed', { cause: error })
     const failure = await toServiceError(error, this)
     this.#onRefusedValue?.(failure)
     throw failure
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true
     await this.#driver[Symbol.asyncDispose]()
   }
 }

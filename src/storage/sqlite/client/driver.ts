@@ -163,9 +163,9 @@ export class SqliteDriver implements Driver {
     }
   }
 
-  /** In memory there is one connection, on which an open transaction would show rows that are not committed. */
+  /** In memory there is one connection, on which an open transaction would show rows that are not committed. A closed queue refuses. */
   get #mustQueue(): boolean {
-    return this.#reading === this.#writing && this.#reading.inTransaction
+    return this.#reading === this.#writing && (this.#writer.isClosed || this.#reading.inTransaction)
   }
 
   #readQueued(read: (reader: EventLoopReader) => readonly Row[]): Promise<readonly Row[]> {

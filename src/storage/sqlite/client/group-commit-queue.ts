@@ -58,6 +58,10 @@ export class GroupCommitQueue {
     return result
   }
 
+  get isClosed(): boolean {
+    return this.#closed
+  }
+
   #add(
     run: Work | undefined,
     text: string,
