@@ -1,11 +1,11 @@
 import type { RecordId } from '../protocol/change.ts'
 import { noSuchRecord, ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
-import type { ScopedReads, ScopedTransaction } from '../storage/scoped-store.ts'
+import type { ScopedReads } from '../storage/scoped-store.ts'
 import { assertDefined } from '../support/assert.ts'
 import type { MaybePromise } from '../support/maybe-promise.ts'
 import type { HookCaller } from './hooks/before.ts'
-import type { PreparedChanges } from './hooks/linked-changes.ts'
+import type { LinkedWrite } from './hooks/linked-changes.ts'
 import { insertRecord, keyOf } from './insert-record.ts'
 import { NewMember } from './member-changes.ts'
 import {
@@ -67,12 +67,12 @@ export const add: WriteOperation<AddInput, RecordResult, PreparedAdd> = {
         change: joining(invocation.input),
         prepared,
         prepareAgain: () => prepare(invocation, store, services),
-        async write(transaction, { record, changes }) {
+        async write(context, { record }) {
           const { input } = invocation
-          if (input.child !== undefined) return { member: await addExisting(input, transaction, services, changes) }
+          if (input.child !== undefined) return { member: await addExisting(input, context) }
           const added = assertDefined(record, 'a new member that is not prepared')
-          if (!(await isCurrent(added, transaction, services))) return undefined
-          return { member: await addNew(input, added, transaction, services, changes) }
+          if (!(await isCurrent(added, context.transaction, services))) return undefined
+          return { member: await addNew(input, added, context) }
         },
       },
       store,
@@ -110,31 +110,24 @@ const joining = ({ child }: AddInput): MembersChange => ({
 
 async function addExisting(
   { association, parent, child, inPath }: AddExistingInput,
-  transaction: ScopedTransaction,
-  services: OperationServices,
-  changes: PreparedChanges,
+  context: LinkedWrite,
 ): Promise<Json> {
   try {
-    await linkRecord({ association, parent, child }, changes, transaction, services)
+    await linkRecord({ association, parent, child }, context)
   } catch (error) {
     throw inPath && isMissingTarget(error) ? noSuchRecord(association.target.name) : error
   }
   return child
 }
 
-async function addNew(
-  { association, parent }: AddInput,
-  record: PreparedRecord,
-  transaction: ScopedTransaction,
-  services: OperationServices,
-  changes: PreparedChanges,
-): Promise<Json> {
+async function addNew({ association, parent }: AddInput, record: PreparedRecord, context: LinkedWrite): Promise<Json> {
+  const { transaction, services } = context
   if (association.kind === 'hasMany') {
     const stored = await insertRecord(record, transaction, services, new Map([[association.via, parent]]))
     return keyOf(stored, record.model)
   }
   const child = keyOf(await insertRecord(record, transaction, services), record.model)
-  await linkRecord({ association, parent, child }, changes, transaction, services, new NewMember(0))
+  await linkRecord({ association, parent, child }, context, new NewMember(0))
   return child
 }
 

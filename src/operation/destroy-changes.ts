@@ -1,7 +1,7 @@
 import { orderByPrimaryKey } from '../criteria/criteria.ts'
 import { type Model, originalOf } from '../model/model.ts'
 import type { Json } from '../protocol/json.ts'
-import type { ScopedReads } from '../storage/scoped-store.ts'
+import { integrity } from '../storage/scoped-store.ts'
 import type { Reads } from '../storage/store.ts'
 import { tooManyAffected } from '../storage/too-many-affected.ts'
 import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
@@ -11,6 +11,7 @@ import {
   areAllPrepared,
   hasFunctionBefore,
   type LinkedChange,
+  type LinkedWrite,
   noChanges,
   type PreparedChanges,
   prepareChanges,
@@ -30,13 +31,11 @@ export async function prepareDestroy(given: Model, ids: readonly Json[], caller:
 export async function isDestroyCurrent(
   given: Model,
   ids: readonly Json[],
-  prepared: PreparedChanges,
-  reads: ScopedReads,
-  services: OperationServices,
+  { transaction, services, changes }: LinkedWrite,
 ): Promise<boolean> {
   const model = originalOf(given)
   if (!reachesHooks(model, services)) return true
-  return areAllPrepared(await destroyChanges(model, ids, reads.unscoped ?? reads, services), prepared)
+  return areAllPrepared(await destroyChanges(model, ids, integrity(transaction), services), changes)
 }
 
 const reaching = new WeakMap<OperationServices, Map<Model, boolean>>()

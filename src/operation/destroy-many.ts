@@ -39,9 +39,10 @@ export const destroyMany: WriteOperation<SelectedInput, RecordsResult | JsonResu
       store.transaction(
         async (transaction) => {
           const keys = await confirmKeys(model, selected, where, precondition, transaction, services)
-          if (!(await isDestroyCurrent(model, keys, changes, transaction, services))) return undefined
+          const context = { transaction, services, changes }
+          if (!(await isDestroyCurrent(model, keys, context))) return undefined
           const records = count ? undefined : await readRecords(invocation, keys, transaction, services)
-          if (keys.length > 0) await destroyRecords(originalOf(model), keys, transaction, services, changes)
+          if (keys.length > 0) await destroyRecords(model, keys, context)
           return records ? manyResult(model, records, populate) : countResult(keys.length)
         },
         { origin, isSerializable: true },

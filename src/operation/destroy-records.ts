@@ -1,14 +1,14 @@
 import { idIn } from '../criteria/criteria.ts'
-import type { Attribute, Model } from '../model/model.ts'
+import { type Attribute, type Model, originalOf } from '../model/model.ts'
 import { ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
-import { integrity, type ScopedTransaction } from '../storage/scoped-store.ts'
+import { integrity } from '../storage/scoped-store.ts'
 import { chunksOf } from '../support/chunks-of.ts'
 import { deletionOrder } from './deletion-order.ts'
 import { collectDoomed, type Doomed, refersToOne, stayingReferences } from './doomed-records.ts'
-import type { PreparedChanges } from './hooks/linked-changes.ts'
+import type { LinkedWrite } from './hooks/linked-changes.ts'
 import { clearReferences } from './membership.ts'
-import type { ForeignKeyReference, OperationServices } from './operation.ts'
+import type { ForeignKeyReference } from './operation.ts'
 import { keptByTrigger } from './unwritten.ts'
 
 /** Keys in one statement. */
@@ -19,18 +19,14 @@ const deletedAtOnce = 100
  * keeps the database consistent, so it includes records that the requester may neither read nor write; its rules apply to
  * the records themselves.
  */
-export async function destroyRecords(
-  model: Model,
-  ids: readonly Json[],
-  transaction: ScopedTransaction,
-  services: OperationServices,
-  changes: PreparedChanges,
-): Promise<void> {
+export async function destroyRecords(given: Model, ids: readonly Json[], context: LinkedWrite): Promise<void> {
+  const model = originalOf(given)
+  const { transaction, services } = context
   const all = integrity(transaction)
   const doomed = await collectDoomed(model, ids, all, services)
   for (const [target, found] of doomed.keys) {
     for (const reference of services.referencedBy.get(target) ?? [])
-      await detachReferences(reference, [...found], doomed, transaction, services, changes)
+      await detachReferences(reference, [...found], doomed, context)
   }
   const { order, cut } = deletionOrder(new Set(doomed.keys.keys()), services.referencedBy)
   for (const { model: referring, attribute } of cut) {
@@ -58,10 +54,9 @@ async function detachReferences(
   reference: ForeignKeyReference,
   ids: readonly Json[],
   doomed: Doomed,
-  transaction: ScopedTransaction,
-  services: OperationServices,
-  changes: PreparedChanges,
+  context: LinkedWrite,
 ): Promise<void> {
+  const { transaction } = context
   const { model, attribute } = reference
   const all = integrity(transaction)
   const referring = refersToOne(attribute, ids)
@@ -72,7 +67,7 @@ async function detachReferences(
   if (attribute.onDestroy === 'cascade' && doomed.keys.has(model)) return
   const staying = stayingReferences(reference, ids, doomed)
   if (attribute.onDestroy === 'setNull') {
-    await clearReferences(reference, staying, changes, all, services)
+    await clearReferences(reference, staying, { ...context, transaction: all })
     return
   }
   const count = await all.count(model, staying)

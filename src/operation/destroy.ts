@@ -2,14 +2,14 @@ import { findByPrimaryKey, type Populate, primaryKeyEquals } from '../criteria/c
 import { originalOf } from '../model/model.ts'
 import type { Json } from '../protocol/json.ts'
 import { boundedReads } from '../storage/byte-budget.ts'
-import type { ScopedReads, ScopedTransaction } from '../storage/scoped-store.ts'
+import type { ScopedReads } from '../storage/scoped-store.ts'
 import type { Records } from '../storage/store.ts'
 import { isDestroyCurrent, prepareDestroy, reachesHooks } from './destroy-changes.ts'
 import { destroyRecords } from './destroy-records.ts'
 import { embed } from './embed.ts'
 import { readAnswerPopulate } from './find-input.ts'
 import { beforeDestroy, hasHookBefore, previousRecord, requireWritable } from './hooks/before.ts'
-import { noChanges, type PreparedChanges, writeCurrent } from './hooks/linked-changes.ts'
+import { type LinkedWrite, noChanges, type PreparedChanges, writeCurrent } from './hooks/linked-changes.ts'
 import type { Invocation, OperationServices, RecordResult, WriteOperation } from './operation.ts'
 import { omit, populate } from './parameters.ts'
 import { missingId, requiredKey } from './record-key.ts'
@@ -59,8 +59,9 @@ export const destroy: WriteOperation<DestroyInput, RecordResult, PreparedChanges
             store.transaction(
               async (transaction) => {
                 await requireVersion(model, id, precondition, transaction, services)
-                if (!(await isDestroyCurrent(model, [id], changes, transaction, services))) return undefined
-                return destroyReferenced(invocation, transaction, services, changes)
+                const context = { transaction, services, changes }
+                if (!(await isDestroyCurrent(model, [id], context))) return undefined
+                return destroyReferenced(invocation, context)
               },
               { origin, isSerializable: changes.size > 0 },
             ),
@@ -87,13 +88,12 @@ async function prepare(
 /** What the answer embeds is read before the references to it are cleared. */
 async function destroyReferenced(
   { input: { id, populate }, target: { model }, client }: Invocation<DestroyInput>,
-  transaction: ScopedTransaction,
-  services: OperationServices,
-  changes: PreparedChanges,
+  context: LinkedWrite,
 ): Promise<Records> {
+  const { transaction, services } = context
   const found = await transaction.find(model, findByPrimaryKey(model, id))
   if (found.length === 0) return found
   const answer = await embed(found, populate, transaction, boundedReads(client, services.limits.maxAnswerBytes))
-  await destroyRecords(originalOf(model), [id], transaction, services, changes)
+  await destroyRecords(model, [id], context)
   return answer
 }

@@ -59,7 +59,8 @@ export async function writeMembers(
   services: OperationServices,
 ): Promise<void> {
   const { association, created, changes } = members
-  await replaceMembers({ members, parent }, changes, transaction, services)
+  const context = { transaction, services, changes }
+  await replaceMembers({ members, parent }, context)
   for (const [index, record] of created.entries()) {
     if (eventLoopTurn.isUsed) await eventLoopTurn.next()
     if (association.kind === 'hasMany') {
@@ -67,7 +68,7 @@ export async function writeMembers(
     } else {
       const stored = await insertRecord(record, transaction, services)
       const child = keyOf(stored, record.model)
-      await linkRecord({ association, parent, child }, changes, transaction, services, new NewMember(index))
+      await linkRecord({ association, parent, child }, context, new NewMember(index))
     }
   }
 }

@@ -7,7 +7,13 @@ import type { Records } from '../storage/store.ts'
 import { assertDefined } from '../support/assert.ts'
 import type { MaybePromise } from '../support/maybe-promise.ts'
 import { populateWhole, readAnswerPopulate } from './find-input.ts'
-import { areAllPrepared, noChanges, type PreparedChanges, writeCurrent } from './hooks/linked-changes.ts'
+import {
+  areAllPrepared,
+  type LinkedWrite,
+  noChanges,
+  type PreparedChanges,
+  writeCurrent,
+} from './hooks/linked-changes.ts'
 import { type MemberWrite, memberChanges } from './member-changes.ts'
 import type {
   Invocation,
@@ -81,10 +87,7 @@ interface MembersWork<Prepared extends PreparedChange> {
    * May return the key of a member that must be in the answer. Returns undefined, and has written nothing, when it must be
    * prepared again.
    */
-  readonly write: (
-    transaction: ScopedTransaction,
-    prepared: Prepared,
-  ) => Promise<{ readonly member?: Json } | undefined>
+  readonly write: (context: LinkedWrite, prepared: Prepared) => Promise<{ readonly member?: Json } | undefined>
 }
 
 /** Changes the members in one transaction and answers the parent with them. */
@@ -102,7 +105,8 @@ export async function changeMembers<Prepared extends PreparedChange>(
     if (found.length === 0) throw noSuchRecord(model.name)
     await requireVersion(model, parent, precondition, transaction, services)
     const current = await memberChanges({ association, parent, ...change }, transaction, services)
-    return areAllPrepared(current, prepared.changes) ? write(transaction, prepared) : undefined
+    const { changes } = prepared
+    return areAllPrepared(current, changes) ? write({ transaction, services, changes }, prepared) : undefined
   }
   const { member } = await writeCurrent(model, prepared, prepareAgain, (prepared) =>
     store.transaction(writeAll(prepared), { origin, isSerializable: prepared.changes.size > 0 }),
@@ -118,12 +122,7 @@ export async function changeMembers<Prepared extends PreparedChange>(
 /** `prepare` and `run` of an operation that changes the members of a record without creating one. */
 export function changingMembers<Input extends MembersInput>(
   changeOf: (input: Input) => MembersChange,
-  write: (
-    input: Input,
-    changes: PreparedChanges,
-    transaction: ScopedTransaction,
-    services: OperationServices,
-  ) => Promise<void>,
+  write: (input: Input, context: LinkedWrite) => Promise<void>,
 ): Pick<WriteOperation<Input, RecordResult, PreparedChange>, 'prepare' | 'run'> {
   const prepare = (invocation: Invocation<Input>, reads: ScopedReads, services: OperationServices) =>
     prepareChange(invocation, changeOf(invocation.input), reads, services)
@@ -136,8 +135,8 @@ export function changingMembers<Input extends MembersInput>(
           change: changeOf(invocation.input),
           prepared,
           prepareAgain: () => prepare(invocation, store, services),
-          async write(transaction, { changes }) {
-            await write(invocation.input, changes, transaction, services)
+          async write(context) {
+            await write(invocation.input, context)
             return {}
           },
         },

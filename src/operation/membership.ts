@@ -11,7 +11,7 @@ import type { ScopedTransaction } from '../storage/scoped-store.ts'
 import type { Transaction } from '../storage/store.ts'
 import { eventLoopTurn } from '../support/event-loop-turn.ts'
 import { checkTargets, unchecked } from './check-targets.ts'
-import { type PreparedChanges, preparedAssignments } from './hooks/linked-changes.ts'
+import { type LinkedWrite, preparedAssignments } from './hooks/linked-changes.ts'
 import { foreignKeyChange, type NewMember, pairChange } from './member-changes.ts'
 import type { Members } from './member-values.ts'
 import type { ForeignKeyReference, OperationServices } from './operation.ts'
@@ -26,13 +26,8 @@ export interface Membership {
 }
 
 /** Makes a record a member. A member stays as it is; a member of another parent leaves that one. `created`: it was just created. */
-export async function linkRecord(
-  membership: Membership,
-  changes: PreparedChanges,
-  transaction: ScopedTransaction,
-  services: OperationServices,
-  created?: NewMember,
-): Promise<void> {
+export async function linkRecord(membership: Membership, context: LinkedWrite, created?: NewMember): Promise<void> {
+  const { transaction, services, changes } = context
   const { association, parent, child } = membership
   const { target } = association
   await assertMayChange('add', membership, transaction)
@@ -43,7 +38,7 @@ export async function linkRecord(
       { attribute: association.near, value: parent },
       { attribute: association.far, value: child },
     ]
-    await insertJunctionRow(association.junction, pair, prepared, transaction, services)
+    await insertJunctionRow(association.junction, pair, prepared, context)
     return
   }
   const { via } = association
@@ -56,12 +51,8 @@ export async function linkRecord(
 }
 
 /** Ends a membership; without one, nothing changes. */
-export async function unlinkRecord(
-  membership: Membership,
-  changes: PreparedChanges,
-  transaction: ScopedTransaction,
-  services: OperationServices,
-): Promise<void> {
+export async function unlinkRecord(membership: Membership, context: LinkedWrite): Promise<void> {
+  const { transaction } = context
   const { association, parent, child } = membership
   await assertMayChange('remove', membership, transaction)
   if (association.kind === 'manyToMany') {
@@ -77,7 +68,7 @@ export async function unlinkRecord(
     return
   }
   const isMember = and(primaryKeyEquals(association.target, child), eq(association.via, parent))
-  await clearForeignKey(association, isMember, changes, transaction, services)
+  await clearForeignKey(association, isMember, context)
 }
 
 /** The records that are to be the only members. */
@@ -87,28 +78,22 @@ export interface Replacement {
 }
 
 /** Makes these records the members, and no others. */
-export async function replaceMembers(
-  replacement: Replacement,
-  changes: PreparedChanges,
-  transaction: ScopedTransaction,
-  services: OperationServices,
-): Promise<void> {
+export async function replaceMembers(replacement: Replacement, context: LinkedWrite): Promise<void> {
   const { members, parent } = replacement
   const { association, ids, wereRecords } = members
-  if (wereRecords) await refuseTruncatedList(replacement, transaction, services)
-  await unlinkOthers(replacement, changes, transaction, services)
+  if (wereRecords) await refuseTruncatedList(replacement, context)
+  await unlinkOthers(replacement, context)
   for (const child of ids) {
     if (eventLoopTurn.isUsed) await eventLoopTurn.next()
-    await linkRecord({ association, parent, child }, changes, transaction, services)
+    await linkRecord({ association, parent, child }, context)
   }
 }
 
 async function unlinkOthers(
   { members: { association, ids }, parent }: Replacement,
-  changes: PreparedChanges,
-  transaction: ScopedTransaction,
-  services: OperationServices,
+  context: LinkedWrite,
 ): Promise<void> {
+  const { transaction } = context
   await transaction.assertMayChangeMembers?.('remove', association, [parent])
   if (association.kind === 'manyToMany') {
     const { junction, near, far } = association
@@ -119,7 +104,7 @@ async function unlinkOthers(
   }
   const { via, target } = association
   const isOther = and(eq(via, parent), isNoneOf(target.primaryKey, ids))
-  await clearForeignKey(association, isOther, changes, transaction, services)
+  await clearForeignKey(association, isOther, context)
 }
 
 /** Members that the requester may not read stay, as they do where the member has a foreign key. */
@@ -172,8 +157,7 @@ const isNoneOf = (attribute: Attribute, ids: readonly Json[]): Condition =>
  */
 async function refuseTruncatedList(
   { members: { association, ids }, parent }: Replacement,
-  transaction: ScopedTransaction,
-  { limits }: OperationServices,
+  { transaction, services: { limits } }: LinkedWrite,
 ): Promise<void> {
   const count =
     association.kind === 'hasMany'
@@ -187,15 +171,13 @@ async function refuseTruncatedList(
 async function clearForeignKey(
   { target, via, name }: HasMany,
   members: Condition,
-  changes: PreparedChanges,
-  transaction: ScopedTransaction,
-  services: OperationServices,
+  context: LinkedWrite,
 ): Promise<void> {
   if (via.nullable) {
-    await clearReferences({ model: target, attribute: via }, members, changes, transaction, services)
+    await clearReferences({ model: target, attribute: via }, members, context)
     return
   }
-  const count = await transaction.count(target, members)
+  const count = await context.transaction.count(target, members)
   if (count === 0) return
   const message = `Each ${target.name} requires its "${via.name}": it cannot be removed from "${name}"`
   throw new ServiceError('E_CONFLICT', message, { model: target.name, attribute: via.name })
@@ -205,9 +187,7 @@ async function clearForeignKey(
 export async function clearReferences(
   { model, attribute }: ForeignKeyReference,
   where: Condition,
-  changes: PreparedChanges,
-  transaction: Transaction,
-  services: OperationServices,
+  { transaction, services, changes }: LinkedWrite<Transaction>,
 ): Promise<void> {
   const cleared = { attribute, value: null }
   for (const { change, assignments } of changes.values()) {
@@ -222,8 +202,7 @@ async function insertJunctionRow(
   junction: Model,
   pair: readonly Assignment[],
   prepared: readonly Assignment[] | undefined,
-  transaction: ScopedTransaction,
-  services: OperationServices,
+  { transaction, services }: LinkedWrite,
 ): Promise<void> {
   if (junction.isJunction) {
     await transaction.insertMissing(junction, pair)

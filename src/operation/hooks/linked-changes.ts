@@ -5,9 +5,11 @@ import { type Attribute, type Model, originalOf } from '../../model/model.ts'
 import { type Purpose, validate } from '../../model/validate.ts'
 import { noSuchRecord, ServiceError } from '../../protocol/errors.ts'
 import type { Json, JsonObject } from '../../protocol/json.ts'
-import type { ScopedReads } from '../../storage/scoped-store.ts'
+import type { ScopedReads, ScopedTransaction } from '../../storage/scoped-store.ts'
+import type { Transaction } from '../../storage/store.ts'
 import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import type { MaybePromise } from '../../support/maybe-promise.ts'
+import type { OperationServices } from '../operation.ts'
 import { beforeDestroy, type HookCaller, previousRecord, valuesToWrite } from './before.ts'
 import { afterValidation } from './lifecycle.ts'
 
@@ -37,6 +39,13 @@ interface PreparedChange {
 /** The linked changes of one write whose hooks have run. */
 export type PreparedChanges = ReadonlyMap<string, PreparedChange>
 export const noChanges: PreparedChanges = new Map()
+
+/** A write that changes other records with its own, in its transaction. */
+export interface LinkedWrite<Of extends Transaction = ScopedTransaction> {
+  readonly transaction: Of
+  readonly services: OperationServices
+  readonly changes: PreparedChanges
+}
 
 /** Whether functions of the application run before these writes of the model. */
 export const hasFunctionBefore = (write: HookedWrite, model: Model): boolean => {
