@@ -8,15 +8,14 @@ import type { RecordInput } from '../../operation/fetch-one.ts'
 import type { FindInput } from '../../operation/find-input.ts'
 import type { OperationResult } from '../../operation/operation.ts'
 import type { Position } from '../../protocol/change.ts'
-import type { EncodedJson, Json } from '../../protocol/json.ts'
-import { RepeatedResponse, type ServiceRequest, type ServiceResponse } from '../../protocol/request.ts'
+import type { Json } from '../../protocol/json.ts'
+import type { ServiceResponse } from '../../protocol/request.ts'
 import type { Store } from '../../storage/store.ts'
-import type { PageKeys, RecordKey, TableVersions } from '../../storage/table-versions.ts'
+import type { TableVersions } from '../../storage/table-versions.ts'
 import { getOrInsertComputed } from '../../support/get-or-insert-computed.ts'
 import { LastLook } from '../../support/last-look.ts'
 import type { Limits } from '../../support/limits.ts'
-import { isKnown } from './entity-tag.ts'
-import { type AnswerEntry, KeptBytes } from './kept-bytes.ts'
+import { CacheEntry, KeptAnswer, KeptAnswers, type Page } from './kept-answers.ts'
 import { modelsEmbedded, modelsNamed, modelsOfList } from './read-models.ts'
 import type { Plan } from './resolve.ts'
 
@@ -67,7 +66,7 @@ const maxRecordVariants = 1000
 export class AnswerCache {
   readonly #versions: TableVersions
   readonly #models: Models
-  readonly #kept: KeptBytes
+  readonly #kept: KeptAnswers
   readonly #lastLook = new LastLook()
   /** False: an answer may miss what other programs have changed, and names the position of when it was read. */
   readonly isCurrent: boolean
@@ -79,7 +78,7 @@ export class AnswerCache {
     this.#versions = versions
     this.isCurrent = versions.isCurrent
     this.#models = models
-    this.#kept = new KeptBytes(maxBytes)
+    this.#kept = new KeptAnswers(maxBytes)
   }
 
   /** To be called before anything is read, with the position that the answer will name. Undefined: the answer is not kept. */
@@ -105,9 +104,6 @@ export class AnswerCache {
     response: ServiceResponse,
     result: OperationResult,
   ): KeptAnswer {
-    // Another request for the same may have been faster.
-    if (entry.found && entry.found !== entry) this.#kept.drop(entry.found)
-    entry.enter()
     const answer = new KeptAnswer(response, this.isCurrent ? undefined : { position })
     entry.page = this.#pageOf(variant, versions, result)
     this.#kept.keep(entry, versions, answer)
@@ -161,12 +157,11 @@ export class AnswerCache {
   }
 
   #variantByText({ models, read, page, byRules, max }: Variants, access: Access | undefined): Variant {
-    const rules = readRulesOf(models, access)
-    const key = access ? rules.key : 'everything'
+    const { conditions, key } = readRulesOf(models, access)
     const found = byRules.get(key)
     if (found) return found
     const through = modelsNamed(
-      rules.conditions.flatMap((condition) => [...modelsIn(condition)]),
+      conditions.flatMap((condition) => [...modelsIn(condition)]),
       this.#models,
     )
     // The function of a computed attribute may depend on anything.
@@ -174,7 +169,7 @@ export class AnswerCache {
     const tables = [...new Set([...read, ...through].map(({ table }) => table))]
     const variant = {
       tables: isComputed ? undefined : tables,
-      page: rules.conditions.length === 0 ? page : undefined,
+      page: conditions.length === 0 ? page : undefined,
       entries: new Map(),
     }
     if (byRules.size >= max) {
@@ -187,47 +182,10 @@ export class AnswerCache {
   }
 }
 
-/** The version of a page, as it was before the page was read. */
-interface Page {
-  readonly keys: PageKeys
-  readonly version: string | undefined
-}
-
 const isInKeyOrder = ({ where, sort, select }: Criteria): boolean =>
   isMatchAll(where) &&
   select.some(({ isPrimaryKey }) => isPrimaryKey) &&
   sort.every(({ attribute, through }) => attribute.isPrimaryKey && !through)
-
-/** The answer to a list or of a record, in the cache. */
-class CacheEntry implements AnswerEntry {
-  readonly #entries: Map<Json | undefined, CacheEntry>
-  readonly #id: Json | undefined
-  readonly record: RecordKey | undefined
-  answer: KeptAnswer | undefined = undefined
-  versions: string | undefined = undefined
-  page: Page | undefined = undefined
-  bytes = 0
-
-  /** `model`: of a record. */
-  constructor(entries: Map<Json | undefined, CacheEntry>, id: Json | undefined, model: Model | undefined) {
-    this.#entries = entries
-    this.#id = id
-    this.record = model && { table: model.table, column: model.primaryKey.column, id: id as Json }
-  }
-
-  /** The one that is found. */
-  get found(): CacheEntry | undefined {
-    return this.#entries.get(this.#id)
-  }
-
-  enter(): void {
-    this.#entries.set(this.#id, this)
-  }
-
-  onDrop(): void {
-    this.#entries.delete(this.#id)
-  }
-}
 
 /** Undefined: the database cannot tell what has changed, or nothing may be kept. */
 export const answerCacheOf = (
@@ -238,35 +196,3 @@ export const answerCacheOf = (
   versions && maxKeptBytes > 0
     ? new AnswerCache(versions, models, keepsTexts ? maxKeptBytes / 2 : maxKeptBytes)
     : undefined
-
-/** An answer that was made without regard to `If-None-Match`, for many requests. */
-export class KeptAnswer {
-  readonly response: ServiceResponse
-  /** Given where the answer may be of an earlier moment than the request. */
-  readonly #read: { readonly position: Position | undefined } | undefined
-  /** The position that the two below name. */
-  #position: Position | undefined
-  #whole: RepeatedResponse | undefined
-  #unchanged: RepeatedResponse | undefined
-
-  constructor(response: ServiceResponse, read: { readonly position: Position | undefined } | undefined) {
-    this.response = response
-    this.#read = read
-  }
-
-  /** What a request is sent. Requests between two positions share it. */
-  for(request: ServiceRequest, latest: Position | undefined): ServiceResponse {
-    const position = this.#read ? this.#read.position : latest
-    const { status, headers, body } = this.response
-    if (this.#whole === undefined || position !== this.#position) {
-      const own = position === undefined ? headers : { 'Keelson-Position': position, ...headers }
-      this.#position = position
-      this.#whole = new RepeatedResponse(status, own, body as EncodedJson)
-      this.#unchanged = undefined
-    }
-    const known = request.headers['if-none-match']
-    if (known === undefined || !isKnown(headers.ETag as string, known)) return this.#whole
-    this.#unchanged ??= new RepeatedResponse(304, this.#whole.headers)
-    return this.#unchanged
-  }
-}
