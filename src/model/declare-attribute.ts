@@ -4,7 +4,7 @@ import type { AttributeType } from './attribute-type.ts'
 import { columnTypeProblem, plainColumnType } from './column-type.ts'
 import { isIndexable } from './declare-indexes.ts'
 import type { AttributeDefinition } from './definition.ts'
-import type { Attribute } from './model.ts'
+import { type Attribute, plainAttribute } from './model.ts'
 import { type Rule, rulesOf } from './rules.ts'
 import { attributeTypeOf } from './types.ts'
 import { validateBySchema } from './validate-by-schema.ts'
@@ -38,9 +38,8 @@ export function declareAttribute(
   const isAutomatic = definition.autoIncrement === true || definition.defaultsTo !== undefined
   const isUuidKey = isPrimaryKey && type.storedAs === 'uuid'
   return {
-    name,
+    ...plainAttribute(name, type),
     column: definition.columnName ?? name,
-    type,
     columnType: definition.columnType && plainColumnType(definition.columnType),
     isPrimaryKey,
     required: definition.required === true || (isPrimaryKey && !isAutomatic && !isUuidKey),
@@ -55,9 +54,6 @@ export function declareAttribute(
     defaultsTo: value.defaultsTo,
     rules,
     schema: definition.schema,
-    references: undefined,
-    onDestroy: undefined,
-    stored: { foldsText: false, isComputed: false },
     ...accessOf(definition),
   }
 }

@@ -1,9 +1,8 @@
 import { type Computation, type SqlExpression, sqlDialects } from './computed.ts'
 import type { ErrorListener } from './config-error.ts'
-import { accessOf } from './declare-attribute.ts'
 import type { AttributeDefinition } from './definition.ts'
 import type { Draft, DraftAttribute } from './draft.ts'
-import type { Attribute } from './model.ts'
+import { type Attribute, plainAttribute } from './model.ts'
 import { attributeTypeOf } from './types.ts'
 
 export const isComputed = ({ computed, get, sql }: AttributeDefinition): boolean =>
@@ -115,30 +114,6 @@ function computedAttribute(name: string, definition: DraftAttribute, from: reado
     get: get as Computation['get'],
     sql: sql && { sqlite: expressionFor(sql, 'sqlite'), postgres: expressionFor(sql, 'postgres') },
   }
-  return {
-    name,
-    // Statements never contain it: `expressionOf` takes its place.
-    column: name,
-    type: type as Attribute['type'],
-    columnType: undefined,
-    isPrimaryKey: false,
-    required: false,
-    nullable: true,
-    unique: false,
-    hidden: false,
-    index: false,
-    autoIncrement: false,
-    generated: false,
-    autoCreatedAt: false,
-    autoUpdatedAt: false,
-    defaultsTo: undefined,
-    rules: [],
-    schema: undefined,
-    references: undefined,
-    ...accessOf(definition),
-    readOnly: false,
-    onDestroy: undefined,
-    stored: { foldsText: false, isComputed: false },
-    computed,
-  }
+  // Statements never contain its column: `expressionOf` takes its place.
+  return { ...plainAttribute(name, type as Attribute['type']), access: definition.access, computed }
 }

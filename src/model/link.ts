@@ -9,7 +9,7 @@ import type { AttributeDefinition } from './definition.ts'
 import type { Draft, Drafts } from './draft.ts'
 import { modelHooks } from './hooks.ts'
 import type { Junction } from './junction.ts'
-import type { Association, Attribute, Index, Model, Models } from './model.ts'
+import { type Association, type Attribute, type Index, type Model, type Models, plainAttribute } from './model.ts'
 
 /** The attributes of each model by name, without associations. */
 export type Declared = ReadonlyMap<Draft, ReadonlyMap<string, Attribute>>
@@ -105,28 +105,12 @@ const toOne = (name: string, definition: AttributeDefinition, target: Model): At
 
 /** Has the type of the key that it refers to, but not its default and rules. */
 const foreignKey = (column: string, target: Model): Attribute => ({
-  name: column,
-  column,
-  type: target.primaryKey.type,
+  ...plainAttribute(column, target.primaryKey.type),
   columnType: columnTypeOf(target),
-  isPrimaryKey: false,
   required: true,
   nullable: false,
-  unique: false,
-  index: false,
-  hidden: false,
-  autoIncrement: false,
-  generated: false,
-  autoCreatedAt: false,
-  autoUpdatedAt: false,
-  defaultsTo: undefined,
-  rules: [],
-  schema: undefined,
   references: target,
   onDestroy: 'cascade',
-  access: undefined,
-  readOnly: false,
-  stored: { foldsText: false, isComputed: false },
 })
 
 /** A type that generates numbers (`serial`) is not repeated for the foreign key. */

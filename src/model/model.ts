@@ -66,6 +66,32 @@ export interface Attribute {
   readonly computed?: Computation
 }
 
+/** A column of this name that nothing fills or restricts. */
+export const plainAttribute = (name: string, type: AttributeType): Attribute => ({
+  name,
+  column: name,
+  type,
+  columnType: undefined,
+  isPrimaryKey: false,
+  required: false,
+  nullable: true,
+  unique: false,
+  hidden: false,
+  index: false,
+  autoIncrement: false,
+  generated: false,
+  autoCreatedAt: false,
+  autoUpdatedAt: false,
+  defaultsTo: undefined,
+  rules: [],
+  schema: undefined,
+  references: undefined,
+  onDestroy: undefined,
+  access: undefined,
+  readOnly: false,
+  stored: { foldsText: false, isComputed: false },
+})
+
 export interface BelongsTo {
   readonly kind: 'belongsTo'
   readonly name: string
