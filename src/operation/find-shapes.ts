@@ -2,6 +2,7 @@ import { type CriteriaTemplate, FilledCriteria, templateOf } from '../criteria/c
 import type { Model } from '../model/model.ts'
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts'
 import { checkedLength } from '../protocol/json-size.ts'
+import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
 import type { Limits } from '../support/limits.ts'
 import { Lru } from '../support/lru.ts'
 import type { FindInput } from './find-input.ts'
@@ -37,21 +38,11 @@ const tooLong = ' '.repeat(longestKey + 1)
 /** These decide what is compiled: their values are part of the shape. */
 const structural = [sort, limit, skip, select, omit, populate, count]
 
-const modelNumbers = new WeakMap<Model, number>()
-let models = 0
-
-function numberOf(model: Model): number {
-  const known = modelNumbers.get(model)
-  if (known !== undefined) return known
-  modelNumbers.set(model, ++models)
-  return models
-}
-
 /** Undefined: the request is too long to be kept, begins at a cursor, or cannot be read. */
-function shapeOf(parameters: ParameterValues, model: Model): FindShape | undefined {
+function shapeOf(parameters: ParameterValues, model: number): FindShape | undefined {
   if (parameterValue(parameters, cursor) !== undefined) return undefined
   const operands: Json[] = []
-  let key = parameters.populates ? `${numberOf(model)}+` : `${numberOf(model)}-`
+  let key = parameters.populates ? `${model}+` : `${model}-`
   for (const parameter of structural) {
     const value = parameterValue(parameters, parameter)
     if (value !== undefined) key += `${parameter.name}=${exactText(value)};`
@@ -171,6 +162,9 @@ function isSameKind(operand: Json, first: Json): boolean {
  */
 export class FindShapes {
   readonly #kept: Lru<string, FindTemplate | 'seen once' | 'never'>
+  /** Requesters may see one model in different ways, under one name. */
+  readonly #numbers = new WeakMap<Model, number>()
+  #models = 0
 
   constructor(size: number) {
     this.#kept = new Lru(size)
@@ -178,7 +172,10 @@ export class FindShapes {
 
   /** `parse` parses the whole request, and tells what was given to each comparison. */
   read(parameters: ParameterValues, model: Model, limits: Limits, parse: (operands?: Json[]) => FindInput): FindInput {
-    const shape = shapeOf(parameters, model)
+    const shape = shapeOf(
+      parameters,
+      getOrInsertComputed(this.#numbers, model, () => ++this.#models),
+    )
     if (!shape) return parse()
     const kept = this.#kept.get(shape.key)
     if (kept instanceof FindTemplate) return kept.fill(shape.operands, limits) ?? parse()
