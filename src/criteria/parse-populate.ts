@@ -54,7 +54,7 @@ export function parsePopulate(
       association,
       criteria: {
         ...criteria,
-        select: withKeys(criteria.select, association.target, populate),
+        select: withForeignKeys(criteria.select, association.target, populate),
         maxRows: limits.maxPopulated + 1,
       },
       populate,
@@ -79,7 +79,7 @@ export const pageOf = (model: Model, limit: number): Criteria => ({
 })
 
 /** The selection with the foreign keys that the to-one associations of `populate` need. */
-export function withKeys(select: Selection, model: Model, populate: readonly Populate[]): Selection {
+export function withForeignKeys(select: Selection, model: Model, populate: readonly Populate[]): Selection {
   const needed = populate.flatMap(({ association }) =>
     association.kind === 'belongsTo' ? [association.foreignKey] : [],
   )

@@ -1,5 +1,5 @@
 import { allAttributes, findByPrimaryKey, type Populate, type Selection } from '../criteria/criteria.ts'
-import { withKeys } from '../criteria/parse-populate.ts'
+import { withForeignKeys } from '../criteria/parse-populate.ts'
 import { parseSelect } from '../criteria/parse-select.ts'
 import type { Model } from '../model/model.ts'
 import { noSuchRecord } from '../protocol/errors.ts'
@@ -62,7 +62,7 @@ function parseProjection(parameters: ParameterValues, model: Model, limits: Limi
     model,
     limits,
   )
-  const select = withKeys(named, model, populate)
+  const select = withForeignKeys(named, model, populate)
   return { select, populate, isWhole: select === allAttributes(model) }
 }
 

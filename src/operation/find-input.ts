@@ -1,7 +1,13 @@
 import { CostBudget } from '../criteria/cost-budget.ts'
 import { type Condition, type Criteria, matchAll, type Populate } from '../criteria/criteria.ts'
 import { parsePage } from '../criteria/parse-page.ts'
-import { type ParsePopulateOptions, pageOf, parsePopulate, populateAll, withKeys } from '../criteria/parse-populate.ts'
+import {
+  type ParsePopulateOptions,
+  pageOf,
+  parsePopulate,
+  populateAll,
+  withForeignKeys,
+} from '../criteria/parse-populate.ts'
 import { omittedAssociations, parseSelect } from '../criteria/parse-select.ts'
 import { parseSort } from '../criteria/parse-sort.ts'
 import { type ParseWhereOptions, parseWhere } from '../criteria/parse-where.ts'
@@ -58,7 +64,7 @@ function parseFind(
       where: readWhere(parameters, model, limits, { budget, operands }),
       sort: order,
       ...page,
-      select: withKeys(
+      select: withForeignKeys(
         parseSelect(parameterValue(parameters, select), parameterValue(parameters, omit), model, limits),
         model,
         embedded,
