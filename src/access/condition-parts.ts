@@ -1,24 +1,19 @@
-import { type Condition, matchAll, matchNone } from '../criteria/criteria.ts'
+import { type Condition, leavesOf, matchAll, matchNone } from '../criteria/criteria.ts'
 import { isLongText } from '../criteria/matches-in-turns.ts'
 import type { Assignment } from '../model/assignment.ts'
 import type { Attribute } from '../model/model.ts'
 import type { Json, JsonObject } from '../protocol/json.ts'
 
 /** Whether a condition asks about the record's own attributes only, and only about those that `isKnown` accepts. */
-export function isLocal(condition: Condition, isKnown: (attribute: Attribute) => boolean = () => true): boolean {
-  switch (condition.kind) {
-    case 'and':
-    case 'or':
-      return condition.conditions.every((part) => isLocal(part, isKnown))
-    case 'not':
-      return isLocal(condition.condition, isKnown)
-    case 'related':
-      return false
-    case 'compare':
-      // A computed value changes with others, and a record need not contain what it depends on.
-      return !condition.attribute.computed && !condition.attribute.stored.foldsText && isKnown(condition.attribute)
-  }
-}
+export const isLocal = (condition: Condition, isKnown: (attribute: Attribute) => boolean = () => true): boolean =>
+  // A computed value changes with others, and a record need not contain what it depends on.
+  leavesOf(condition).every(
+    (leaf) =>
+      leaf.kind === 'compare' &&
+      !leaf.attribute.computed &&
+      !leaf.attribute.stored.foldsText &&
+      isKnown(leaf.attribute),
+  )
 
 /** The values of the assignments by name. */
 export const valuesOf = (assignments: readonly Assignment[]): JsonObject =>
@@ -47,21 +42,12 @@ export function afterAssignments(condition: Condition, values: JsonObject): Cond
 
 /** The models whose records decide a condition, the one that it is about not included. */
 export function modelsIn(condition: Condition, found: Set<string> = new Set()): ReadonlySet<string> {
-  switch (condition.kind) {
-    case 'and':
-    case 'or':
-      for (const part of condition.conditions) modelsIn(part, found)
-      break
-    case 'not':
-      modelsIn(condition.condition, found)
-      break
-    case 'related': {
-      const { association } = condition
-      found.add(association.target.name)
-      if (association.kind === 'manyToMany') found.add(association.junction.name)
-      modelsIn(condition.condition, found)
-      break
-    }
+  for (const leaf of leavesOf(condition)) {
+    if (leaf.kind === 'compare') continue
+    const { association } = leaf
+    found.add(association.target.name)
+    if (association.kind === 'manyToMany') found.add(association.junction.name)
+    modelsIn(leaf.condition, found)
   }
   return found
 }

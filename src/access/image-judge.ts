@@ -1,5 +1,5 @@
 import { conditionKey } from '../criteria/condition-key.ts'
-import { type Condition, isMatchAll, matchAll, matchNone } from '../criteria/criteria.ts'
+import { type Condition, isMatchAll, leavesOf, matchAll, matchNone } from '../criteria/criteria.ts'
 import type { Model } from '../model/model.ts'
 import type { RecordId } from '../protocol/change.ts'
 import type { Json, JsonObject } from '../protocol/json.ts'
@@ -141,20 +141,8 @@ const isConstant = (condition: Condition): boolean => condition === matchNone ||
 const foundIn = new WeakMap<Condition, readonly DatabaseCondition[]>()
 
 const databaseConditionsIn = (condition: Condition): readonly DatabaseCondition[] =>
-  getOrInsertComputed(foundIn, condition, () => findDatabaseConditions(condition))
-
-function findDatabaseConditions(condition: Condition): readonly DatabaseCondition[] {
-  switch (condition.kind) {
-    case 'and':
-    case 'or':
-      return condition.conditions.flatMap(findDatabaseConditions)
-    case 'not':
-      return findDatabaseConditions(condition.condition)
-    case 'related':
-      return [condition]
-    case 'compare':
-      return isInImages(condition.attribute) ? [] : [condition]
-  }
-}
+  getOrInsertComputed(foundIn, condition, () =>
+    leavesOf(condition).filter((leaf) => leaf.kind === 'related' || !isInImages(leaf.attribute)),
+  )
 
 export const needsDatabase = (condition: Condition): boolean => databaseConditionsIn(condition).length > 0

@@ -137,6 +137,19 @@ export const lockKey = (model: Model, id: Json): Criteria => ({ ...findKey(model
 export const isMatchAll = (condition: Condition): boolean =>
   condition.kind === 'and' && condition.conditions.length === 0
 
+/** The comparisons and related conditions that a condition combines. */
+export function leavesOf(condition: Condition): readonly (Comparison | Related)[] {
+  switch (condition.kind) {
+    case 'and':
+    case 'or':
+      return condition.conditions.flatMap(leavesOf)
+    case 'not':
+      return leavesOf(condition.condition)
+    default:
+      return [condition]
+  }
+}
+
 export const and = (...conditions: readonly Condition[]): Condition => {
   const restricting = conditions.filter((condition) => !isMatchAll(condition))
   return restricting.length === 1 ? (restricting[0] as Condition) : { kind: 'and', conditions: restricting }

@@ -1,6 +1,6 @@
 import type { Json } from '../protocol/json.ts'
 import { chunksOf } from '../support/chunks-of.ts'
-import type { Comparison, Condition } from './criteria.ts'
+import { type Comparison, type Condition, leavesOf } from './criteria.ts'
 import { equals } from './operators/equals.ts'
 import { isIn } from './operators/in.ts'
 
@@ -46,16 +46,5 @@ export function* inParts(where: Condition, size: number): Generator<Condition> {
 }
 
 /** Whether records of other models decide a condition. */
-export function readsRelated(condition: Condition): boolean {
-  switch (condition.kind) {
-    case 'and':
-    case 'or':
-      return condition.conditions.some(readsRelated)
-    case 'not':
-      return readsRelated(condition.condition)
-    case 'related':
-      return true
-    case 'compare':
-      return false
-  }
-}
+export const readsRelated = (condition: Condition): boolean =>
+  leavesOf(condition).some(({ kind }) => kind === 'related')

@@ -2,7 +2,7 @@ import { expressionOf } from '../model/computed.ts'
 import type { Attribute, Model } from '../model/model.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import { join, raw, type Sql, sql } from '../sql/sql.ts'
-import type { Condition, Related, Sort } from './criteria.ts'
+import { type Condition, leavesOf, type Related, type Sort } from './criteria.ts'
 import { keysIn } from './named-keys.ts'
 
 /** Selects the values of a column in the records that a statement is about. */
@@ -122,18 +122,10 @@ export function guarded(where: Sql, model: Model, condition: Condition, dialect:
 }
 
 /** Whether a value of any length is searched for each row. */
-function searchesText(condition: Condition): boolean {
-  switch (condition.kind) {
-    case 'and':
-    case 'or':
-      return condition.conditions.some(searchesText)
-    case 'not':
-    case 'related':
-      return searchesText(condition.condition)
-    case 'compare':
-      return condition.operator.isTextSearch === true
-  }
-}
+const searchesText = (condition: Condition): boolean =>
+  leavesOf(condition).some((leaf) =>
+    leaf.kind === 'related' ? searchesText(leaf.condition) : leaf.operator.isTextSearch === true,
+  )
 
 /** The quoted column of an attribute, or the expression of a computed one. `table` qualifies the columns in it. */
 export const columnOf = (attribute: Attribute, dialect: Dialect, table = ''): string =>

@@ -1,5 +1,5 @@
 import type { Comparison, Condition, Criteria, Selection } from '../criteria/criteria.ts'
-import { isMatchAll } from '../criteria/criteria.ts'
+import { isMatchAll, leavesOf } from '../criteria/criteria.ts'
 import { FilledCriteria } from '../criteria/criteria-template.ts'
 import { equals } from '../criteria/operators/equals.ts'
 import type { Assignment } from '../model/assignment.ts'
@@ -172,19 +172,8 @@ function guardedLookup({ where, sort, skip, masks, lock }: Criteria): GuardedLoo
 }
 
 /** Whether a condition compares values of the row alone, with a cost that does not depend on their length. */
-function isOfOneRow(condition: Condition): boolean {
-  switch (condition.kind) {
-    case 'and':
-    case 'or':
-      return condition.conditions.every(isOfOneRow)
-    case 'not':
-      return isOfOneRow(condition.condition)
-    case 'related':
-      return false
-    case 'compare':
-      return condition.operator.isTextSearch !== true
-  }
-}
+const isOfOneRow = (condition: Condition): boolean =>
+  leavesOf(condition).every((leaf) => leaf.kind === 'compare' && leaf.operator.isTextSearch !== true)
 
 const isKeyComparison = (where: Condition): where is Comparison =>
   where.kind === 'compare' && where.attribute.isPrimaryKey && where.operator === equals && where.operand !== null

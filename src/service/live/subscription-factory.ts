@@ -1,4 +1,4 @@
-import { type Condition, findKey } from '../../criteria/criteria.ts'
+import { type Condition, findKey, leavesOf } from '../../criteria/criteria.ts'
 import type { Position } from '../../protocol/change.ts'
 import { noSuchRecord, ServiceError } from '../../protocol/errors.ts'
 import type { Requester } from '../../protocol/requester.ts'
@@ -140,18 +140,5 @@ export function assertLocalCondition(where: Condition): Condition {
   )
 }
 
-type Undecided = Extract<Condition, { readonly kind: 'related' | 'compare' }>
-
-function undecidedIn(condition: Condition): Undecided | undefined {
-  switch (condition.kind) {
-    case 'and':
-    case 'or':
-      return condition.conditions.map(undecidedIn).find((found) => found !== undefined)
-    case 'not':
-      return undecidedIn(condition.condition)
-    case 'related':
-      return condition
-    case 'compare':
-      return condition.attribute.stored.foldsText ? condition : undefined
-  }
-}
+const undecidedIn = (condition: Condition) =>
+  leavesOf(condition).find((leaf) => leaf.kind === 'related' || leaf.attribute.stored.foldsText)
