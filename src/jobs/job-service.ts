@@ -2,7 +2,7 @@ import type { Models } from '../model/model.ts'
 import { indexAssociations } from '../realtime/association-index.ts'
 import type { ChangeLog } from '../storage/change-log.ts'
 import type { JobStore } from '../storage/job-store.ts'
-import { type Clock, systemClock } from '../support/clock.ts'
+import { type Clock, callEvery } from '../support/clock.ts'
 import type { Limits } from '../support/limits.ts'
 import type { JobObservation } from '../support/observation.ts'
 import type { DeclaredJobs } from './declared-jobs.ts'
@@ -94,8 +94,7 @@ export class JobService {
       await store.register([{ name, position: positionOfTimes(times), dueAt }])
     }
     if (this.#isStopped) return
-    const every = clock.every?.bind(clock) ?? systemClock.every
-    this.#ticks = every(tickMs, () => this.#tick())
+    this.#ticks = callEvery(clock, tickMs, () => this.#tick())
     this.#tick()
   }
 

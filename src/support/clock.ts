@@ -14,3 +14,7 @@ export const systemClock = {
     return { [Symbol.dispose]: () => clearInterval(timer) }
   },
 } satisfies Clock
+
+/** By the clock or, where it has no `every`, by the system's. */
+export const callEvery = (clock: Clock, ms: number, work: () => void): Disposable =>
+  clock.every ? clock.every(ms, work) : systemClock.every(ms, work)

@@ -2,15 +2,16 @@ import type { Position } from '../../protocol/change.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import type { EncodedJson, Json, JsonObject } from '../../protocol/json.ts'
 import type { ServiceRequest, ServiceResponse } from '../../protocol/request.ts'
-import { type Requester, remainingMs } from '../../protocol/requester.ts'
+import type { Requester } from '../../protocol/requester.ts'
 import type { ReadOptions } from '../../storage/store.ts'
 import { cancellable } from '../../support/cancellable.ts'
-import { type Clock, systemClock } from '../../support/clock.ts'
+import type { Clock } from '../../support/clock.ts'
 import type { Limits } from '../../support/limits.ts'
 import { yieldToEventLoop } from '../../support/yield-to-event-loop.ts'
 import { encodeInParts } from '../dispatch/encode-records.ts'
 import type { LooseRecords } from '../in-process/records.ts'
 import { sizeOf } from '../live/event-stream-format.ts'
+import { keepAlive, keepAliveMs } from '../live/keep-alive.ts'
 import type { LooseLiveEvent, LooseLiveEvents } from '../live/live-records.ts'
 import type { StreamSlots } from '../live/stream-slots.ts'
 import { eventMessage, insertMessage, mustRefetch, upToDate } from './shape-messages.ts'
@@ -20,7 +21,6 @@ import { newHandle, offsetText, readShapeRequest, type ShapeOffset, type ShapeRe
 const pollMs = 20_000
 /** More messages follow in the next answer, and those after `maxQueuedBytes`. */
 const maxMessages = 1_000
-const keepAliveMs = 15_000
 /** Records in one answer: they are decoded in one turn of the event loop. */
 const maxPageSize = 200
 /** A page that is too large for an answer is read again with this part of its records, and one after it has twice as many. */
@@ -129,12 +129,7 @@ export class ShapeEndpoint {
       }
       if (shape.isLive && shape.isStream) {
         const headers = { ...headersOf(shape, { position: since }), 'Content-Type': 'text/event-stream; charset=utf-8' }
-        const { clock } = this.#options
-        const { every = systemClock.every } = clock
-        // The rights of a user end with it: a client that requests its last offset again is identified again.
-        const expiry = every(keepAliveMs, () => {
-          if (remainingMs(requester, clock.now()) <= 0) end()
-        })
+        const expiry = keepAlive(requester, this.#options.clock, { heartbeat() {}, stop: end })
         const stop = () => {
           expiry[Symbol.dispose]()
           end()

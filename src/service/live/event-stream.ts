@@ -8,19 +8,16 @@ import { ServiceError } from '../../protocol/errors.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts'
 import { parseQueryString } from '../../protocol/query-string.ts'
 import type { ServiceRequest, ServiceResponse, Streamed } from '../../protocol/request.ts'
-import { type Requester, remainingMs } from '../../protocol/requester.ts'
+import type { Requester } from '../../protocol/requester.ts'
 import type { EventIterator, IteratorItem } from '../../realtime/delivery/event-iterator.ts'
 import type { SubscriptionTarget } from '../../realtime/subscription-target.ts'
 import { cancellable } from '../../support/cancellable.ts'
-import { systemClock } from '../../support/clock.ts'
 import type { Authorization } from '../dispatch/authorize.ts'
 import type { Match } from '../dispatch/route.ts'
 import { opening, piecesOf, streamHeaders } from './event-stream-format.ts'
+import { keepAlive } from './keep-alive.ts'
 import type { StreamSlots } from './stream-slots.ts'
 import { assertLocalCondition, type SubscriptionFactory } from './subscription-factory.ts'
-
-/** Something is sent at least this often: proxies close connections that seem dead. */
-const keepAliveMs = 15_000
 
 /** Responds with the events of a model, of the records that match a filter, or of one record, as server-sent events. */
 export class Streams {
@@ -60,12 +57,7 @@ export class Streams {
   }
 
   #streamed(live: EventIterator, first: IteratorItem, requester: Requester, close: () => void): Streamed {
-    const { every = systemClock.every } = this.#context.clock
-    const { clock } = this.#context
-    // The rights of a user end with it: a client that reconnects is identified again.
-    const heartbeat = every(keepAliveMs, () =>
-      remainingMs(requester, clock.now()) > 0 ? live.heartbeat() : live.stop(),
-    )
+    const heartbeat = keepAlive(requester, this.#context.clock, live)
     let isOpen = true
     const end = () => {
       if (!isOpen) return

@@ -4,22 +4,18 @@ import type { OperationServices } from '../../operation/operation.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import type { Peer } from '../../protocol/event.ts'
 import { isJsonObject, type Json } from '../../protocol/json.ts'
-import { remainingMs } from '../../protocol/requester.ts'
 import type { LiveQueries } from '../../realtime/queries/live-queries.ts'
 import type { ChangeLog } from '../../storage/change-log.ts'
-import { systemClock } from '../../support/clock.ts'
 import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import type { Semaphore } from '../../support/semaphore.ts'
 import type { WaitingBytes } from '../../support/waiting-bytes.ts'
 import type { Authorization } from '../dispatch/authorize.ts'
+import { keepAlive } from './keep-alive.ts'
 import { type NamedQuery, readOperations, readQueries } from './live-request.ts'
 import { LiveStream } from './live-stream.ts'
 import type { OperationTokens } from './operation-tokens.ts'
 import { queryPlanOf } from './query-plan.ts'
 import type { StreamSlots } from './stream-slots.ts'
-
-/** Something is sent at least this often: proxies close connections that seem dead. */
-const keepAliveMs = 15_000
 
 export interface LiveStreamsOptions {
   readonly queries: LiveQueries
@@ -89,12 +85,6 @@ export class LiveStreams {
     const { services, slots, ...shared } = this.#options
     const plans = this.#plansOf(queries, authorization)
     const slot = slots.take()
-    const { clock } = services
-    const { every = systemClock.every } = clock
-    // The rights of a user end with it: a client that reconnects is identified again.
-    const heartbeat = every(keepAliveMs, () =>
-      remainingMs(authorization.requester, clock.now()) > 0 ? stream.heartbeat() : stream.stop(),
-    )
     const stream = new LiveStream({
       ...shared,
       id: (this.worker === undefined ? '' : `${this.worker}.`) + randomBytes(18).toString('base64url'),
@@ -108,6 +98,7 @@ export class LiveStreams {
         if (peer && this.#ofPeer.get(peer.id) === stream) this.#ofPeer.delete(peer.id)
       },
     })
+    const heartbeat = keepAlive(authorization.requester, services.clock, stream)
     try {
       await stream.connect()
       stream.send({ event: 'open', body: `,"stream":${JSON.stringify(stream.id)}` })
