@@ -4,8 +4,7 @@ import { errorResponse } from '../../protocol/error-response.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import type { ServiceResponse } from '../../protocol/request.ts'
 import type { SubscriptionRequest } from '../../realtime/socket/subscription-request.ts'
-import type { ScopedReads, ScopedStore } from '../../storage/scoped-store.ts'
-import { scopedWithin } from '../../storage/transaction-store.ts'
+import type { ScopedReads, ScopedStore, ScopedTransaction } from '../../storage/scoped-store.ts'
 import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import type { MaybePromise } from '../../support/maybe-promise.ts'
 import { withOperation } from '../dispatch/answer-write.ts'
@@ -14,7 +13,7 @@ import { respond } from '../dispatch/respond.ts'
 import { shownError } from '../dispatch/shown-error.ts'
 import type { KeepAnswer } from '../idempotency/idempotent-writes.ts'
 import { asRefusal } from '../in-process/as-refusal.ts'
-import { TransactionScope } from '../in-process/transaction-scope.ts'
+import { inTransaction } from '../in-process/transaction.ts'
 import { BatchAnswers, failedBatch } from './batch-answer.ts'
 import { type Batch, type BatchStep, BatchSteps, isIndependent, resolved } from './batch-step.ts'
 
@@ -112,21 +111,14 @@ const writeAll = (
   { receipt, authorization: { store } }: Batch,
   context: DispatchContext,
   keep: KeepAnswer | undefined,
-): Promise<Done> =>
-  store.transaction(
-    (transaction) =>
-      new TransactionScope(context.store).run(async () => {
-        const done = await execute(scopedWithin(transaction, store))
-        await keep?.(transaction, withOperation(done.answers.respond(), receipt, context))
-        return done
-      }),
-    {
-      origin: receipt,
-      timeoutMs: context.services.limits.transactionTimeoutMs,
-      maxReadMs: context.services.limits.maxBlockMs,
-      isSerializable: true,
-    },
-  )
+): Promise<Done> => {
+  const work = async (within: ScopedStore, transaction: ScopedTransaction): Promise<Done> => {
+    const done = await execute(within)
+    await keep?.(transaction, withOperation(done.answers.respond(), receipt, context))
+    return done
+  }
+  return inTransaction(store, context, work, { origin: receipt, maxReadMs: context.services.limits.maxBlockMs })
+}
 
 /** Everything that the requests subscribe to. */
 const joined = (requests: readonly SubscriptionRequest[]): SubscriptionRequest => ({
