@@ -206,7 +206,8 @@ class ValueReader {
       this.#invalid[path + name] = [{ rule: 'readOnly', message: 'is computed and cannot be written' }]
       return
     }
-    const near = nearest(name.slice(0, maxReportedLength), writableNames(model))
+    const near =
+      this.#unknown > maxSuggestions ? undefined : nearest(name.slice(0, maxReportedLength), writableNames(model))
     const hint = near === undefined ? '' : `; did you mean "${near}"?`
     this.#invalid[path + name.slice(0, maxReportedLength)] = [
       { rule: 'unknown', message: `is not an attribute of ${model.name}${hint}` },
@@ -234,6 +235,8 @@ const writableNames = (model: Model): readonly string[] => [
 /** A body of many or long unknown names gets a short answer. */
 const maxReportedNames = 50
 const maxReportedLength = 100
+/** To find one takes up to a millisecond where a model has a hundred long names. */
+const maxSuggestions = 10
 
 /** E_INVALID_ATTRIBUTES with a message about the first attributes. */
 export function invalidRecord(model: Model, invalidAttributes: InvalidAttributes): ServiceError {

@@ -1,10 +1,14 @@
 /** The most similar known word, or undefined when all differ too much. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const [first] = known
+    // Words differ by the difference of their lengths at least, which is known without comparing them.
+    .filter((candidate) => Math.abs(word.length - candidate.length) <= mostDifferent(candidate))
     .map((candidate) => ({ candidate, distance: distance(word.toLowerCase(), candidate.toLowerCase()) }))
     .sort((a, b) => a.distance - b.distance)
-  return first && first.distance <= Math.max(1, Math.floor(first.candidate.length / 2.5)) ? first.candidate : undefined
+  return first && first.distance <= mostDifferent(first.candidate) ? first.candidate : undefined
 }
+
+const mostDifferent = (candidate: string): number => Math.max(1, Math.floor(candidate.length / 2.5))
 
 /** Damerau–Levenshtein distance: letters changed, added, removed or transposed. */
 function distance(a: string, b: string): number {
