@@ -116,6 +116,14 @@ export const hostileParsing: readonly Hostile[] = [
       text: pipelined('POST /visit?cost=1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n', 2_000),
     }),
   },
+  {
+    name: 'a body in 160,000 chunks',
+    over: 'bytes',
+    request: () => ({
+      ...get(''),
+      text: `POST /visit HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(160_000)}`,
+    }),
+  },
   { name: 'packets of 2 bytes in one poll', over: 'polling', request: () => polled(repeated(() => '2:b4')) },
   { name: 'an endless length in one poll', over: 'polling', request: () => polled(`${'1'.repeat(mega)}:2`) },
   {

@@ -95,17 +95,36 @@ test('of several connections with many requests in one piece, one is read and on
   assert.equal(new Set(closed).size, closed.length, `closed in the turns ${closed}`)
 })
 
+/** Each look at the clock takes a millisecond. */
+const slowDown = (t: TestContext): void => {
+  let now = performance.now()
+  t.mock.method(performance, 'now', () => now++)
+}
+
 test('of several connections with bodies in many small chunks, one is read in a turn', async (t) => {
   const turns: number[] = []
-  const { open } = await serve(t, (req, _, turn) => {
-    turns.push(turn)
-    req.on('data', () => compute(0.005))
-  })
+  const { open } = await serve(t, (_req, _res, turn) => turns.push(turn))
   const clients = await open(6)
+  slowDown(t)
   const head = 'POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n'
   for (const client of clients) client.write(`${head}1\r\n[\r\n${'1\r\n \r\n'.repeat(8_000)}1\r\n]\r\n0\r\n\r\n`)
   await Promise.all(clients.map((client) => once(client, 'data')))
   assert.equal(new Set(turns).size, clients.length, `read in the turns ${turns}`)
+})
+
+test('a body in many small chunks is read in several turns, as many bytes as the system gives at once in each', async (t) => {
+  const turns = new Set<number>()
+  const { counter, open } = await serve(t, (req) => {
+    req.on('data', () => turns.add(counter.turn))
+  })
+  const [client] = (await open(1)) as [Socket]
+  slowDown(t)
+  const head = 'POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n'
+  const chunks = '1\r\n \r\n'.repeat(100_000)
+  client.write(`${head}1\r\n[\r\n${chunks}1\r\n]\r\n0\r\n\r\n`)
+  const [answer] = await once(client.setEncoding('latin1'), 'data')
+  assert.match(answer, /^HTTP\/1.1 200 /)
+  assert.ok(turns.size >= chunks.length / 65_536, `read in ${turns.size} turns`)
 })
 
 test('while requests of a connection wait, no more of them are read', async (t) => {

@@ -17,6 +17,8 @@ interface Waiting {
 const maxBegun = 16
 /** In this time of a turn: what a connection has sent in one piece is read in any case, which takes milliseconds as well. */
 const maxBegunMs = 2
+/** In bytes: Node calls a function of a stream for each, and runs what waits for the next tick. */
+const smallChunk = 1024
 /** So many chunks of a body take less than a millisecond. */
 const chunksAtOnce = 256
 /** Connections on which more requests wait have turns: one of them is answered at a time. */
@@ -78,13 +80,36 @@ export class Pipelines {
     return true
   }
 
-  /** What others have sent is read in the next turn when a body in many small chunks has used this one: a piece of 64 kB may hold 10,000. */
+  /**
+   * Of a body in chunks, of which a piece of 64 kB may hold 10,000, the small ones of a turn are read as one. What others have sent, and the
+   * rest of the body, is read in the next turn when they have used this one: the system gives up to 32 pieces in a turn.
+   */
   readInTurns(req: IncomingMessage): void {
-    const { push } = req
+    const { push, socket } = req
+    let small: Uint8Array[] = []
     let chunks = 0
-    req.push = (chunk, encoding) => {
-      if (++chunks % chunksAtOnce === 0 && eventLoopTurn.isUsed) this.#holdOthers(req.socket)
-      return push.call(req, chunk, encoding)
+    let isHeld = false
+    const flush = (): void => {
+      const piece = Buffer.concat(small)
+      small = []
+      if (piece.length > 0 && !req.destroyed && !push.call(req, piece)) socket.pause()
+    }
+    req.push = (chunk: Uint8Array | null, encoding) => {
+      if (chunk === null || chunk.length > smallChunk) {
+        flush()
+        return push.call(req, chunk, encoding)
+      }
+      if (small.push(chunk) === 1) setImmediate(flush)
+      if (++chunks % chunksAtOnce > 0 || isHeld || !eventLoopTurn.isUsed) return true
+      this.#holdOthers(socket)
+      isHeld = true
+      // Node resumes the connection when the body is read.
+      socket.pause().on('resume', pause)
+      void eventLoopTurn.next().then(() => {
+        isHeld = false
+        socket.off('resume', pause).resume()
+      })
+      return true
     }
   }
 
