@@ -109,7 +109,7 @@ export const limitTable = {
   ],
   maxTransactionBlockMs: [
     250,
-    'time that the reads of one transaction may block the event loop on SQLite after it has written, in a batch each for `maxBlockMs`; then it is rolled back',
+    'processor time for which the reads of one transaction that take more than 5 ms may block the event loop on SQLite after it has written, in a batch each for `maxBlockMs`; then it is rolled back',
   ],
   busyTimeoutMs: [5_000, 'wait for a database that another process has locked'],
   maxQueuedWrites: [10_000, 'writes in the queue of an embedded database; further ones get 503'],

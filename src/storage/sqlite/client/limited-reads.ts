@@ -1,5 +1,6 @@
 import { ServiceError } from '../../../protocol/errors.ts'
 import type { Limits } from '../../../support/limits.ts'
+import { threadCpuMs } from '../../../support/thread-cpu-ms.ts'
 import type { Query } from '../../driver.ts'
 import type { ReaderPool } from './reader-pool.ts'
 import { BudgetExceeded, type RowGuard } from './row-guard.ts'
@@ -13,8 +14,11 @@ export interface ReadLimits {
   readonly maxReadMs?: number | undefined
 }
 
+/** Processor time of a read after which others have their turn in any case (`inTurns`): such reads do not add up. */
+const shortMs = 5
+
 /**
- * Bounds the time for which the reads of one transaction block the event loop. Until it writes, a reader process sees what it
+ * Bounds the time for which the long reads of one transaction block the event loop. Until it writes, a reader process sees what it
  * sees, as no other may write meanwhile: a long read is repeated there. Later ones fail, because only its own connection
  * sees what it has written.
  */
@@ -27,6 +31,7 @@ export function limitReads(query: Query, { guard, limits, processes, maxReadMs }
     if (!isRead) hasWritten = true
     const elsewhere = hasWritten ? undefined : processes
     const begin = performance.now()
+    const beginCpuMs = threadCpuMs()
     try {
       return guard.limit(leftMs, () => query(text, values, options), elsewhere ? maxBlockMs / 2 : maxReadMs)
     } catch (error) {
@@ -37,7 +42,8 @@ export function limitReads(query: Query, { guard, limits, processes, maxReadMs }
       const message = `${isOneRead ? 'A read' : 'The reads'} of the transaction took longer than ${limits[limit]} ms`
       throw new ServiceError('E_TIMEOUT', message, { limit, cause: error })
     } finally {
-      if (isRead) leftMs -= performance.now() - begin
+      const usedMs = isRead ? performance.now() - begin : 0
+      if (usedMs > shortMs) leftMs -= Math.min(usedMs, threadCpuMs() - beginCpuMs)
     }
   }
 }

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ServiceError } from '../../../protocol/errors.ts'
+import type { Connection } from './connection.ts'
+import { limitReads } from './limited-reads.ts'
+import { RowGuard } from './row-guard.ts'
+
+const limits = { maxBlockMs: 25, maxTransactionBlockMs: 250 }
+
+for (const [what, readMs, mostReads] of [
+  ['short reads do not add up', 2, 1000],
+  ['long reads add up', 20, 12],
+] as const)
+  test(`after a transaction has written, ${what}`, async (t) => {
+    let now = 0
+    t.mock.method(performance, 'now', () => now)
+    t.mock.method(process, 'threadCpuUsage', () => ({ user: now * 1000, system: 0 }))
+    const guard = new RowGuard()
+    const connection: Pick<Connection, 'define' | 'onStep'> = { define: () => {}, onStep: () => {} }
+    guard.install(connection as Connection)
+    const query = limitReads(
+      () => {
+        now += readMs
+        connection.onStep()
+        return []
+      },
+      { guard, limits, processes: undefined },
+    )
+    await query('update thing', [])
+    let reads = 0
+    const refusal = await (async () => {
+      for (; reads < 1000; reads++) await query('select', [])
+    })().catch((error: unknown) => error)
+    assert.equal(reads, mostReads)
+    assert.equal(refusal instanceof ServiceError && refusal.details.limit, reads < 1000 && 'maxTransactionBlockMs')
+  })
