@@ -54,8 +54,8 @@ export interface SqlStoreParts {
   readonly texts?: TextSource | undefined
   /** Receives errors that belong to no request. */
   readonly onError?: ((error: unknown) => void) | undefined
-  /** Receives the errors of requests, for the values among them that only the database refuses. */
-  readonly onRefusedValue?: ((error: unknown) => void) | undefined
+  /** Receives the errors of requests, for what the database alone refuses. */
+  readonly onRefusal?: ((error: unknown) => void) | undefined
   /** Called for a duplicate generated key; true: the sequence was advanced, and a retry may succeed. */
   readonly resyncSequence?: (model: Model) => Promise<boolean>
 }
@@ -70,7 +70,7 @@ export class SqlStore extends SqlReads implements Store {
   readonly #driver: Driver
   readonly #limits: TransactionLimits
   readonly #fullDisk: FullDiskReport
-  readonly #onRefusedValue: SqlStoreParts['onRefusedValue']
+  readonly #onRefusal: SqlStoreParts['onRefusal']
   readonly #resyncSequence: SqlStoreParts['resyncSequence']
   readonly #texts: TextReads | undefined
   readonly #embedded: EmbeddedTexts | undefined
@@ -92,7 +92,7 @@ export class SqlStore extends SqlReads implements Store {
     this.#driver = driver
     this.#limits = parts.limits
     this.#fullDisk = new FullDiskReport(parts.onError)
-    this.#onRefusedValue = parts.onRefusedValue
+    this.#onRefusal = parts.onRefusal
     this.#resyncSequence = parts.resyncSequence
     this.changes = parts.changes
     this.overlaps = parts.overlaps
@@ -263,7 +263,7 @@ export class SqlStore extends SqlReads implements Store {
     if (this.#isClosed && error instanceof DatabaseError && error.reason.kind === 'lost')
       throw new ServiceError('E_UNAVAILABLE', 'The service is closed', { cause: error })
     const failure = await toServiceError(error, this)
-    this.#onRefusedValue?.(failure)
+    this.#onRefusal?.(failure)
     throw failure
   }
 

@@ -52,6 +52,8 @@ function messageOf(observation: Exclude<Observation, { kind: 'error' }>): string
       const { model, attribute } = observation
       return `The database has refused a value of ${model}.${attribute} that the model accepts; a rule such as isIn would say which ones it takes`
     }
+    case 'writeRefused':
+      return `The database has refused a write of ${observation.model}: ${observation.text}`
     case 'accessDifference': {
       const { model, difference, attribute } = observation
       const what = attribute === undefined ? `a record that is ${difference}` : `the value of "${attribute}"`

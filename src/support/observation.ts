@@ -4,6 +4,7 @@ export type Observation =
   | StatementObservation
   | ScanObservation
   | ValueObservation
+  | WriteObservation
   | ClientObservation
   | PageObservation
   | SubscriptionObservation
@@ -46,6 +47,14 @@ export interface ValueObservation {
   readonly kind: 'valueRefused'
   readonly model: string
   readonly attribute: string
+}
+
+/** A constraint or a trigger of the database has refused a write. Reported once per text, which is not sent to clients. */
+export interface WriteObservation {
+  readonly kind: 'writeRefused'
+  readonly model: string
+  /** The words of the database. */
+  readonly text: string
 }
 
 /** A client was disconnected, because it did not read what was sent to it. */

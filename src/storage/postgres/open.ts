@@ -8,7 +8,7 @@ import { disabledChangeLog } from '../disabled-change-log.ts'
 import { memoryMetadataTable, sqlMetadataTable } from '../metadata-table.ts'
 import { observeStatements } from '../observe-statements.ts'
 import type { OpenedStore } from '../opened-store.ts'
-import { reportRefusedValues } from '../report-refused-values.ts'
+import { reportRefusals } from '../report-refusals.ts'
 import { reportScans } from '../report-scans.ts'
 import { type MigrateMode, noteColumns } from '../schema.ts'
 import { schemaWarnings } from '../schema-warnings.ts'
@@ -141,7 +141,7 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenedStor
     driver: own?.countWrites(counted) ?? counted,
     versions: own ?? timed,
     onError,
-    onRefusedValue: observe && reportRefusedValues(observe),
+    onRefusal: reportRefusals(observe, onError),
     dialect,
     changes,
     answers: new SqlStoredAnswers({

@@ -14,6 +14,7 @@ import { memoryMetadataTable, sqlMetadataTable } from '../metadata-table.ts'
 import { observeRead, observeStatements } from '../observe-statements.ts'
 import type { OpenedStore } from '../opened-store.ts'
 import { RecordTexts } from '../record-texts.ts'
+import { reportRefusals } from '../report-refusals.ts'
 import { reportScans } from '../report-scans.ts'
 import { type ExistingTable, type MigrateMode, noteColumns } from '../schema.ts'
 import { schemaWarnings } from '../schema-warnings.ts'
@@ -82,6 +83,7 @@ export async function openSqlite({
     const store = new SqlStore({
       driver: observeStatements(driver, observe),
       onError,
+      onRefusal: reportRefusals(observe, onError),
       dialect: sqliteDialect,
       changes: log.changes,
       answers: new SqlStoredAnswers({

@@ -1,0 +1,41 @@
+import { ServiceError } from '../protocol/errors.ts'
+import type { Observe } from '../support/observation.ts'
+import { DatabaseError } from './driver.ts'
+
+/** The texts of triggers may contain values, so that no two are the same. */
+const maxReported = 100
+
+/**
+ * Reports, once each, why the database has refused what a request wanted: the attribute whose column has refused a value that the
+ * model accepts, or the words of a constraint or a trigger, of which the client is shown nothing. `onError` receives what no
+ * request can change, such as a missing right.
+ */
+export function reportRefusals(
+  observe: Observe | undefined,
+  onError: (error: unknown) => void,
+): (error: unknown) => void {
+  const reported = new Set<string>()
+  const isNew = (text: string): boolean => {
+    if (reported.has(text) || reported.size >= maxReported) return false
+    reported.add(text)
+    return true
+  }
+  return (error) => {
+    if (!(error instanceof ServiceError) || !(error.cause instanceof DatabaseError)) return
+    const { reason, subject, message: text } = error.cause
+    const model = subject?.model.name
+    if (reason.kind === 'refused' && isNew(text)) onError(refusedOperation(error.cause))
+    if (reason.kind !== 'value' || !observe || model === undefined || subject?.isRead) return
+    const [attribute] = Object.keys(error.details.invalidAttributes ?? {})
+    if (attribute !== undefined && isNew(`${model}.${attribute}`)) observe({ kind: 'valueRefused', model, attribute })
+    if (attribute === undefined && isNew(`${model}: ${text}`)) observe({ kind: 'writeRefused', model, text })
+  }
+}
+
+/** One line of a log: the statement that found it out explains nothing. */
+function refusedOperation({ message, subject }: DatabaseError): Error {
+  const of = subject ? ` of ${subject.model.name}` : ''
+  const error = new Error(`The database refuses an operation${of} (${message}); such requests get 503`)
+  error.stack = `${error.name}: ${error.message}`
+  return error
+}
