@@ -108,7 +108,7 @@ create table "Members" (id serial primary key);
 create view active_members as select * from members where active;
 create materialized view counts as select count(*) as n from members;
 create table "_prisma_migrations" (id text primary key);
-create schema billing;
+create schema billing; create schema auditing; create table auditing.trail (id serial primary key);
 create table billing.invoices (id serial primary key);
 create table bills (id serial primary key, invoice_id int);
 

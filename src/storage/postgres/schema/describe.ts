@@ -24,7 +24,7 @@ order by c.oid`
 
 /** Tables beyond the search path, by schema. */
 const hiddenQuery = `
-select distinct n.nspname, current_user
+select distinct n.nspname, current_user, current_database(), current_setting('search_path')
 from pg_class c join pg_namespace n on n.oid = c.relnamespace
 where c.relkind in ('r', 'p') and not c.relispartition and not pg_table_is_visible(c.oid)
   and n.nspname not like 'pg\\_%' and n.nspname <> 'information_schema'
@@ -56,10 +56,9 @@ async function describe(run: Run): Promise<DatabaseDescription> {
     if (reason === undefined) names.push(name)
     else leftOut.set(name, reason)
   }
-  for (const [schema, role] of await run(hiddenQuery)) {
-    const path = `alter role ${quoteName(role as string)} set search_path = ${quoteName(schema as string)}, public`
-    leftOut.set(`${schema}.*`, `the schema is not in the search path. To serve its tables: ${path}`)
-  }
+  const hidden = await run(hiddenQuery)
+  for (const [schema] of hidden)
+    leftOut.set(`${schema}.*`, `the schema is not in the search path. To serve its tables: ${searchPathOf(hidden)}`)
   const labels = new Map(
     (await run(labelsQuery)).map(([type, list]) => [type as string, JSON.parse(list as string) as string[]]),
   )
@@ -77,6 +76,13 @@ async function describe(run: Run): Promise<DatabaseDescription> {
     problemsOf: (model) => schemaProblems(model, tables, postgresColumns),
     stepsOf: (models) => planSchema(models, tables, postgresDialect(), 'add').map(({ step }) => step),
   }
+}
+
+/** One statement for all schemas, because each replaces the last. What is found today stays first, and has the new tables. */
+function searchPathOf(hidden: readonly Row[]): string {
+  const [[, role, database, path] = []] = hidden
+  const schemas = [...(path ? [path] : []), ...hidden.map(([schema]) => quoteName(schema as string))]
+  return `alter role ${quoteName(role as string)} in database ${quoteName(database as string)} set search_path = ${schemas.join(', ')}`
 }
 
 function leftOutReason([, kind, isPartition, isReadable, extension]: Row): string | undefined {
