@@ -24,8 +24,19 @@ const cases: Readonly<Record<string, Case>> = {
     models: 'user',
     create: [
       '/user',
-      { emailAddress: 'mary@example.com', password: 'secret', tosAcceptedByIp: '10.0.0.1' },
-      { emailAddress: 'mary@example.com', billingCardLast4: '', lastSeenAt: null, tosAcceptedByIp: '10.0.0.1' },
+      {
+        emailAddress: 'mary@example.com',
+        password: 'secret',
+        tosAcceptedByIp: '10.0.0.1',
+        trialEndsAt: '2020-01-02 03:04',
+      },
+      {
+        emailAddress: 'mary@example.com',
+        trialEndsAt: '2020-01-02T03:04:00.000Z',
+        billingCardLast4: '',
+        lastSeenAt: null,
+        tosAcceptedByIp: '10.0.0.1',
+      },
     ],
     refused: { emailAddress: 'mary', password: '', fullName: '', tosAcceptedByIp: 'home', billingCardBrand: 'x' },
     empty: 'tosAcceptedByIp emailChangeCandidate billingCardBrand',

@@ -48,11 +48,15 @@ function flatten(definition: object): Options {
   return { ...(autoMigrations as object), ...(meta as object), ...(validations as object), ...own }
 }
 
-function typeOf({ type, enum: values }: Options): Options {
+function typeOf({ type, enum: values, columnType }: Options): Options {
   if (type === undefined) return values === undefined ? {} : { type: 'string' }
   const folded = String(type).toLowerCase()
+  // Adapters of Sails read such a column as a time in ISO 8601.
+  if (folded === 'string' && timeColumn.test(String(columnType))) return { type: 'datetime' }
   return Object.hasOwn(typeWords, folded) ? { ...typeWords[folded] } : { type }
 }
+
+const timeColumn = /^(datetime|timestamp|timestamptz)\b/i
 
 /** Resolves the options that depend on each other. */
 function settle(options: Options, { size, notNull }: Options): Options {

@@ -22,6 +22,7 @@ module.exports = {
     emailChangeCandidate: { type: 'string', isEmail: true },
     billingCardBrand: { type: 'string', isIn: ['Visa', 'MasterCard'], defaultsTo: '' },
     billingCardLast4: { type: 'string', example: '4242', defaultsTo: '' },
+    trialEndsAt: { type: 'string', columnType: 'timestamptz' },
     lastSeenAt: { type: 'number', example: 1502844074211 },
   },
   customToJSON: function () {
