@@ -14,7 +14,7 @@ describe('a request for a stream', () => {
       { ...stream.headers, date: undefined, connection: undefined, 'keep-alive': undefined },
       {
         'content-type': 'text/event-stream; charset=utf-8',
-        'cache-control': 'no-store',
+        'cache-control': 'no-store, no-transform',
         'x-accel-buffering': 'no',
         'x-content-type-options': 'nosniff',
         'transfer-encoding': 'chunked',

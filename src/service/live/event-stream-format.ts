@@ -7,7 +7,8 @@ export const retryMs = 2_000
 
 export const streamHeaders = {
   'Content-Type': 'text/event-stream; charset=utf-8',
-  'Cache-Control': 'no-store',
+  // Without it middlewares and proxies that compress hold events back until enough of them have come.
+  'Cache-Control': 'no-store, no-transform',
   // Without it nginx buffers events.
   'X-Accel-Buffering': 'no',
   Vary: 'Accept',
