@@ -66,6 +66,7 @@ describe('keelson init', () => {
         "module.exports = { attributes: { name: { type: 'string', maxLength: 9 } }, customToJSON() {} }",
       'config/models.js':
         "module.exports.models = { attributes: { createdAt: { type: 'number', autoCreatedAt: true } } }",
+      'config/policies.js': "module.exports.policies = {\n  // '*': true,\n  'room/*': 'is-logged-in',\n}",
       'config/blueprints.js':
         "module.exports.blueprints = { actions: false, prefix: '/api', shortcuts: false, // rest: true,\n" +
         "  // prefix: '/old',\n  rest: false, populate: false,\n  jsonp: false }",
@@ -76,7 +77,10 @@ describe('keelson init', () => {
     const room = await post(`${url}/api/room`, { name: 'lobby', unknown: 1 })
     assert.equal(typeof room.createdAt, 'number')
     assert.equal((await fetch(`${url}/api/room/create?name=hall`)).status, 404)
-    assert.match(readFileSync(join(cwd, 'keelson.config.ts'), 'utf8'), /populate: false,\n {2}jsonp: false,\n\}/)
+    assert.match(
+      readFileSync(join(cwd, 'keelson.config.ts'), 'utf8'),
+      /populate: false,\n {2}jsonp: false,\n.*policies\.js/,
+    )
     assert.match(command.stdout, /Functions that are not run: room\.customToJSON\./)
   })
 

@@ -5,6 +5,8 @@ import { join } from 'node:path'
 export interface SailsApplication {
   /** Whether `config/models.js` declares attributes of all models. */
   readonly hasSharedAttributes: boolean
+  /** Whether `config/policies.js` declares policies. */
+  readonly hasPolicies: boolean
   /** Route settings of `config/blueprints.js`, as source text by option. */
   readonly routeSettings: ReadonlyMap<string, string>
 }
@@ -27,12 +29,13 @@ export function detectSailsApplication(folder: string): SailsApplication | undef
   if (routeSettings.get('shortcuts') === 'false') routeSettings.delete('rest')
   return {
     hasSharedAttributes: /\battributes\s*:/.test(withoutComments(read(join(folder, 'config/models.js')))),
+    hasPolicies: /\bpolicies\s*=\s*\{\s*[^\s}]/.test(withoutComments(read(join(folder, 'config/policies.js')))),
     routeSettings,
   }
 }
 
 /** The configuration file of a Sails application. */
-export function sailsConfigText({ hasSharedAttributes, routeSettings }: SailsApplication): string {
+export function sailsConfigText({ hasSharedAttributes, hasPolicies, routeSettings }: SailsApplication): string {
   const lines = [
     "import { defineConfig, loadModels } from 'keelson'",
     ...(hasSharedAttributes
@@ -50,6 +53,12 @@ export function sailsConfigText({ hasSharedAttributes, routeSettings }: SailsApp
     '  // Names in a body that are not attributes are dropped, as Sails does.',
     "  unknownAttributes: 'ignore',",
     ...[...routeSettings].map(([option, value]) => `  ${option}: ${value},`),
+    ...(hasPolicies
+      ? [
+          '  // The policies of config/policies.js do not apply: until `access` declares rules, every client that can connect',
+          '  // may read and write everything.',
+        ]
+      : []),
     '})',
     '',
   ]
