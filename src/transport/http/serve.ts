@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Http2ServerRequest } from 'node:http2'
 import type { Socket } from 'node:net'
 import { requireBody } from '../../protocol/body-depth.ts'
 import { errorResponse } from '../../protocol/error-response.ts'
@@ -54,9 +55,15 @@ export function handler(service: Service, limits: Limits, options: HandlerOption
   const answer = (req: Received, res: ServerResponse): void => {
     if (context.closing.has(req.socket)) return
     const { headers } = req
+    const isHttp2 = req.httpVersionMajor === 2
+    if (isHttp2) headers.host = (headers[':authority'] as string | undefined) ?? headers.host
     const coding = headers['transfer-encoding']
     const length = headers['content-length']
-    const isBodyless = (length === undefined || length === '0') && coding === undefined && req.body === undefined
+    const isBodyless =
+      (length === undefined || length === '0') &&
+      coding === undefined &&
+      req.body === undefined &&
+      !(isHttp2 && hasBody(req))
     /** Before which the client had begun to send the request. */
     let poll: number | undefined
     if (connections) {
@@ -94,6 +101,9 @@ export function handler(service: Service, limits: Limits, options: HandlerOption
     if (res.socket || !pipelines.defer(req, res)) answer(req, res)
   }
 }
+
+/** A body of HTTP/2 has a length only if the client states it. */
+const hasBody = (req: IncomingMessage): boolean => !(req as unknown as Http2ServerRequest).stream.endAfterHeaders
 
 const severalHosts = new ServiceError('E_BAD_REQUEST', 'The request names more than one host')
 
