@@ -1,5 +1,6 @@
 import type { RecordId } from '../protocol/change.ts'
 import type { Json, JsonObject } from '../protocol/json.ts'
+import { byName } from './by-name.ts'
 import type { Answer, CallOptions } from './options.ts'
 import { ModelClient, type Send, writeRequest } from './records.ts'
 
@@ -31,24 +32,16 @@ export async function sendBatch(
     const client = new ModelClient(path, record, async (kind, id, values) => {
       return (await record(writeRequest(path, kind, id as RecordId, values))).body as JsonObject
     })
-    return new Proxy(
-      {},
-      {
-        get:
-          (_, name) =>
-          (...args: unknown[]) => {
-            const promise = (client[name as 'create'] as (...args: unknown[]) => Promise<unknown>).apply(client, args)
-            // The list that `work` returns decides about errors.
-            promise.catch(() => {})
-            indexes.set(promise, requests.length - 1)
-            return promise
-          },
-      },
-    )
+    return byName((name) => (...args: unknown[]) => {
+      const promise = (client[name as 'create'] as (...args: unknown[]) => Promise<unknown>).apply(client, args)
+      // The list that `work` returns decides about errors.
+      promise.catch(() => {})
+      indexes.set(promise, requests.length - 1)
+      return promise
+    })
   }
-  const result = (promise: object): object =>
-    new Proxy({}, { get: (_, name) => ({ $ref: `${indexes.get(promise)}.${name as string}` }) })
-  const results = [...work(new Proxy({}, { get: (_, name) => tx(name as string) }))]
+  const result = (promise: object): object => byName((name) => ({ $ref: `${indexes.get(promise)}.${name}` }))
+  const results = [...work(byName(tx))]
   answers.resolve(
     send({ ...call, method: 'POST', path: '/batch', body: requests }).then(
       ({ body }) => body as unknown as readonly Part[],

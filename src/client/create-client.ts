@@ -1,7 +1,7 @@
-import type { RecordId } from '../protocol/change.ts'
 import type { Json, JsonObject } from '../protocol/json.ts'
 import { callAction } from './actions.ts'
 import { sendBatch } from './batch.ts'
+import { byName } from './by-name.ts'
 import { watchConnectivity } from './connectivity.ts'
 import { NotFoundError } from './errors.ts'
 import { HttpSender } from './http.ts'
@@ -75,10 +75,8 @@ export function openClient(options: ClientOptions): object {
       connection.add(opened)
       return opened
     }
-    const perform = (kind: PendingWrite['kind'], id: RecordId | undefined, values: JsonObject, call?: object) =>
-      queue.perform(kind, model, id, values, call)
     const path = pathOf(model)
-    const client = new ModelClient(path, send, perform, live)
+    const client = new ModelClient(path, send, (kind, ...write) => queue.perform(kind, model, ...write), live)
     // Any other name is that of an action; one on a record takes its key first.
     const action =
       (name: string) =>
@@ -105,18 +103,4 @@ export function openClient(options: ClientOptions): object {
     [Symbol.dispose]: close,
   }
   return new Proxy(own, { get: (_, name) => (name in own ? own[name as 'records'] : records[name as string]) })
-}
-
-/** An object whose members are made when they are first used: the client does not know the names of the models. */
-function byName<T>(make: (name: string) => T): Readonly<Record<string, T>> {
-  const made = new Map<string | symbol, T>()
-  return new Proxy({} as Record<string, T>, {
-    get(_, name) {
-      // A symbol is a question of the runtime; `then` is asked by `await`.
-      if (typeof name === 'symbol' || name === 'then') return undefined
-      const known = made.get(name) ?? make(name)
-      made.set(name, known)
-      return known
-    },
-  })
 }

@@ -1,6 +1,5 @@
 /** An unguessable text. `crypto.randomUUID` exists on secure origins only. */
-export const randomId = (): string =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
+export const randomId = (): string => crypto.getRandomValues(new Uint32Array(4)).join('-')
 
 /** The delay before the next attempt: it doubles with each failure, and is spread so that clients do not return at once. */
 export const retryDelay = (failures: number, [from, to]: readonly [number, number] = [250, 15_000]): number =>

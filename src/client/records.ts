@@ -1,5 +1,5 @@
 import type { RecordId } from '../protocol/change.ts'
-import type { Json, JsonObject } from '../protocol/json.ts'
+import type { JsonObject } from '../protocol/json.ts'
 import { NotFoundError, type RequestError } from './errors.ts'
 import type { LiveQuery } from './live/live-query.ts'
 import type { Answer, CallOptions, Query, Sending, WriteOptions } from './options.ts'
@@ -41,7 +41,7 @@ export class ModelClient {
   }
 
   async find(query?: Query, call?: CallOptions): Promise<LoosePage> {
-    return pageOf(await this.#get('', query, call))
+    return pageOf(await this.#read('', query, call))
   }
 
   /** Every record that matches, page by page; `limit` is the size of a page. */
@@ -57,7 +57,7 @@ export class ModelClient {
 
   async findOne(id: RecordId, query?: Query, call?: CallOptions): Promise<JsonObject | undefined> {
     try {
-      return (await this.#get(segment(id), query, call)).body as JsonObject
+      return (await this.#read(segment(id), query, call)).body as JsonObject
     } catch (error) {
       if ((error as RequestError).code === 'E_NO_SUCH_RECORD') return undefined
       throw error
@@ -65,7 +65,7 @@ export class ModelClient {
   }
 
   async count({ where = {} }: Query = {}, call?: CallOptions): Promise<number> {
-    return Number((await this.#get('', { where, limit: 0, count: true }, call)).headers.get('X-Total-Count'))
+    return Number((await this.#read('', { where, limit: 0, count: true }, call)).headers.get('X-Total-Count'))
   }
 
   async related(
@@ -75,7 +75,7 @@ export class ModelClient {
     call?: CallOptions,
   ): Promise<LoosePage | JsonObject | undefined> {
     try {
-      const answer = await this.#get(`${segment(id)}/${name}`, query, call)
+      const answer = await this.#read(association(id, name), query, call)
       return Array.isArray(answer.body) ? pageOf(answer) : (answer.body as JsonObject)
     } catch (error) {
       // Either the to-one association is empty, or there is no record whose association it could be.
@@ -89,64 +89,60 @@ export class ModelClient {
   }
 
   createMany(list: readonly JsonObject[], call?: CallOptions): Promise<readonly JsonObject[]> {
-    return this.#write('POST', '', list, call)
+    return this.#write({ ...call, method: 'POST', path: '', body: list })
   }
 
   update(id: RecordId, values: JsonObject, call?: WriteOptions): Promise<JsonObject> {
     return this.#perform('update', id, values, call)
   }
 
-  updateMany(selected: Query, values: JsonObject, call?: CallOptions): Promise<Many> {
-    return this.#many('PATCH', selected, values, call)
+  async updateMany(selected: Query, values: JsonObject, call?: CallOptions): Promise<Many> {
+    return many(await this.#write({ ...call, method: 'PATCH', path: '', body: values }, selected))
   }
 
   destroy(id: RecordId, call?: WriteOptions): Promise<JsonObject> {
     return this.#perform('destroy', id, {}, call)
   }
 
-  destroyMany(selected: Query, call?: CallOptions): Promise<Many> {
-    return this.#many('DELETE', selected, undefined, call)
+  async destroyMany(selected: Query, call?: CallOptions): Promise<Many> {
+    return many(await this.#write({ ...call, method: 'DELETE', path: '' }, selected))
   }
 
   upsert(unique: string, values: JsonObject, call?: CallOptions): Promise<JsonObject> {
-    return this.#write('POST', '', values, call, { upsert: unique })
+    return this.#write({ ...call, method: 'POST', path: '', body: values }, { upsert: unique })
   }
 
   add(id: RecordId, name: string, member: RecordId, call?: CallOptions): Promise<JsonObject> {
-    return this.#member('PUT', id, name, segment(member), undefined, call)
+    return this.#write({ ...call, method: 'PUT', path: association(id, name) + segment(member) }, { populate: name })
   }
 
   remove(id: RecordId, name: string, member: RecordId, call?: CallOptions): Promise<JsonObject> {
-    return this.#member('DELETE', id, name, segment(member), undefined, call)
+    return this.#write({ ...call, method: 'DELETE', path: association(id, name) + segment(member) }, { populate: name })
   }
 
   replace(id: RecordId, name: string, members: readonly RecordId[], call?: CallOptions): Promise<JsonObject> {
-    return this.#member('PUT', id, name, '', members, call)
+    return this.#write({ ...call, method: 'PUT', path: association(id, name), body: members }, { populate: name })
   }
 
-  async #many(method: string, selected: Query, values: JsonObject | undefined, call?: CallOptions): Promise<Many> {
-    const written = await this.#write<readonly JsonObject[] | { readonly count: number }>(
-      method,
-      '',
-      values,
-      call,
-      selected,
-    )
-    return 'count' in written ? written.count : written
+  #read(path: string, query: Query | undefined, call: CallOptions | undefined): Promise<Answer> {
+    return this.#request({ ...call, method: 'GET', path }, query)
   }
 
-  #member(method: string, id: RecordId, name: string, child: string, body: Json | undefined, call?: CallOptions) {
-    return this.#write<JsonObject>(method, `${segment(id)}/${name}${child}`, body, call, { populate: name })
+  async #write<T>(request: Sending, query?: Query): Promise<T> {
+    return (await this.#request(request, query)).body as T
   }
 
-  #get(path: string, query: Query | undefined, call: CallOptions | undefined): Promise<Answer> {
-    return this.#send({ ...call, method: 'GET', path: this.#path + path + embedding(query) })
-  }
-
-  async #write<T>(method: string, path: string, body: Json | undefined, call?: CallOptions, query?: Query): Promise<T> {
-    return (await this.#send({ ...call, method, path: this.#path + path + embedding(query), body })).body as T
+  /** Sends a request whose path is relative to that of the model. */
+  #request(request: Sending, query?: Query): Promise<Answer> {
+    return this.#send({ ...request, path: this.#path + request.path + embedding(query) })
   }
 }
+
+const association = (id: RecordId, name: string): string => `${segment(id)}/${name}`
+
+/** The answer to a write of many records: the records, or how many they are. */
+const many = (written: readonly JsonObject[] | { readonly count: number }): Many =>
+  'count' in written ? written.count : written
 
 /** Associations are embedded only where `populate` says so. */
 const embedding = (query?: Query): string => queryString({ populate: false, ...query })
