@@ -32,7 +32,7 @@ export class ForbiddenError extends RequestError {}
 export class NotFoundError extends RequestError {}
 /** 409 and 412: stored data, or a change made since the record was read, is in the way. */
 export class ConflictError extends RequestError {}
-/** 429 and 503: the same request may succeed later. */
+/** 429, and 502 to 504, by which gateways say that the service does not answer: the same request may succeed later. */
 export class UnavailableError extends RequestError {}
 
 /** No answer was received: the service may or may not have performed the request. */
@@ -53,12 +53,15 @@ const classes: Readonly<Record<number, typeof RequestError>> = {
   409: ConflictError,
   412: ConflictError,
   429: UnavailableError,
+  502: UnavailableError,
   503: UnavailableError,
+  504: UnavailableError,
 }
 
-/** The error of an answer. A body that is no problem document, such as a proxy's page, leaves the status. */
-export function requestError(status: number, body: Json | undefined): RequestError {
+/** The error of an answer. One without a problem document, such as a page of a proxy, is described by what was received. */
+export function requestError({ status, url, headers }: Response, body?: Json): RequestError {
   // Of a batch, the request that failed.
   const failed = Array.isArray(body) ? body.find((one) => one.status >= 400 && one.status !== 424)?.body : body
-  return new (classes[status] ?? RequestError)(status, isJsonObject(failed) ? failed : {})
+  const detail = `${url} answered ${status} ${headers.get('Content-Type') ?? ''}`
+  return new (classes[status] ?? RequestError)(status, isJsonObject(failed) ? failed : { detail })
 }

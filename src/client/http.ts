@@ -26,7 +26,7 @@ export class HttpSender {
       response = await this.#fetch(request, true)
     }
     if (response.ok) return response
-    throw requestError(response.status, await bodyOf(response, request.signal).catch(() => undefined))
+    throw requestError(response, await bodyOf(response, request.signal).catch(() => undefined))
   }
 
   async #fetch({ method, path, body, headers, signal }: Sending, renew: boolean): Promise<Response> {

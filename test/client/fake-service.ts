@@ -32,6 +32,8 @@ export class FakeService implements AsyncDisposable {
   isDown = false
   /** The number of requests that broke for that reason. */
   dropped = 0
+  /** Answers every request instead of the service, as a proxy. */
+  proxyAnswer: readonly [status: number, type: string] | undefined
   /** Refuses the next write with this status. */
   refuseWith: number | undefined
   /** Breaks the connection of the next write: before it is performed, or instead of its answer. */
@@ -108,6 +110,10 @@ export class FakeService implements AsyncDisposable {
     const body = text === '' ? undefined : JSON.parse(text)
     const { pathname } = new URL(request.url ?? '', this.url)
     this.requests.push({ line: `${request.method} ${pathname}`, headers: request.headers, body })
+    if (this.proxyAnswer) {
+      const [status, type] = this.proxyAnswer
+      return void response.writeHead(status, { 'Content-Type': type }).end('<!doctype html>')
+    }
     if (pathname === '/live') return this.#live(body, response)
     const id = Number(pathname.split('/')[2])
     if (request.method === 'GET') return this.#send(response, this.rows.has(id) ? 200 : 404, this.rows.get(id) ?? {})

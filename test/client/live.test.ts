@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type ClientOptions, createClient, type LiveSnapshot, NetworkError } from '../../src/client.ts'
+import {
+  type ClientOptions,
+  createClient,
+  type LiveSnapshot,
+  NetworkError,
+  type RequestError,
+} from '../../src/client.ts'
 import { eventually } from './eventually.ts'
 import { FakeService } from './fake-service.ts'
 
@@ -134,6 +140,55 @@ describe('live queries', () => {
     const cards = api.card.live()
     await eventually(() => assert.equal(cards.status, 'offline'))
     assert.ok(cards.getSnapshot().error instanceof NetworkError)
+  })
+
+  for (const answer of [
+    [404, 'text/html'],
+    [401, 'application/json'],
+    [403, 'text/plain'],
+    [405, 'text/html'],
+    [200, 'text/html'],
+  ] as const) {
+    test(`an address that answers ${answer.join(' ')} is reported, and tried again`, async () => {
+      await using fake = await FakeService.start()
+      fake.write({ id: 1, title: 'a' })
+      fake.proxyAnswer = answer
+      using api = clientOf(fake)
+      const cards = api.card.live()
+      const message = `${fake.url}/live answered ${answer.join(' ')}`
+      await assert.rejects(cards.ready, { status: answer[0], message })
+      assert.equal(cards.status, 'offline')
+      assert.equal(cards.getSnapshot().error?.message, message)
+      fake.proxyAnswer = undefined
+      await eventually(() => assert.deepEqual([cards.status, cards.rows.length], ['live', 1]))
+      assert.equal(cards.getSnapshot().error, undefined)
+      assert.equal(fake.streams, 1)
+    })
+  }
+
+  for (const status of [429, 500, 502, 503, 504]) {
+    test(`the first rows are waited for through answers ${status}`, async () => {
+      await using fake = await FakeService.start()
+      fake.proxyAnswer = [status, 'text/html']
+      using api = clientOf(fake)
+      const cards = api.card.live()
+      await eventually(() => assert.equal((cards.getSnapshot().error as RequestError | undefined)?.status, status))
+      fake.proxyAnswer = undefined
+      await cards.ready
+      assert.equal(cards.status, 'live')
+    })
+  }
+
+  test('a new query does not wait for the delay after a failure', async () => {
+    await using fake = await FakeService.start()
+    fake.proxyAnswer = [401, 'text/html']
+    using api = clientOf(fake, { retryDelayMs: [60_000, 60_000] })
+    const first = api.card.live()
+    await assert.rejects(first.ready, { status: 401 })
+    fake.proxyAnswer = undefined
+    const later = api.card.live()
+    await later.ready
+    assert.deepEqual([first.status, later.status], ['live', 'live'])
   })
 
   test('a query that is refused ends alone', async () => {

@@ -23,6 +23,19 @@ class Storage {
 const optimistic = { optimistic: true }
 
 describe('writes that are made offline', () => {
+  for (const status of [429, 502, 503, 504])
+    test(`are kept when a gateway answers ${status}`, async () => {
+      await using fake = await FakeService.start()
+      using api = clientOf(fake)
+      fake.proxyAnswer = [status, 'text/html']
+      const creating = api.card.create({ title: 'a' })
+      await eventually(() => assert.ok(writesOf(fake).length >= 2))
+      assert.equal(api.outbox.size, 1)
+      fake.proxyAnswer = undefined
+      assert.equal((await creating).title, 'a')
+      assert.equal(fake.performed, 1)
+    })
+
   test('are shown at once, sent in their order on return, and refer to records that they created', async () => {
     await using fake = await FakeService.start()
     fake.write({ id: 1, title: 'a', lane: 'todo' })

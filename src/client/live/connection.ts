@@ -1,13 +1,13 @@
 import type { Position } from '../../protocol/change.ts'
 import type { JsonObject } from '../../protocol/json.ts'
 import { Pause } from '../connectivity.ts'
-import { NetworkError, RequestError } from '../errors.ts'
+import { NetworkError, RequestError, requestError } from '../errors.ts'
 import type { HttpSender } from '../http.ts'
 import type { ClientOptions } from '../options.ts'
 import { retryDelay } from '../random.ts'
 import type { PendingWrites } from '../writes/pending-writes.ts'
 import type { Diff, Rows } from './diff.ts'
-import type { LiveQuery, LiveStatus } from './live-query.ts'
+import type { LiveQuery } from './live-query.ts'
 import { type Message, messagesOf } from './server-sent-events.ts'
 
 /** The stream that all live queries of a client share. */
@@ -37,6 +37,7 @@ export class LiveConnection {
   add(query: LiveQuery): void {
     query.name = `q${++this.#count}`
     this.#queries.set(query.name, query)
+    this.#pause.end()
     this.update()
   }
 
@@ -78,10 +79,14 @@ export class LiveConnection {
     while (this.#queries.size > 0) {
       try {
         await this.#connect()
-        this.#show('catching-up')
+        this.#catchUp()
       } catch (error) {
         if (this.#failQuery(error)) continue
-        this.#show('offline', error as Error)
+        // 429 and 5xx pass; what else refuses the connection is reported as the refusal of its queries, and may pass as well.
+        const isRefused = error instanceof RequestError && error.status < 429
+        for (const query of this.#queries.values())
+          if (isRefused) query.fail(error)
+          else query.refresh('offline', error as Error)
       }
       if (this.#queries.size === 0) break
       await this.#pause.for(retryDelay(this.#failures++, this.#options.retryDelayMs))
@@ -107,6 +112,8 @@ export class LiveConnection {
       const body = { queries: this.#requests(names), ...asking(this.#writes.toAsk(true)) }
       const headers = { Accept: 'text/event-stream' }
       const response = await this.#http.open({ method: 'POST', path: '/live', body, headers, signal })
+      // Such as the page of a proxy, or of the sign-in of a network.
+      if (!response.headers.get('Content-Type')?.includes('event-stream')) throw requestError(response)
       for await (const message of messagesOf(response.body as ReadableStream<Uint8Array>)) {
         beat()
         if (message?.event === 'restart') return
@@ -152,40 +159,30 @@ export class LiveConnection {
     return Object.fromEntries(names.map((name) => [name, (this.#queries.get(name) as LiveQuery).request()]))
   }
 
-  #receive({ event, id: position, data }: Message): void {
+  #receive({ event, id, data }: Message): void {
     const query = this.#queries.get(data.query as string)
     const operations = (data.operations ?? []) as readonly string[]
     if (event === 'open') {
       this.#stream = data.stream as string
       this.#writes.openedAt = ++this.#writes.time
-      this.#show('catching-up')
+      this.#catchUp()
       this.onOpen()
       void this.#change()
     } else if (event === 'seen') {
-      for (const one of this.#queries.values()) if (one.status === 'live') one.position = position ?? one.position
+      for (const one of this.#queries.values()) if (one.status === 'live') one.position = id ?? one.position
       this.#writes.pass(operations)
-    } else if (query) this.#receiveFor(query, event, data, operations, position ?? (data.position as Position))
-  }
-
-  #receiveFor(
-    query: LiveQuery,
-    event: string,
-    data: JsonObject,
-    operations: readonly string[],
-    position: Position,
-  ): void {
-    const total = data.total as number | undefined
-    this.#failures = 0
-    if (event === 'rows') {
-      query.setRows(data.rows as Rows, (data.key ?? 'id') as string, total)
-      query.setCurrent(position)
-    } else if (event === 'diff') {
-      query.applyDiff(data as unknown as Diff, total)
-      this.#writes.pass(operations)
-      query.setCurrent(position)
-    } else if (event === 'current') query.setCurrent(position)
-    else if (event === 'reset') query.refresh('catching-up')
-    else if (event === 'failed') this.#fail(query, new RequestError(0, data.error as JsonObject))
+    } else if (query) {
+      this.#failures = 0
+      const total = data.total as number | undefined
+      if (event === 'reset') query.refresh('catching-up')
+      else if (event === 'failed') this.#fail(query, new RequestError(0, data.error as JsonObject))
+      else if (event === 'rows') query.setRows(data.rows as Rows, (data.key ?? 'id') as string, total)
+      else if (event === 'diff') query.applyDiff(data as unknown as Diff, total)
+      if (/rows|diff|current/.test(event)) {
+        this.#writes.pass(operations)
+        query.setCurrent(id ?? (data.position as Position))
+      }
+    }
   }
 
   /** Whether an error is the refusal of one query, which is then ended. */
@@ -200,8 +197,8 @@ export class LiveConnection {
     query.fail(error)
   }
 
-  #show(status: LiveStatus, error?: Error): void {
-    for (const query of this.#queries.values()) query.refresh(status, error)
+  #catchUp(): void {
+    for (const query of this.#queries.values()) query.refresh('catching-up')
   }
 }
 

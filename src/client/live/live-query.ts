@@ -60,7 +60,7 @@ export class LiveQuery {
     return this.#snapshot.status
   }
 
-  /** Resolves with the first rows; rejects when the service refuses the query. */
+  /** Resolves with the first rows; rejects when the service refuses the query or the connection. */
   get ready(): Promise<void> {
     return this.#ready.promise
   }
@@ -116,9 +116,8 @@ export class LiveQuery {
     this.#ready.resolve()
   }
 
-  /** The service ended the query. */
+  /** The service refused the query, or the connection. */
   fail(error: RequestError): void {
-    this.position = undefined
     this.refresh('offline', error)
     this.#ready.reject(error)
   }
