@@ -111,14 +111,14 @@ for (const { name, missing, open } of schemaDatabases) {
           create table item (id integer primary key)`)
         const wrong = {
           ...pets({ name: string, owner: { model: 'pet' }, size: number, ...times }),
-          item: { attributes: { label: string } },
+          item: { attributes: { label: string, kind: string, size: number } },
           fresh: { attributes: { name: string, ...times } },
         }
         const problems = await problemsOf(database.url, wrong, 'not configured')
         assert.match(problems[0] ?? '', /^pet\.size: .* cannot hold a number/)
         assert.deepEqual(problems.slice(1), [
           `pet: the table "pet" has no columns "createdAt" and "updatedAt". ${advice('them', 'attributes out (createdAt: false, updatedAt: false)')}`,
-          `item.label: the table "item" has no column "label". ${advice('it', 'attribute out')}`,
+          `item: the table "item" has no columns "label", "kind" and "size". ${advice('them', 'attributes out')}`,
         ])
         await assert.rejects(database.execute('select * from keelson_log'), 'no change log')
         await assert.rejects(database.execute('select * from fresh'), 'no table')
