@@ -62,7 +62,7 @@ export async function openSqlite({
   const notifier = new ChangeNotifier()
   const driver = driverOf(path, () => {
     if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true })
-    return new SqliteDriver({ path, limits, notifier, ...(observe && { onScan: reportScans(observe) }) })
+    return new SqliteDriver({ path, limits, notifier, onError, ...(observe && { onScan: reportScans(observe) }) })
   })
   try {
     await driver.prepare()

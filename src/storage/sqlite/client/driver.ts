@@ -17,6 +17,7 @@ import { inTurns } from './in-turns.ts'
 import { limitReads, limitSharedReads } from './limited-reads.ts'
 import { ReadConnections } from './read-connections.ts'
 import { ReaderPool } from './reader-pool.ts'
+import { ReplacedFileWatch } from './replaced-file.ts'
 import { retryWhileBusy } from './retry-while-busy.ts'
 import { RowGuard } from './row-guard.ts'
 import { checkpointPages, WalCheckpointer } from './wal-checkpointer.ts'
@@ -34,6 +35,8 @@ export interface SqliteDriverParts {
   /** Called after each commit. */
   readonly notifier: ChangeNotifier
   readonly onScan?: (scan: Scan) => void
+  /** Receives errors that belong to no statement. */
+  readonly onError?: (error: unknown) => void
 }
 
 /**
@@ -54,10 +57,11 @@ export class SqliteDriver implements Driver {
   readonly #ofTransactions: ReaderPool | undefined
   readonly #checkpoints: CheckpointThread | undefined
   readonly #guard: RowGuard
+  readonly #file: ReplacedFileWatch | undefined
   /** Undefined without a change log, and in memory. */
   #logPages: LogPages | undefined
 
-  constructor({ path, limits, notifier, onScan = () => {} }: SqliteDriverParts) {
+  constructor({ path, limits, notifier, onScan = () => {}, onError }: SqliteDriverParts) {
     this.#limits = limits
     const inMemory = path === ':memory:'
     const guard = new RowGuard()
@@ -73,6 +77,12 @@ export class SqliteDriver implements Driver {
     this.#checkpoints = inMemory ? undefined : new CheckpointThread(path)
     const checkpointer = this.#checkpoints && new WalCheckpointer(path, this.#checkpoints)
     this.#writer = new GroupCommitQueue(this.#writing, limits, notifier, checkpointer)
+    this.#file = inMemory
+      ? undefined
+      : new ReplacedFileWatch(path, (error) => {
+          this.#writer.refusal = error
+          if (error) onError?.(error)
+        })
   }
 
   /** Must be awaited before any use: another program may have locked the file. */
@@ -255,6 +265,7 @@ export class SqliteDriver implements Driver {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#file?.[Symbol.dispose]()
     await this.#writer.close()
     this.#processes?.close()
     this.#ofTransactions?.close()

@@ -25,6 +25,8 @@ export class GroupCommitQueue {
   #gatherTurns = 0
   #drained: PromiseWithResolvers<void> | undefined
   #closed = false
+  /** Why writes are rejected; undefined: they are not. */
+  refusal: DatabaseError | undefined
 
   constructor(connection: Connection, limits: Limits, notifier: ChangeNotifier, checkpointer?: WalCheckpointer) {
     this.#limits = limits
@@ -71,6 +73,7 @@ export class GroupCommitQueue {
     isExclusive: boolean,
   ): Promise<unknown> {
     if (this.#closed) return Promise.reject(new DatabaseError({ kind: 'lost' }, 'The database is closed'))
+    if (this.refusal) return Promise.reject(this.refusal)
     const { maxQueuedWrites } = this.#limits
     if (this.#queue.length >= maxQueuedWrites)
       return Promise.reject(new DatabaseError({ kind: 'busy' }, `More than ${maxQueuedWrites} writes are queued`))

@@ -1,0 +1,49 @@
+import { statSync } from 'node:fs'
+import { DatabaseError } from '../../driver.ts'
+
+const intervalMs = 200
+
+/**
+ * SQLite does not notice that its file was deleted, or replaced by a backup: it goes on with the one that it has open, which no other
+ * program can open any more. `changed` is called with an error when that happens, and without one when the file is back.
+ */
+export class ReplacedFileWatch implements Disposable {
+  readonly #path: string
+  readonly #opened: string | undefined
+  readonly #changed: (error: DatabaseError | undefined) => void
+  readonly #timer: NodeJS.Timeout
+  #isReplaced = false
+
+  /** The file is open. */
+  constructor(path: string, changed: (error: DatabaseError | undefined) => void) {
+    this.#path = path
+    this.#opened = identityOf(path)
+    this.#changed = changed
+    this.#timer = setInterval(() => this.#look(), intervalMs).unref()
+  }
+
+  #look(): void {
+    const isReplaced = identityOf(this.#path) !== this.#opened
+    if (isReplaced === this.#isReplaced) return
+    this.#isReplaced = isReplaced
+    this.#changed(isReplaced ? replaced(this.#path) : undefined)
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer)
+  }
+}
+
+/** Of the file that has this name now. */
+function identityOf(path: string): string | undefined {
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false })
+  return stats && `${stats.dev}:${stats.ino}`
+}
+
+/** One line of a log: no statement has caused it. */
+function replaced(path: string): DatabaseError {
+  const message = `${path} was deleted or replaced while it is open; writes get 503. Stop the service, delete ${path}-wal and ${path}-shm, which do not belong to another file, and start it again`
+  const error = new DatabaseError({ kind: 'lost' }, message)
+  error.stack = `${error.name}: ${message}`
+  return error
+}
