@@ -54,7 +54,13 @@ function reasonOf(error: unknown): string {
 function adviceFor(error: unknown): string {
   const { code } = error as { readonly code?: unknown }
   if (code === 'EADDRINUSE') return '--port 0 selects a free port.'
+  if (error instanceof DatabaseError && isOutOfConnections(error))
+    return 'A process opens up to 39 connections: raise `max_connections` of the server, start fewer processes, or use a pooler.'
   if (error instanceof DatabaseError)
     return '--database, DATABASE_URL or `database` of the configuration names the database, in this order. --verbose prints the stack trace.'
   return '--verbose prints the stack trace.'
 }
+
+/** Of PostgreSQL: too many clients of the server, or of the role or the database. */
+const isOutOfConnections = ({ cause }: DatabaseError): boolean =>
+  (cause as { readonly code?: unknown }).code === '53300'

@@ -145,4 +145,16 @@ describe('keelson init --database with PostgreSQL', withPostgres, () => {
     const [artist] = await ask(`${await command.url()}/artist`)
     assert.deepEqual(artist, { id: 1, name: 'Ann', albums: [{ id: 1, title: 'First', artist: 1 }] })
   })
+
+  test('a server that has no connection left is named with what may be done', async () => {
+    await using database = await emptyDatabase()
+    const role = `${new URL(database.url).pathname.slice(1)}_limited`
+    await database.query(`create role ${role} login password 'secret' connection limit 0`)
+    const limited = Object.assign(new URL(database.url), { username: role, password: 'secret' })
+    const { code, stderr } = await Command.run(['init', '--database', limited.href], { cwd: folder() })
+    await database.query(`drop role ${role}`)
+    assert.match(stderr, /✗ The database cannot be used: too many connections for role/)
+    assert.match(stderr, /up to 39 connections: raise `max_connections` of the server/)
+    assert.equal(code, 1)
+  })
 })

@@ -92,8 +92,9 @@ export const isOutOfRange = (error: unknown): boolean =>
   error instanceof Error && (error as { code?: unknown }).code === 'ERR_OUT_OF_RANGE'
 
 /** SQLite does not say which file it cannot open, read or write. */
-export function namedError(path: string, error: unknown): unknown {
+export function namedError(path: string, error: unknown, hint?: string): unknown {
   if (!(error instanceof DatabaseError)) return error
-  const message = error.message.includes(path) ? error.message : `${path}: ${error.message}`
+  const named = error.message.includes(path) ? error.message : `${path}: ${error.message}`
+  const message = hint === undefined ? named : `${named}; ${hint}`
   return new DatabaseError(error.reason, new Error(message, { cause: error.cause }))
 }

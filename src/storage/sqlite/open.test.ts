@@ -52,19 +52,36 @@ test('creates the file and its folder', async () => {
   assert.equal((await second.ask('GET', '/owner/1')).status, 200)
 })
 
-test('a file that this process may not write is named by a warning, which a start that changes nothing would not notice', async (t) => {
-  if (process.getuid?.() !== 0) return t.skip('only root can act as another user')
-  const path = newFile()
-  await (await SqliteForTest.open(models(false), { path }))[Symbol.asyncDispose]()
-  chmodSync(dirname(path), 0o777)
-  const source = `
-    const { SqliteForTest } = await import(${JSON.stringify(new URL('../../../test/support/sqlite.ts', import.meta.url).href)})
-    const { service } = await SqliteForTest.open(${JSON.stringify(models(false))}, { path: ${JSON.stringify(path)} })
-    console.log(service.warnings.join())
-    await service.close()`
-  const asOther = (...args: string[]) => spawnSync(process.execPath, args, { uid: 65_534, encoding: 'utf8' })
-  if (asOther('--check', import.meta.filename).status !== 0)
-    return t.skip('another user may not run this Node on these files')
-  const { stdout } = asOther('--input-type=module', '--eval', source)
-  assert.equal(stdout.trim(), `${path} is read-only: every write gets 503`)
-})
+for (const [what, mode, printed] of [
+  [
+    'a file that this process may not write is named by a warning, which a start that changes nothing would not notice',
+    0o777,
+    (path: string) => `${path} is read-only: every write gets 503`,
+  ],
+  [
+    'a folder that this process may not write to is named by the error',
+    0o755,
+    (path: string) =>
+      `${path}: attempt to write a readonly database; ${dirname(path)} is read-only, and SQLite keeps the files -wal and -shm beside the database`,
+  ],
+] as const)
+  test(what, async (t) => {
+    if (process.getuid?.() !== 0) return t.skip('only root can act as another user')
+    const path = newFile()
+    await (await SqliteForTest.open(models(false), { path }))[Symbol.asyncDispose]()
+    chmodSync(dirname(path), mode)
+    const source = `
+      const { SqliteForTest } = await import(${JSON.stringify(new URL('../../../test/support/sqlite.ts', import.meta.url).href)})
+      const options = { path: ${JSON.stringify(path)} }
+      const { service } = await SqliteForTest.open(${JSON.stringify(models(false))}, options).catch(({ message }) => {
+        console.log(message)
+        process.exit()
+      })
+      console.log(service.warnings.join())
+      await service.close()`
+    const asOther = (...args: string[]) => spawnSync(process.execPath, args, { uid: 65_534, encoding: 'utf8' })
+    if (asOther('--check', import.meta.filename).status !== 0)
+      return t.skip('another user may not run this Node on these files')
+    const { stdout } = asOther('--input-type=module', '--eval', source)
+    assert.equal(stdout.trim(), printed(path))
+  })

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { accessSync, constants, mkdirSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Attribute, Model, Models } from '../../model/model.ts'
 import type { Limits } from '../../support/limits.ts'
@@ -120,7 +120,7 @@ export async function openSqlite({
     }
   } catch (error) {
     await driver[Symbol.asyncDispose]()
-    if (!isBusy(error)) throw namedError(path, sqliteError(error))
+    if (!isBusy(error)) throw openError(path, sqliteError(error))
     throw new DatabaseError(
       { kind: 'busy' },
       `${path} has been locked by another program for ${limits.busyTimeoutMs} ms`,
@@ -132,8 +132,16 @@ function driverOf(path: string, open: () => SqliteDriver): SqliteDriver {
   try {
     return open()
   } catch (error) {
-    throw namedError(path, new DatabaseError({ kind: 'lost' }, error))
+    throw openError(path, new DatabaseError({ kind: 'lost' }, error))
   }
+}
+
+/** A database in WAL mode cannot be opened in a folder that is read-only, and SQLite does not say so. */
+function openError(path: string, error: unknown): unknown {
+  const folder = dirname(path)
+  const isFolderReadOnly = path !== ':memory:' && existsSync(folder) && isReadOnly(folder)
+  const hint = `${folder} is read-only, and SQLite keeps the files -wal and -shm beside the database`
+  return namedError(path, error, isFolderReadOnly ? hint : undefined)
 }
 
 /** A start that finds the schema up to date writes nothing, and would not notice. */
