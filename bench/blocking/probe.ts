@@ -1,6 +1,6 @@
 /** A program that reads one record again and again when it is asked to, for so many seconds. */
 import { Agent, get } from 'node:http'
-import { measuringNice, scheduled, setPriorityOfSession } from './scheduled.ts'
+import { measuringNice, monotonicUs, scheduled, setPriorityOfSession } from './scheduled.ts'
 
 /** Times between two requests: short against what is measured. */
 const pauseMs = 2
@@ -15,6 +15,9 @@ export interface Latencies {
    * for a processor: for this long the read waited for the service, on a machine however busy.
    */
   readonly worstCpuMs: number
+  /** When that read began and ended, in microseconds of the monotonic clock, which all processes share. */
+  readonly worstCpuFrom: number
+  readonly worstCpuTo: number
   readonly count: number
 }
 
@@ -40,16 +43,18 @@ process.send?.('ready')
 async function probe(seconds: number): Promise<Latencies> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const times: number[] = []
-  let [worstMs, worstWaitMs, worstCpuMs] = [0, 0, 0]
+  let [worstMs, worstWaitMs, worstCpuMs, worstCpuFrom, worstCpuTo] = [0, 0, 0, 0, 0]
   for (const end = performance.now() + seconds * 1000; performance.now() < end; ) {
     const [before, ownBefore] = [scheduled(pid), scheduled(process.pid)]
+    const from = monotonicUs()
     const begin = performance.now()
     await read(agent)
     const ms = performance.now() - begin
     times.push(ms)
     const [after, own] = [scheduled(pid), scheduled(process.pid)]
     if (before && after && ownBefore && own) {
-      worstCpuMs = Math.max(worstCpuMs, after.cpuMs - before.cpuMs - (own.delayMs - ownBefore.delayMs))
+      const cpuMs = after.cpuMs - before.cpuMs - (own.delayMs - ownBefore.delayMs)
+      if (cpuMs > worstCpuMs) [worstCpuMs, worstCpuFrom, worstCpuTo] = [cpuMs, from, monotonicUs()]
       if (ms > worstMs) worstWaitMs = after.delayMs - before.delayMs
     }
     worstMs = Math.max(worstMs, ms)
@@ -62,6 +67,8 @@ async function probe(seconds: number): Promise<Latencies> {
     worstWaitMs,
     p99Ms: times[Math.floor(times.length * 0.99)] as number,
     worstCpuMs,
+    worstCpuFrom,
+    worstCpuTo,
     count: times.length,
   }
 }

@@ -15,7 +15,7 @@ import { memory } from './memory.ts'
 import { rows } from './models.ts'
 import type { Latencies, Probe } from './probe.ts'
 import { hostileNice, measuringNice, scheduled } from './scheduled.ts'
-import type { LongestTurn } from './turns.ts'
+import type { LongestTurn, Period } from './turns.ts'
 
 const { values: options } = parseArgs({
   allowPositionals: true,
@@ -30,7 +30,7 @@ const { values: options } = parseArgs({
     memory: { type: 'boolean', default: false },
     /** Hostile clients and PostgreSQL have one processor, the last, and the service has all. */
     apart: { type: 'boolean', default: false },
-    /** What the longest turn did, where it is above this. */
+    /** What the longest turn did, and the main thread during the read with the most processor time, where it is above this. */
     stacks: { type: 'string' },
   },
 })
@@ -100,7 +100,7 @@ async function measure(kind: string, url: string, isDatabaseBusy: () => Promise<
   await probe(1) // warm-up
   const { headers } = await fetch(`http://127.0.0.1:${port}${path}`)
   const target = { port, ruledPort, pid, position: headers.get('keelson-position') ?? '', probe, isDatabaseBusy }
-  const longestTurn = () => server.ask('longest turn') as Promise<LongestTurn>
+  const longestTurn = (during: Period | 'longest turn' = 'longest turn') => server.ask(during) as Promise<LongestTurn>
   await longestTurn()
   const quiet = await probe(seconds)
   print(`\n${kind}: GET ${path} beside ${concurrency} hostile requests at a time, ${seconds} s each`)
@@ -112,12 +112,14 @@ async function measure(kind: string, url: string, isDatabaseBusy: () => Promise<
   printLine('quiet', quiet, (await longestTurn()).ms, '')
   for (const { name } of chosen) {
     const { latencies, statuses } = await beside(name, target)
-    const { ms, stack } = await longestTurn()
+    const { ms, stack, during } = await longestTurn({ from: latencies.worstCpuFrom, to: latencies.worstCpuTo })
     const isAbove = latencies.worstMs > quiet.worstMs + aimMs
     const waitedForService = latencies.worstCpuMs > quiet.worstCpuMs + aimMs
     const remark = waitedForService ? '  above the aim' : isAbove ? '  above the aim, but not in processor time' : ''
     printLine(name, latencies, ms, `${statuses}${remark}`)
-    if (stacksMs !== undefined && ms > stacksMs) for (const line of stack) print(`    ${line}`)
+    if (stacksMs === undefined) continue
+    if (ms > stacksMs) for (const line of ['the longest turn', ...stack]) print(`    ${line}`)
+    if (latencies.worstCpuMs > stacksMs) for (const line of ['the worst read', ...during]) print(`    ${line}`)
   }
 }
 

@@ -39,3 +39,6 @@ export function scheduled(pid: number): Scheduled | undefined {
     return undefined
   }
 }
+
+/** A clock that all processes share, and that of V8's profiler. */
+export const monotonicUs = (): number => Number(process.hrtime.bigint() / 1000n)

@@ -1,6 +1,6 @@
 import { createService } from '../../src/index.ts'
 import { models, ruledModels } from './models.ts'
-import { Turns } from './turns.ts'
+import { type Period, Turns } from './turns.ts'
 
 /** `node server.ts DATABASE PORT RULED_PORT [stacks]`; without ports it only creates the tables. */
 const [database = '', port, ruledPort, stacks] = process.argv.slice(2)
@@ -18,6 +18,7 @@ process.on('message', async (message) => {
   if (message === 'stop') return stop()
   if (message === 'pid') return process.send?.(process.pid)
   if (message === 'longest turn') return process.send?.(await turns.longest())
+  if (typeof message === 'object') return process.send?.(await turns.longest(message as Period))
   globalThis.gc?.()
   globalThis.gc?.()
   process.send?.(process.memoryUsage())

@@ -1,10 +1,19 @@
 import { Session } from 'node:inspector/promises'
+import { monotonicUs } from './scheduled.ts'
 
 export interface LongestTurn {
   /** Processor time. */
   readonly ms: number
   /** The functions that took most of it, the innermost last; empty unless stacks are recorded. */
   readonly stack: readonly string[]
+  /** The same of a time that is asked for, and the turns in it, with their processor time. */
+  readonly during: readonly string[]
+}
+
+/** In microseconds of the monotonic clock. */
+export interface Period {
+  readonly from: number
+  readonly to: number
 }
 
 /**
@@ -13,14 +22,16 @@ export interface LongestTurn {
  */
 export class Turns {
   #longest = { ms: 0, from: 0, to: 0 }
+  #turns: (Period & { readonly ms: number })[] = []
   readonly #session: Session | undefined
 
   constructor(withStacks: boolean) {
     this.#session = withStacks ? new Session() : undefined
-    let last = { cpu: cpuMs(), at: nowUs() }
+    let last = { cpu: cpuMs(), at: monotonicUs() }
     setInterval(() => {
-      const now = { cpu: cpuMs(), at: nowUs() }
+      const now = { cpu: cpuMs(), at: monotonicUs() }
       if (now.cpu - last.cpu > this.#longest.ms) this.#longest = { ms: now.cpu - last.cpu, from: last.at, to: now.at }
+      if (withStacks && now.cpu - last.cpu > 1) this.#turns.push({ ms: now.cpu - last.cpu, from: last.at, to: now.at })
       last = now
     }, 1)
   }
@@ -32,17 +43,25 @@ export class Turns {
     await this.#session?.post('Profiler.start')
   }
 
-  async longest(): Promise<LongestTurn> {
+  async longest(period?: Period): Promise<LongestTurn> {
     const { ms, from, to } = this.#longest
     let stack: readonly string[] = []
+    let during: readonly string[] = []
     if (this.#session) {
       const { profile } = await this.#session.post('Profiler.stop')
       stack = heaviest(profile, from, to)
+      if (period) during = [this.#listed(period), ...heaviest(profile, period.from, period.to)]
       await this.#session.post('Profiler.start')
     }
     await new Promise((resolve) => setTimeout(resolve, 5))
     this.#longest = { ms: 0, from: 0, to: 0 }
-    return { ms, stack }
+    this.#turns = []
+    return { ms, stack, during }
+  }
+
+  #listed({ from, to }: Period): string {
+    const turns = this.#turns.filter((turn) => turn.to > from && turn.from < to)
+    return `turns of ${turns.map(({ ms }) => ms.toFixed(1)).join(' + ')} ms`
   }
 }
 
@@ -50,9 +69,6 @@ function cpuMs(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1000
 }
-
-/** The clock of the profiler. */
-const nowUs = (): number => Number(process.hrtime.bigint() / 1000n)
 
 interface Profile {
   readonly nodes: readonly {
