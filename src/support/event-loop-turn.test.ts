@@ -109,3 +109,80 @@ test('what waits and takes long is continued once in a turn, however much comes 
   await Promise.all(Array.from({ length: 20 }, item))
   assert.equal(new Set(turns).size, turns.length, `continued in the turns ${turns}`)
 })
+
+test('the turn after a used one is left to what does not wait, also where nothing waited yet', async () => {
+  const turn = new EventLoopTurn()
+  turn.usedMs
+  compute(10)
+  await nextTurn()
+  assert.ok(turn.isUsed)
+  await turn.next()
+  assert.ok(!turn.isUsed)
+})
+
+for (const { what, answeredAfterMs, expected } of [
+  {
+    what: 'before what waits is continued, short reads in a database of another process are answered',
+    answeredAfterMs: 3,
+    expected: ['sent', 'answered', 'continued'],
+  },
+  {
+    what: 'short reads that are not answered delay what waits by the time that a turn may take',
+    answeredAfterMs: 1_000,
+    expected: ['sent', 'continued'],
+  },
+]) {
+  test(what, async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    let now = 1_000
+    t.mock.method(performance, 'now', () => now)
+    const turn = new EventLoopTurn()
+    const log: string[] = []
+    let isPending = false
+    turn.leaveTo(() => {
+      const wasSent = isPending
+      return () => wasSent && isPending
+    })
+    turn.usedMs
+    now += 10
+    const continued = turn.next().then(() => log.push('continued'))
+    await nextTurn()
+    assert.ok(turn.isUsed)
+    log.push('sent')
+    isPending = true
+    const answered = now + answeredAfterMs
+    for (; log.at(-1) !== 'continued'; await nextTurn()) {
+      now++
+      t.mock.timers.tick(1)
+      if (now !== answered) continue
+      isPending = false
+      log.push('answered')
+    }
+    await continued
+    assert.deepEqual(log, expected)
+    assert.ok(now - 1_010 <= 12, `continued after ${now - 1_010} ms`)
+  })
+}
+
+test('short reads that are sent later do not delay what waits', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const turn = new EventLoopTurn()
+  let sent = 0
+  let answered = 0
+  turn.leaveTo(() => {
+    const last = sent
+    return () => answered < last
+  })
+  turn.usedMs
+  compute(10)
+  let isContinued = false
+  void turn.next().then(() => {
+    isContinued = true
+  })
+  for (sent = 1; !isContinued; await nextTurn()) {
+    t.mock.timers.tick(1)
+    answered++
+    sent += 2
+  }
+  assert.ok(answered < 10, `${answered} are answered before`)
+})

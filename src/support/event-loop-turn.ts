@@ -7,8 +7,11 @@ const sharedMs = 8
 /** The time that one turn of the event loop has taken, and the work that waits for a later one. */
 export class EventLoopTurn {
   #begunAt: number | undefined
-  /** Whether this turn, up to its end, is left to what does not wait: the one before it was used. */
-  #isLeft = false
+  /** Since when turns are left to what does not wait: the one before them was used. */
+  #leftAt: number | undefined
+  /** Whether short reads that were sent in the turn that was left have no answer yet. */
+  #isPending: (() => boolean) | undefined
+  readonly #shortReads = new Set<() => () => boolean>()
   #isEndScheduled = false
   readonly #waiting: (() => void)[] = []
 
@@ -20,7 +23,7 @@ export class EventLoopTurn {
   }
 
   get isUsed(): boolean {
-    return this.#isLeft || this.usedMs > sharedMs
+    return this.#leftAt !== undefined || this.usedMs > sharedMs
   }
 
   /**
@@ -30,6 +33,16 @@ export class EventLoopTurn {
   next(): Promise<void> {
     this.#begunAt ??= this.#begin(performance.now())
     return new Promise((resolve) => this.#waiting.push(resolve))
+  }
+
+  /**
+   * Short reads in a database of another process: one is sent in the turn that is left to it, and its answer arrives in a later one.
+   * What waits is not continued before, for at most as long as a turn may take. `sent` returns whether one of those that
+   * have been sent has no answer yet. The result ends this.
+   */
+  leaveTo(sent: () => () => boolean): () => void {
+    this.#shortReads.add(sent)
+    return () => this.#shortReads.delete(sent)
   }
 
   /** Resolves when this turn has ended: for what cannot be divided, and counts as used time of the turn that begins. */
@@ -53,10 +66,25 @@ export class EventLoopTurn {
   /** Sockets are read before this: what waited for a used turn would lengthen it if it were resumed at once. */
   readonly #end = (): void => {
     this.#isEndScheduled = false
-    this.#isLeft = !this.#isLeft && this.#waiting.length > 0 && this.usedMs > sharedMs
+    const now = performance.now()
+    if (this.#leftAt === undefined) this.#leftAt = now - (this.#begunAt ?? now) > sharedMs ? now : undefined
+    else if (this.#waiting.length > 0 && now - this.#leftAt < sharedMs && this.#isAwaited()) {
+      this.#isEndScheduled = true
+      // Without spinning: what arrives is read at once, and before the immediate.
+      setTimeout(() => setImmediate(this.#end), 1)
+      return
+    } else this.#leftAt = this.#isPending = undefined
     this.#begunAt = undefined
-    if (this.#isLeft) this.#scheduleEnd()
+    if (this.#leftAt !== undefined) this.#scheduleEnd()
     else this.#resume()
+  }
+
+  #isAwaited(): boolean {
+    if (this.#isPending === undefined) {
+      const pending = [...this.#shortReads].map((sent) => sent())
+      this.#isPending = () => pending.some((isPending) => isPending())
+    }
+    return this.#isPending()
   }
 
   readonly #resume = (): void => {

@@ -43,6 +43,23 @@ testPostgresDriver((open, isPooled) => {
       assert.ok(ended.indexOf('record') < 10, ended.join(' '))
     })
 
+    test('of one record by its key are answered before what waits for a used turn is continued', async () => {
+      await using given = await open()
+      const { driver } = given
+      await driver.read({ text: byKey, values: ['1'], access: 'key' })
+      // A loaded server may take longer than what waits is delayed.
+      let isFirst = false
+      for (let attempt = 0; attempt < 100 && !isFirst; attempt++) {
+        const ended: string[] = []
+        for (eventLoopTurn.usedMs; eventLoopTurn.usedMs < 10; );
+        const waiting = eventLoopTurn.next().then(() => ended.push('waiting'))
+        const record = driver.read({ text: byKey, values: ['2'], access: 'key' }).then(() => ended.push('record'))
+        await Promise.all([waiting, record])
+        isFirst = ended[0] === 'record'
+      }
+      assert.ok(isFirst)
+    })
+
     test('with many rows are read in several turns of the event loop, once one is used', async () => {
       await using given = await open()
       let turns = 0

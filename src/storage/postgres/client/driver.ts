@@ -1,3 +1,4 @@
+import { eventLoopTurn } from '../../../support/event-loop-turn.ts'
 import type { Limits } from '../../../support/limits.ts'
 import type { MaybePromise } from '../../../support/maybe-promise.ts'
 import type { Driver, Query, Reader, Row, Scan, Statement, TransactionOptions } from '../../driver.ts'
@@ -136,9 +137,14 @@ export class PostgresDriver implements Driver {
       own: new ExclusiveReads(own, this.#cancelOnAbort),
       plans: new QueryPlans(parts.onScan ?? (() => {})),
     })
+    const stopLeaving = eventLoopTurn.leaveTo(() => {
+      const sent = keys.map((connection) => connection.sent())
+      return () => sent.some((isPending) => isPending())
+    })
     this.#writes = new SingleWrites(writes, this.#locks)
     this.#repetition = { resyncSequence: resyncSequence ?? (async () => false), turns }
     this.#committed = committed
+    this.onClosing(async () => stopLeaving())
     this.#pools = [scans, own, this.#snapshots, this.#transactions, patient, turns]
     this.#watchdog = new ConnectionWatchdog({
       connections: () => this.#connections(),

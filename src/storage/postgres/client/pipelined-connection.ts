@@ -26,6 +26,13 @@ export class PipelinedConnection {
     return this.#waiting + (this.#connection?.pending ?? 0)
   }
 
+  /** Whether one of the queries that are pending now is pending still. */
+  sent(): () => boolean {
+    const connection = this.#connection
+    const last = connection ? connection.answered + connection.pending : 0
+    return () => connection !== undefined && connection.answered < last
+  }
+
   send(request: QueryRequest, resolve: (rows: readonly Row[]) => void, reject: (error: DatabaseError) => void): void {
     const connection = this.#connection
     if (connection === undefined || connection.failure !== undefined) {
