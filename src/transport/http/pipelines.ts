@@ -39,6 +39,8 @@ export class Pipelines {
   readonly #waiting = new WeakMap<Socket, Waiting[]>()
   /** Behind the one that is pending, those that did not have to wait. */
   readonly #begun = new WeakMap<Socket, number>()
+  /** Connections on which requests have waited. */
+  readonly #pipelined = new WeakSet<Socket>()
   /** Connections that are not read in this turn, and those of the turn before. */
   #held = new Set<Socket>()
   #due = none
@@ -75,6 +77,8 @@ export class Pipelines {
     this.#waiting.set(socket, queue)
     // Node resumes the connection after each response.
     socket.pause().on('resume', pause)
+    if (!this.#pipelined.has(socket)) closeWithoutStacks(socket)
+    this.#pipelined.add(socket)
     this.#holdOthers(socket)
     void this.#answerInTurns(socket, queue)
     return true
@@ -132,14 +136,33 @@ export class Pipelines {
     setImmediate(this.#endTurn)
   }
 
-  /** The connections are read in the order in which they are resumed. */
+  /**
+   * The connections are read in the order in which they are resumed: at once, those that have sent one request at a time and have their
+   * answers; once these are answered, those that may send as much as the one that has used the turn.
+   */
   readonly #endTurn = (): void => {
     this.#isEndScheduled = false
-    this.#due = this.#held
+    const held = [...this.#held]
     this.#held = new Set()
-    for (const socket of this.#due) socket.resume()
+    this.#resume(held.filter((socket) => this.#sendsOneAtATime(socket)))
+    const others = held.filter((socket) => !this.#sendsOneAtATime(socket))
+    if (others.length > 0 || this.#answered.length > 0) void eventLoopTurn.next().then(() => this.#resumeLong(others))
+  }
+
+  #sendsOneAtATime(socket: Socket): boolean {
+    return !this.#pipelined.has(socket) && this.#connections?.get(socket)?.latest?.closed === true
+  }
+
+  #resumeLong(others: readonly Socket[]): void {
+    this.#resume(others)
     this.#answered.shift()?.off('resume', pause).resume()
-    if (this.#due.size > 0 || this.#answered.length > 0) this.#scheduleEnd()
+    if (this.#answered.length > 0) this.#scheduleEnd()
+  }
+
+  #resume(sockets: readonly Socket[]): void {
+    this.#due = new Set(sockets)
+    for (const socket of sockets) socket.resume()
+    if (sockets.length > 0) this.#scheduleEnd()
   }
 
   async #answerInTurns(socket: Socket, queue: Waiting[]): Promise<void> {
@@ -197,6 +220,21 @@ function hold(req: IncomingMessage, res: ServerResponse): Waiting {
       res.destroy = destroyResponse
     },
   }
+}
+
+/**
+ * When a connection closes, Node makes two errors for each of its requests, in one turn. The stacks of those that wait are read
+ * by nothing, and take most of the time.
+ */
+function closeWithoutStacks(socket: Socket): void {
+  let { stackTraceLimit } = Error
+  socket.prependListener('close', () => {
+    stackTraceLimit = Error.stackTraceLimit
+    Error.stackTraceLimit = 0
+  })
+  socket.on('close', () => {
+    Error.stackTraceLimit = stackTraceLimit
+  })
 }
 
 function pause(this: Socket): void {
