@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { ServiceError } from '../../protocol/errors.ts'
 import type { Json } from '../../protocol/json.ts'
 import type { Service, ServiceRequest, ServiceResponse } from '../../protocol/request.ts'
+import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import { defaultLimits } from '../../support/limits.ts'
 import { createServerContext, type HttpOptions, handleHttpRequest, type ServerContext } from './handle-http-request.ts'
 import { HttpRequest } from './http-request.ts'
@@ -113,6 +114,23 @@ describe('an error of the service', () => {
       assert.doesNotMatch(JSON.stringify(response), /swordfish|TypeError|\.ts/)
     })
   }
+})
+
+test('a long body that has used the turn of the event loop is handled in a later one', async () => {
+  let body: unknown
+  const { front } = frontOf((request) => {
+    body = request.body
+    return ok
+  })
+  const read = () => {
+    for (eventLoopTurn.usedMs; eventLoopTurn.usedMs < 10; );
+    return { name: 'Rex' }
+  }
+  const request = new HttpRequest(front.policy, 'POST', '/pet', {}, {})
+  const response = handleHttpRequest(front, request, read, true)
+  assert.equal(body, undefined)
+  assert.equal(await response, ok)
+  assert.deepEqual(body, { name: 'Rex' })
 })
 
 test('a synchronous response needs no promise, and a failing body becomes a response', () => {

@@ -2,6 +2,7 @@ import { type ErrorListener, errorResponse } from '../../protocol/error-response
 import { ServiceError } from '../../protocol/errors.ts'
 import type { Json } from '../../protocol/json.ts'
 import type { Service, ServiceRequest, ServiceResponse } from '../../protocol/request.ts'
+import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import type { Limits } from '../../support/limits.ts'
 import { isPromise, type MaybePromise } from '../../support/maybe-promise.ts'
 import type { Observe } from '../../support/observation.ts'
@@ -48,18 +49,22 @@ export function createServerContext(service: Service, limits: Limits, options: H
   return { service, limits, onError, policy, cors, waiting, observe, script }
 }
 
-/** Answers one request. Never throws and never rejects: any error, also one of reading the body, becomes a response. */
+/**
+ * Answers one request. Never throws and never rejects: any error, also one of reading the body, becomes a response. A long body
+ * may take a turn of the event loop to be read and another one to be checked.
+ */
 export function handleHttpRequest(
   context: ServerContext,
   request: HttpRequest<object>,
   readBody?: () => Json | undefined,
+  isLong = false,
 ): MaybePromise<ServiceResponse> {
   const { cors, policy, onError, script, observe } = context
   const { method, path, headers } = request
   if (observe) {
     const unobserved = { ...context, observe: undefined }
     observePage(observe, policy, headers)
-    const answer = () => handleHttpRequest(unobserved, request, readBody)
+    const answer = () => handleHttpRequest(unobserved, request, readBody, isLong)
     return observeRequest(observe, { transport: 'http', method, path }, answer)
   }
   if (headers.host !== policy.acceptedHost && !policy.acceptsHost(headers.host))
@@ -72,7 +77,9 @@ export function handleHttpRequest(
     if (headers.upgrade !== undefined) refuseWebSocket(headers.upgrade)
     if (readBody) request.body = readBody()
     const isScript = script !== undefined && path === script.path && (method === 'GET' || method === 'HEAD')
-    response = isScript ? script.response : context.service.handle(request)
+    if (isScript) response = script.response
+    else if (isLong && eventLoopTurn.isUsed) response = eventLoopTurn.next().then(() => context.service.handle(request))
+    else response = context.service.handle(request)
     if (response instanceof Promise) response = response.catch((error: unknown) => errorResponse(error, onError))
   } catch (error) {
     response = errorResponse(error, onError)

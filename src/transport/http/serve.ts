@@ -139,9 +139,10 @@ function handleRequest(
   parse: (() => Json | undefined) | undefined,
   received?: unknown,
   weight?: BodyWeight,
+  isLong?: boolean,
 ): void {
   const request = new NodeRequest(context.policy, req.method as string, req.url as string, req.headers, res, poll)
-  const response = handleHttpRequest(context, request, parse)
+  const response = handleHttpRequest(context, request, parse, isLong)
   const answer = (settled: ServiceResponse): void => {
     weight?.giveBack()
     send(context, req, received, res, settled)
@@ -154,8 +155,8 @@ function receive(context: NodeServerContext, req: Received, res: ServerResponse)
   const { limits } = context
   const respond = (body: unknown): void => {
     // Large bodies that arrive together are parsed one after another.
-    if (body instanceof Uint8Array && body.length > parsedAtOnce && eventLoopTurn.isUsed)
-      return void eventLoopTurn.next().then(() => respond(body))
+    const isLong = body instanceof Uint8Array && body.length > parsedAtOnce
+    if (isLong && eventLoopTurn.isUsed) return void eventLoopTurn.next().then(() => respond(body))
     const isWeighed = body instanceof Uint8Array && body.length > weighedLength
     const weight = isWeighed ? new BodyWeight(body, context.waiting) : undefined
     const parse = (): Json | undefined => {
@@ -170,6 +171,7 @@ function receive(context: NodeServerContext, req: Received, res: ServerResponse)
       methodsWithBody.has(req.method as string) ? parse : undefined,
       body,
       weight,
+      isLong,
     )
   }
   if (req.body !== undefined || req.readableEnded) respond(req.body)
