@@ -41,8 +41,8 @@ export interface Dialect {
   decodeImage(attribute: Attribute, value: unknown): Json
   /**
    * Source of a JavaScript expression that turns the driver's value `v`, never null, into JSON text; undefined: the value
-   * is decoded and stringified. It may contain `quote(v)`, of a text, and `other(v)`, which decodes. Encoders are compiled
-   * from it.
+   * is decoded and stringified. It may contain `other(v)`, which decodes, and one with `quote(v)`, of a text, gives nothing but
+   * these two. Encoders are compiled from it.
    */
   encoderSource(attribute: Attribute): string | undefined
   /**

@@ -4,7 +4,7 @@ import { computedValue, storedSources } from '../model/computed.ts'
 import type { Attribute } from '../model/model.ts'
 import type { Json, JsonObject } from '../protocol/json.ts'
 import type { Dialect } from '../sql/dialect.ts'
-import { type Column, compileColumns } from './column-encoder.ts'
+import { type Column, compileColumns, type RowEncoder } from './column-encoder.ts'
 import type { Row } from './driver.ts'
 
 /** Turns the rows of one selection into JSON text or objects. */
@@ -15,6 +15,8 @@ export interface Encoder {
   readonly columns?: readonly Column<Attribute>[] | undefined
   /** A JSON object without its closing brace, so that members can be appended. */
   encodeOpen(row: Row): string
+  /** Undefined: `encodeOpen` encodes each row. */
+  readonly encoderOf?: RowEncoder['encoderOf'] | undefined
   decode(row: Row): JsonObject
 }
 
@@ -26,7 +28,7 @@ export function compileEncoder(selection: Selection, dialect: Dialect, without: 
     .filter((attribute) => !attribute.computed && isShown(attribute))
     .map((attribute) => ({ attribute, index: stored.indexOf(attribute) }))
   const computed = selection.filter((attribute) => attribute.computed && isShown(attribute))
-  const encodeStored = compileColumns(shown, dialect)
+  const { encodeOpen, encoderOf } = compileColumns(shown, dialect)
   const needed = [...new Set(computed.flatMap(storedSources))].map((attribute) => ({
     attribute,
     index: stored.indexOf(attribute),
@@ -38,13 +40,14 @@ export function compileEncoder(selection: Selection, dialect: Dialect, without: 
     return record
   }
   const encodeWithComputed = (row: Row): string => {
-    const text = encodeStored(row)
+    const text = encodeOpen(row)
     return `${text}${text.length === 1 ? '' : ','}${JSON.stringify(computeInto({}, row)).slice(1, -1)}`
   }
   return {
     stored,
     columns: computed.length === 0 ? shown : undefined,
-    encodeOpen: computed.length === 0 ? encodeStored : encodeWithComputed,
+    encodeOpen: computed.length === 0 ? encodeOpen : encodeWithComputed,
+    encoderOf: computed.length === 0 ? encoderOf : undefined,
     decode(row) {
       const record: Record<string, Json> = {}
       for (const { attribute, index } of shown) {

@@ -54,6 +54,9 @@ export function encodersOfTexts(dialect: Dialect, stored: Selection, textOf: (ro
   return { dialect, of: () => encoder, without: () => encoder }
 }
 
+/** So many rows are looked at together before the first of them is encoded. */
+const groupRows = 64
+
 /** Rows as the driver returned them, encoded or decoded on demand. */
 export class SqlRecords implements Records {
   readonly length: number
@@ -66,6 +69,9 @@ export class SqlRecords implements Records {
   /** The member names as JSON object keys, with the colon. */
   readonly #keys: readonly string[]
   readonly next: readonly unknown[] | undefined
+  /** The last group of rows that was encoded, and what encodes it. */
+  #group = -1
+  #encode: Encoder['encodeOpen'] | undefined
 
   constructor(
     rows: readonly Row[],
@@ -99,7 +105,8 @@ export class SqlRecords implements Records {
   }
 
   encodeAt(index: number, maxBytes?: number): string {
-    let text = this.#encoder.encodeOpen(this.#rows[index] as Row)
+    const row = this.#rows[index] as Row
+    let text = this.length === 1 ? this.#encoder.encodeOpen(row) : this.#encoderAt(index)(row)
     for (let place = 0; place < this.#members.length; place++) {
       text += (text.length === 1 ? '' : ',') + this.#keys[place] + this.#members[place]?.encode(index, maxBytes)
       requireLength(text, maxBytes)
@@ -108,7 +115,7 @@ export class SqlRecords implements Records {
   }
 
   *pieces(index: number, maxBytes?: number): Iterable<string> {
-    let text = this.#encoder.encodeOpen(this.#rows[index] as Row)
+    let text = this.#encoderAt(index)(this.#rows[index] as Row)
     for (const [place, member] of this.#members.entries()) {
       yield `${text}${place === 0 && text.length === 1 ? '' : ','}${this.#keys[place]}`
       if (member.pieces) yield* member.pieces(index, maxBytes)
@@ -116,6 +123,16 @@ export class SqlRecords implements Records {
       text = ''
     }
     yield `${text}}`
+  }
+
+  #encoderAt(index: number): Encoder['encodeOpen'] {
+    const group = Math.floor(index / groupRows)
+    if (group === this.#group && this.#encode) return this.#encode
+    const from = group * groupRows
+    const { encodeOpen, encoderOf = () => encodeOpen } = this.#encoder
+    this.#group = group
+    this.#encode = encoderOf(this.#rows, from, Math.min(from + groupRows, this.length))
+    return this.#encode
   }
 
   decode(): readonly JsonObject[] {

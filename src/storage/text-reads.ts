@@ -216,6 +216,7 @@ function keepingEncoders(
 ): RecordEncoders {
   const keeping: Encoder = {
     ...encoder,
+    encoderOf: undefined,
     encodeOpen(row) {
       const text = encoder.encodeOpen(row)
       keep(row, text)

@@ -54,7 +54,7 @@ export class PageEncoder {
     const key = JSON.stringify(columns)
     let encoder = this.#encoders.get(key)
     if (!encoder) {
-      encoder = compileColumns(columns, sqliteDialect)
+      encoder = compileColumns(columns, sqliteDialect).encodeOpen
       this.#encoders.set(key, encoder)
     }
     return encoder
