@@ -5,13 +5,13 @@ import type { Json } from '../../src/protocol/json.ts'
 interface SailsSocket {
   on(event: string, listener: (argument: unknown) => void): void
   request(options: RequestOptions, callback: (body: Json, jwr: Answered) => void): void
-  disconnect(): void
   isConnected(): boolean
   readonly _raw: RawSocket
 }
 interface RawSocket {
   onevent(packet: { readonly data: readonly [string, Payload] }): void
   emit(event: string, ...args: readonly unknown[]): void
+  disconnect(): void
   readonly io: { readonly engine: { close(): void } }
 }
 interface RequestOptions {
@@ -116,7 +116,8 @@ export class SailsClient {
     for (const wake of this.#waiting.splice(0)) wake()
   }
 
+  /** That of `sails.io.js` throws without a connection, and then goes on trying to connect. */
   close(): void {
-    if (this.socket.isConnected()) this.socket.disconnect()
+    this.socket._raw.disconnect()
   }
 }

@@ -39,8 +39,8 @@ export const cases: readonly Case[] = [
   // Deep and exponential conditions.
   refused('10 levels of or', `/pet?${query({ where: nested('or', 10) })}`, 'maxDepth'),
   refused('300 levels of not', `/pet?${query({ where: nested('not', 300) })}`, 'maxDepth'),
-  refused('100,000 levels of not, as text in a body', '/pet', 'maxDepth', { where: nested('not', 100_000) }),
-  refused('50,000 levels of or, as text in a body', '/pet', 'maxDepth', { where: nested('or', 50_000) }),
+  refused('100,000 levels of not, as text in a body', '/pet', 'maxJsonDepth', { where: nested('not', 100_000) }),
+  refused('50,000 levels of or, as text in a body', '/pet', 'maxJsonDepth', { where: nested('or', 50_000) }),
   refused('a condition that triples at each of 6 levels', '/pet', 'maxConditionCost', { where: tripled(6) }),
   refused('700 empty conditions', '/pet', 'maxConditionCost', {
     where: { or: Array.from({ length: 700 }, () => ({})) },
@@ -100,12 +100,18 @@ export const cases: readonly Case[] = [
     url: `/user?${query({ limit: '1000', populate: { pets: { limit: 1_000 } } })}`,
     status: 200,
   },
-  { name: 'an association named 2,000 times', url: `/pet?populate=${'owner,'.repeat(2_000)}owner`, status: 200 },
+  { name: 'an association named 1,000 times', url: `/pet?populate=${'owner,'.repeat(999)}owner`, status: 200 },
+  {
+    name: 'an association named 1,001 times',
+    url: `/pet?populate=${'owner,'.repeat(1_000)}owner`,
+    status: 400,
+    limit: 'maxParameters',
+  },
   {
     name: 'sort attributes by the thousand',
     url: `/pet?sort=${'name,'.repeat(2_000)}name`,
     status: 400,
-    limit: 'maxConditionCost',
+    limit: 'maxSortKeys',
   },
   // Patterns with catastrophic backtracking, where a parser might use one.
   { name: 'a callback of many members', url: `/pet?callback=${'a.'.repeat(7_000)}`, status: 400 },
