@@ -68,6 +68,31 @@ test('what comes while others wait, in a turn that they use, waits behind them',
   assert.deepEqual(log, ['a', 'b', 'later'])
 })
 
+test('what only lets others be read is continued before what waits already', async () => {
+  const turn = new EventLoopTurn()
+  const log: string[] = []
+  const waiting = turn.next().then(() => log.push('waits'))
+  await Promise.all([waiting, turn.nextFirst().then(() => log.push('first'))])
+  assert.deepEqual(log, ['first', 'waits'])
+})
+
+for (const { what, acceptedUntilMs, expected } of [
+  { what: 'what waits is continued when no connection was accepted in a turn', acceptedUntilMs: 5, expected: 6 },
+  { what: 'connections that are accepted delay it by the time that a turn may take', acceptedUntilMs: 50, expected: 9 },
+])
+  test(what, async (t) => {
+    const begin = 1_000
+    let now = begin
+    t.mock.method(performance, 'now', () => now)
+    const turn = new EventLoopTurn()
+    let isContinued = false
+    void turn.next().then(() => {
+      isContinued = true
+    })
+    for (turn.accepted(); !isContinued; await nextTurn()) if (++now - begin <= acceptedUntilMs) turn.accepted()
+    assert.ok(Math.abs(now - begin - expected) <= 2, `${now - begin}`)
+  })
+
 test('what waits for a used turn is not continued at its end, but after sockets were read', async (t) => {
   const turn = new EventLoopTurn()
   const server = createServer().listen(0, '127.0.0.1')

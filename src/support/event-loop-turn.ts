@@ -12,6 +12,7 @@ export class EventLoopTurn {
   /** Whether short reads that were sent in the turn that was left have no answer yet. */
   #isPending: (() => boolean) | undefined
   readonly #shortReads = new Set<() => () => boolean>()
+  #hasAccepted = false
   #isEndScheduled = false
   readonly #waiting: (() => void)[] = []
 
@@ -35,6 +36,12 @@ export class EventLoopTurn {
     return new Promise((resolve) => this.#waiting.push(resolve))
   }
 
+  /** As `next`, before what waits already: for what takes no time itself, and lets others be read. */
+  nextFirst(): Promise<void> {
+    this.#begunAt ??= this.#begin(performance.now())
+    return new Promise((resolve) => this.#waiting.unshift(resolve))
+  }
+
   /**
    * Short reads in a database of another process: one is sent in the turn that is left to it, and its answer arrives in a later one.
    * What waits is not continued before, for at most as long as a turn may take. `sent` returns whether one of those that
@@ -43,6 +50,11 @@ export class EventLoopTurn {
   leaveTo(sent: () => () => boolean): () => void {
     this.#shortReads.add(sent)
     return () => this.#shortReads.delete(sent)
+  }
+
+  /** A connection was accepted: Node accepts one in each turn, so that others may wait behind it, and their requests behind these. */
+  accepted(): void {
+    this.#hasAccepted = true
   }
 
   /** Resolves when this turn has ended: for what cannot be divided, and counts as used time of the turn that begins. */
@@ -67,8 +79,14 @@ export class EventLoopTurn {
   readonly #end = (): void => {
     this.#isEndScheduled = false
     const now = performance.now()
-    if (this.#leftAt === undefined) this.#leftAt = now - (this.#begunAt ?? now) > sharedMs ? now : undefined
-    else if (this.#waiting.length > 0 && now - this.#leftAt < sharedMs && this.#isAwaited()) {
+    const hasAccepted = this.#hasAccepted && this.#waiting.length > 0
+    this.#hasAccepted = false
+    if (this.#leftAt === undefined)
+      this.#leftAt = hasAccepted || now - (this.#begunAt ?? now) > sharedMs ? now : undefined
+    else if (hasAccepted && now - this.#leftAt < sharedMs) {
+      this.#scheduleEnd()
+      return
+    } else if (this.#waiting.length > 0 && now - this.#leftAt < sharedMs && this.#isAwaited()) {
       this.#isEndScheduled = true
       // Without spinning: what arrives is read at once, and before the immediate.
       setTimeout(() => setImmediate(this.#end), 1)

@@ -24,6 +24,10 @@ export const limitTable = {
   maxParameters: [1000, 'parameters in a query string or a form, and names in one `select`, `omit` or `populate`'],
   maxParameterDepth: [8, 'levels of brackets in a query string or a form'],
   maxBodyBytes: [1_048_576, 'bytes of a request body'],
+  maxBodyChunks: [
+    10_000,
+    'chunks of at most 1 kB in a request body without a length: each takes as long to read as a kilobyte of a longer one',
+  ],
   maxXmlBytes: [262_144, 'bytes of an XML body: it takes several times as long to parse as JSON'],
   maxJsonDepth: [32, 'levels of nesting in a JSON body'],
   maxJsonValues: [

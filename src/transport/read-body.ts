@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { eventLoopTurn } from '../support/event-loop-turn.ts'
 import type { Observe } from '../support/observation.ts'
 import type { WaitingBytes, WaitingClient } from '../support/waiting-bytes.ts'
 import { BodyBuffer } from './body-buffer.ts'
@@ -12,9 +13,13 @@ export interface ReadOptions {
   readonly observe?: Observe | undefined
 }
 
+/** In bytes: up to this, a body is parsed in less than a millisecond. */
+export const longLength = 16_384
+
 /**
  * Calls `done` with the bytes of the body, or `refuse` as soon as its declared or received size exceeds `maxBodyBytes`.
- * Calls neither when the client disconnects before the end. Most bodies are one chunk, which is not copied.
+ * Calls neither when the client disconnects before the end. Most bodies are one chunk, which is not copied. A long one is given in a
+ * later turn of the event loop, after what others have sent is read and lookups for it are sent to the database.
  */
 export function readBody(
   req: IncomingMessage,
@@ -54,6 +59,10 @@ export function readBody(
     }
   }
   const finish = (): void => {
+    if (length > longLength) void eventLoopTurn.next().then(give)
+    else give()
+  }
+  const give = (): void => {
     client?.set(0)
     done(several ? several.bytes() : only)
   }

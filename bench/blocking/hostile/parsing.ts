@@ -43,6 +43,9 @@ const pipelined = (request: string, count: number) => request.repeat(count)
 const polled = (text: string): HostileRequest => ({ ...post('', undefined), text })
 const head = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`
 
+const chunked = (chunks: string): string =>
+  `POST /visit HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}`
+
 /** Bodies, headers and bytes whose reading is long. */
 export const hostileParsing: readonly Hostile[] = [
   { name: 'JSON of 90,000 names', request: () => body('application/json', wide.names) },
@@ -119,10 +122,12 @@ export const hostileParsing: readonly Hostile[] = [
   {
     name: 'a body in 160,000 chunks',
     over: 'bytes',
-    request: () => ({
-      ...get(''),
-      text: `POST /visit HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(160_000)}`,
-    }),
+    request: () => ({ ...get(''), text: chunked('1\r\nx\r\n'.repeat(160_000)) }),
+  },
+  {
+    name: 'bodies in 10,000 chunks in one write',
+    over: 'bytes',
+    request: () => ({ ...get(''), text: chunked(`${'1\r\n \r\n'.repeat(9_999)}0\r\n\r\n`).repeat(15) }),
   },
   { name: 'packets of 2 bytes in one poll', over: 'polling', request: () => polled(repeated(() => '2:b4')) },
   { name: 'an endless length in one poll', over: 'polling', request: () => polled(`${'1'.repeat(mega)}:2`) },

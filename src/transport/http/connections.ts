@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
+import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import { lingerMs } from './write.ts'
 
 export interface Connection {
@@ -39,6 +40,7 @@ export class Connections {
     const connection: Connection = { socket, latest: undefined, refused: false, upgraded: false, poll: 0 }
     this.open.set(socket, connection)
     this.#accepted++
+    eventLoopTurn.accepted()
     socket.on('close', () => this.open.delete(socket))
     if (this.isDraining) endWhenIdle(connection)
   }

@@ -19,6 +19,11 @@ export const methodsWithBody: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POS
 export const bodyTooLarge = ({ maxBodyBytes }: Limits): ServiceError =>
   new ServiceError('E_BODY_TOO_LARGE', `The body is larger than ${maxBodyBytes} bytes`, { limit: 'maxBodyBytes' })
 
+export const tooManyChunks = ({ maxBodyChunks }: Limits): ServiceError =>
+  new ServiceError('E_BODY_TOO_LARGE', `The body has more than ${maxBodyChunks} chunks: send longer ones`, {
+    limit: 'maxBodyChunks',
+  })
+
 /** Parses the bytes of a body according to its headers; undefined when there are none. */
 export function parseBody(bytes: Uint8Array, headers: ServiceRequest['headers'], limits: Limits): Json | undefined {
   if (bytes.length === 0) return undefined

@@ -5,7 +5,8 @@ import { connect, Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { TurnCounter } from '../../../test/support/turn-counter.ts'
-import type { ServiceResponse } from '../../protocol/request.ts'
+import type { Service, ServiceResponse } from '../../protocol/request.ts'
+import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import { defaultLimits } from '../../support/limits.ts'
 import { Connections } from './connections.ts'
 import { Pipelines } from './pipelines.ts'
@@ -47,13 +48,17 @@ test('many requests in one piece are answered in order, and others have their tu
 })
 
 /** A server that counts its turns; each of its answers takes 2 ms. */
-async function serve(t: TestContext, onRequest: (req: IncomingMessage, res: ServerResponse, turn: number) => void) {
-  const connections = new Connections()
-  const handle = ({ path }: { readonly path: string }) => {
+async function serve(
+  t: TestContext,
+  onRequest: (req: IncomingMessage, res: ServerResponse, turn: number) => void,
+  handle: Service['handle'] = ({ path }) => {
     compute(2)
     return { status: 200, headers: {}, body: path }
-  }
-  const answer = handler({ handle }, defaultLimits, { connections })
+  },
+  limits = defaultLimits,
+) {
+  const connections = new Connections()
+  const answer = handler({ handle }, limits, { connections })
   const counter = new TurnCounter()
   const server = createServer((req, res) => {
     onRequest(req, res, counter.turn)
@@ -114,9 +119,8 @@ test('of several connections with bodies in many small chunks, one is read in a 
 
 test('a body in many small chunks is read in several turns, as many bytes as the system gives at once in each', async (t) => {
   const turns = new Set<number>()
-  const { counter, open } = await serve(t, (req) => {
-    req.on('data', () => turns.add(counter.turn))
-  })
+  const noted = (req: IncomingMessage) => void req.on('data', () => turns.add(counter.turn))
+  const { counter, open } = await serve(t, noted, undefined, { ...defaultLimits, maxBodyChunks: 200_000 })
   const [client] = (await open(1)) as [Socket]
   slowDown(t)
   const head = 'POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n'
@@ -125,6 +129,22 @@ test('a body in many small chunks is read in several turns, as many bytes as the
   const [answer] = await once(client.setEncoding('latin1'), 'data')
   assert.match(answer, /^HTTP\/1.1 200 /)
   assert.ok(turns.size >= chunks.length / 65_536, `read in ${turns.size} turns`)
+})
+
+test('a body in too many small chunks is refused, and the rest of it is not read', async (t) => {
+  const { open } = await serve(t, () => {})
+  const [client] = (await open(1)) as [Socket]
+  const head = 'POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n'
+  client.write(head + '1\r\n \r\n'.repeat(10_001))
+  const [answer] = await once(client.setEncoding('latin1'), 'data')
+  assert.match(answer, /^HTTP\/1.1 413 .*"limit":"maxBodyChunks"/s)
+  let isRead = false
+  client.on('drain', () => {
+    isRead = true
+  })
+  client.write('1\r\n \r\n'.repeat(4_000_000))
+  await new Promise((resolve) => client.on('close', resolve))
+  assert.ok(!isRead)
 })
 
 test('while requests of a connection wait, no more of them are read', async (t) => {
@@ -271,6 +291,23 @@ test('a connection that was held in one turn is not held in the next for one tha
   read(held)
   assert.ok(other.isPaused(), 'one connection that was held is read in a turn')
   while (other.isPaused()) await nextTurn()
+})
+
+test('a connection that was held is read before what waits already is continued', async (t) => {
+  const { accept, read } = accepting(t)
+  const [first, held] = [accept(), accept()]
+  let continued = 0
+  const waiting = Array.from({ length: 5 }, async () => {
+    await eventLoopTurn.next()
+    compute(10)
+    continued++
+  })
+  compute(10)
+  read(first)
+  assert.ok(held.isPaused())
+  while (held.isPaused()) await nextTurn()
+  assert.ok(continued <= 1, `${continued} are continued before it`)
+  await Promise.all(waiting)
 })
 
 test('the requests of many connections that arrive together are read in several turns', async (t) => {

@@ -19,6 +19,8 @@ const maxBegun = 16
 const maxBegunMs = 2
 /** In bytes: Node calls a function of a stream for each, and runs what waits for the next tick. */
 const smallChunk = 1024
+/** In bytes: so many small chunks are one piece. */
+const pieceBytes = 16_384
 /** So many chunks of a body take less than a millisecond. */
 const chunksAtOnce = 256
 /** Connections on which more requests wait have turns: one of them is answered at a time. */
@@ -86,25 +88,39 @@ export class Pipelines {
 
   /**
    * Of a body in chunks, of which a piece of 64 kB may hold 10,000, the small ones of a turn are read as one. What others have sent, and the
-   * rest of the body, is read in the next turn when they have used this one: the system gives up to 32 pieces in a turn.
+   * rest of the body, is read in the next turn when they have used this one: the system gives up to 32 pieces in a turn. More than
+   * `maxChunks` are refused, and nothing more is read.
    */
-  readInTurns(req: IncomingMessage): void {
+  readInTurns(req: IncomingMessage, maxChunks: number, refuse: () => void): void {
     const { push, socket } = req
-    let small: Uint8Array[] = []
+    // Copies: thousands of small buffers that are kept take longer to be collected than to be read.
+    let piece: Buffer | undefined
+    let length = 0
     let chunks = 0
     let isHeld = false
     const flush = (): void => {
-      const piece = Buffer.concat(small)
-      small = []
-      if (piece.length > 0 && !req.destroyed && !push.call(req, piece)) socket.pause()
+      const bytes = piece?.subarray(0, length)
+      piece = undefined
+      length = 0
+      if (bytes && !req.destroyed && !push.call(req, bytes)) socket.pause()
     }
     req.push = (chunk: Uint8Array | null, encoding) => {
-      if (chunk === null || chunk.length > smallChunk) {
-        flush()
-        return push.call(req, chunk, encoding)
+      if (chunk === null || chunk.length > smallChunk || length + chunk.length > pieceBytes) flush()
+      if (chunk === null || chunk.length > smallChunk) return push.call(req, chunk, encoding)
+      if (piece === undefined) {
+        piece = Buffer.allocUnsafe(pieceBytes)
+        setImmediate(flush)
       }
-      if (small.push(chunk) === 1) setImmediate(flush)
-      if (++chunks % chunksAtOnce > 0 || isHeld || !eventLoopTurn.isUsed) return true
+      piece.set(chunk, length)
+      length += chunk.length
+      if (++chunks > maxChunks) {
+        piece = undefined
+        req.push = () => true
+        socket.pause().on('resume', pause)
+        refuse()
+        return true
+      }
+      if (chunks % chunksAtOnce > 0 || isHeld || !eventLoopTurn.isUsed) return true
       this.#holdOthers(socket)
       isHeld = true
       // Node resumes the connection when the body is read.
@@ -146,7 +162,8 @@ export class Pipelines {
     this.#held = new Set()
     this.#resume(held.filter((socket) => this.#sendsOneAtATime(socket)))
     const others = held.filter((socket) => !this.#sendsOneAtATime(socket))
-    if (others.length > 0 || this.#answered.length > 0) void eventLoopTurn.next().then(() => this.#resumeLong(others))
+    if (others.length > 0 || this.#answered.length > 0)
+      void eventLoopTurn.nextFirst().then(() => this.#resumeLong(others))
   }
 
   #sendsOneAtATime(socket: Socket): boolean {

@@ -6,18 +6,17 @@ import { errorResponse } from '../../protocol/error-response.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import type { Json } from '../../protocol/json.ts'
 import type { Service, ServiceResponse } from '../../protocol/request.ts'
-import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import { currentPoll } from '../../support/last-look.ts'
 import type { Limits } from '../../support/limits.ts'
 import { BodyWeight, weighedLength } from '../body-weight.ts'
 import { isRepeated } from '../origin-policy.ts'
-import { readBody } from '../read-body.ts'
+import { longLength, readBody } from '../read-body.ts'
 import type { WorkerChannel } from '../worker-channel.ts'
 import { WorkerSessions } from '../worker-sessions.ts'
 import { type Connections, isLast } from './connections.ts'
 import { createServerContext, type HttpOptions, handleHttpRequest, type ServerContext } from './handle-http-request.ts'
 import { NodeRequest, type Received } from './node-request.ts'
-import { bodyTooLarge, methodsWithBody, parseBody } from './parse-body.ts'
+import { bodyTooLarge, methodsWithBody, parseBody, tooManyChunks } from './parse-body.ts'
 import { Pipelines } from './pipelines.ts'
 import { write, writeEarly } from './write.ts'
 import { OpenStreams, type StreamOptions, writeStream } from './write-stream.ts'
@@ -83,7 +82,6 @@ export function handler(service: Service, limits: Limits, options: HandlerOption
       refuseEarly(context, req, res, framing)
       return
     }
-    if (coding !== undefined) pipelines.readInTurns(req)
     if (intercept && String(req.originalUrl ?? req.url).startsWith(intercept.path) && intercept.request(req, res))
       return
     const isPath = req.url?.startsWith('/')
@@ -96,6 +94,11 @@ export function handler(service: Service, limits: Limits, options: HandlerOption
   let requests = 0
   return (req, res) => {
     // Only a response behind one that is pending on its connection has no socket yet.
+    if (req.headers['transfer-encoding'] !== undefined)
+      pipelines.readInTurns(req, limits.maxBodyChunks, () => {
+        if (res.headersSent) req.socket.destroy()
+        else refuseEarly(context, req, res, tooManyChunks(limits))
+      })
     if (++requests % requestsAtOnce === 0) pipelines.endUsedTurn(req.socket)
     if (!res.socket) connections?.setLast(req.socket, res)
     if (res.socket || !pipelines.defer(req, res)) answer(req, res)
@@ -154,9 +157,6 @@ function handleRequest(
 function receive(context: NodeServerContext, req: Received, res: ServerResponse): void {
   const { limits } = context
   const respond = (body: unknown): void => {
-    // Large bodies that arrive together are parsed one after another.
-    const isLong = body instanceof Uint8Array && body.length > parsedAtOnce
-    if (isLong && eventLoopTurn.isUsed) return void eventLoopTurn.next().then(() => respond(body))
     const isWeighed = body instanceof Uint8Array && body.length > weighedLength
     const weight = isWeighed ? new BodyWeight(body, context.waiting) : undefined
     const parse = (): Json | undefined => {
@@ -171,7 +171,7 @@ function receive(context: NodeServerContext, req: Received, res: ServerResponse)
       methodsWithBody.has(req.method as string) ? parse : undefined,
       body,
       weight,
-      isLong,
+      body instanceof Uint8Array && body.length > longLength,
     )
   }
   if (req.body !== undefined || req.readableEnded) respond(req.body)
@@ -180,9 +180,6 @@ function receive(context: NodeServerContext, req: Received, res: ServerResponse)
       refuseEarly(context, req, res, bodyTooLarge(limits)),
     )
 }
-
-/** A body with fewer bytes is parsed in less than a millisecond. */
-const parsedAtOnce = 16_384
 
 /** Gives the connection to the worker that can serve the request, as it was received. The response is sent where that cannot be. */
 function give(

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, request } from 'node:http'
+import { test } from 'node:test'
+import { TurnCounter } from '../../test/support/turn-counter.ts'
+import { defaultLimits } from '../support/limits.ts'
+import { WaitingBytes } from '../support/waiting-bytes.ts'
+import { readBody } from './read-body.ts'
+
+for (const { what, length, isLater } of [
+  { what: 'a short body is given in the turn in which its end is read', length: 1_000, isLater: false },
+  { what: 'a long one in a later turn, after what others have sent is read', length: 200_000, isLater: true },
+])
+  test(what, async (t) => {
+    using counter = new TurnCounter()
+    const waiting = new WaitingBytes(defaultLimits.maxWaitingBytes)
+    const given = Promise.withResolvers<{ readonly bytes: Uint8Array; readonly turns: number }>()
+    const server = createServer((req, res) => {
+      let end = 0
+      req.prependListener('end', () => {
+        end = counter.turn
+      })
+      const done = (bytes: Uint8Array): void => {
+        given.resolve({ bytes, turns: counter.turn - end })
+        res.end()
+      }
+      readBody(req, { maxBodyBytes: defaultLimits.maxBodyBytes, waiting }, done, () => given.reject())
+    }).listen(0, '127.0.0.1')
+    t.after(() => server.close())
+    await once(server, 'listening')
+    const { port } = server.address() as { readonly port: number }
+    const body = Buffer.alloc(length, 'x')
+    request({ port, method: 'POST', agent: false }, (response) => response.resume()).end(body)
+    const { bytes, turns } = await given.promise
+    assert.deepEqual(Buffer.from(bytes), body)
+    assert.equal(turns > 0, isLater, `${turns} turns`)
+  })
