@@ -45,6 +45,16 @@ export async function readSettings(
   }
 }
 
+/**
+ * For what needs no database: one that is not set, as by an environment variable that exists on servers only, is left out.
+ * So is its broker, whose check asks for the kind of the database.
+ */
+export function withoutUnsetDatabase(config: AnyConfig): AnyConfig {
+  if (typeof config !== 'object' || config === null) return config
+  const { database, broker: _, ...rest } = config
+  return database === undefined || database === '' ? rest : config
+}
+
 const nonEmpty = (text: string | undefined): string | undefined => (text === '' ? undefined : text)
 
 function portOf(flag: string | undefined, variable: string | undefined): number | undefined {

@@ -39,7 +39,7 @@ import { authorizationFor } from './dispatch/authorize.ts'
 import type { DispatchContext } from './dispatch/context.ts'
 import { requestHandler } from './dispatch/handle-request.ts'
 import { ReadPosition } from './dispatch/read-position.ts'
-import { buildRoutes, type RouteLine } from './dispatch/routes.ts'
+import { allLines, buildRoutes, type RouteLine } from './dispatch/routes.ts'
 import { ShapeEndpoint } from './electric/shape-endpoint.ts'
 import { IdempotentWrites } from './idempotency/idempotent-writes.ts'
 import { createHookServices } from './in-process/hook-services.ts'
@@ -260,7 +260,7 @@ export async function openService(config: AnyConfig): Promise<OpenService> {
     hasRules: policy !== undefined,
     models,
     warnings: [...definitionNotes, ...storeWarnings],
-    routes: [...routes.list, ...routes.actions.map(({ model: _, ...line }) => line)],
+    routes: allLines(routes),
     changes: store.changes,
     limits,
     waiting,

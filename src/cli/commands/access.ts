@@ -13,7 +13,7 @@ import { assertDatabaseExists } from '../assert-database-exists.ts'
 import { type Command, CommandError, type ExitCode, exitCode, UsageError } from '../command.ts'
 import { modelNamed } from '../model-named.ts'
 import type { Output } from '../output.ts'
-import { readSettings } from '../settings.ts'
+import { readSettings, withoutUnsetDatabase } from '../settings.ts'
 
 export const access: Command = {
   name: 'access',
@@ -30,7 +30,8 @@ export const access: Command = {
     const requester = requesterOf(userIn(options.as), Date.now)
     if (options.record !== undefined && options.model === undefined)
       throw new UsageError('--record needs a model', 'For example: keelson access pet --record 3')
-    const { config } = await readSettings(options, context)
+    const { config: given } = await readSettings(options, context)
+    const config = options.record === undefined ? withoutUnsetDatabase(given) : given
     const { models, actions } = definitionsOf(config)
     const limits: Limits = { ...defaultLimits, ...config.limits }
     const served = [...models.values()].filter(({ isJunction }) => !isJunction)
@@ -44,7 +45,7 @@ export const access: Command = {
         explained(() => explainOwnActions(policy, allowed, own, model)),
         context.output,
       )
-    const dialect = await dialectOf(config.database as string)
+    const dialect = config.database === undefined ? undefined : await dialectOf(config.database)
     for (const model of selected) {
       const explanation = explained(() => explainAccess(policy, allowed, model))
       if (options.record === undefined) printAccess(explanation, user, dialect, context.output)

@@ -60,3 +60,47 @@ test('keelson routes lists the actions of each model, and those of the service',
   assert.match(stdout, /\n {2}service\n {4}POST {4}\/ping +ping\n/)
   assert.equal(code, 0)
 })
+
+test('the summary at the start counts the routes that keelson routes lists, actions and those of the service included', async () => {
+  const cwd = folder({
+    'keelson.config.mjs': `const run = () => 1
+    export default {
+      prefix: '/api', shapes: '/shape',
+      models: { pet: { attributes: {}, actions: { adopt: { on: 'record', run } } }, owner: { attributes: {} } },
+      actions: { ping: { on: 'service', run } },
+    }`,
+  })
+  const { stdout } = await Command.run(['routes'], { cwd })
+  const [, count] = /(\d+) routes of 2 models/.exec(stdout) ?? []
+  const start = new Command(['start', '--port', '0', '--database', 'sqlite::memory:'], { cwd })
+  await start.until(/Press Ctrl\+C to stop/)
+  start.kill('SIGTERM')
+  await start.ended
+  assert.match(start.stdout, new RegExp(`Models +2 · ${count} routes;`))
+})
+
+for (const [what, settings] of [
+  ['undefined', 'database: process.env.NOT_SET'],
+  ['empty', "database: ''"],
+  ['undefined, with a broker', "database: process.env.NOT_SET, broker: 'nats://localhost:4222'"],
+] as const) {
+  const cwd = () =>
+    folder({ 'keelson.config.mjs': `export default { ${settings}, models: { pet: { access: { read: true } } } }` })
+
+  test(`routes and access rules are printed where the database is ${what}`, async () => {
+    for (const [args, text] of [
+      [['routes'], /GET +\/pet\/:id +findOne/],
+      [['access', 'pet'], /read +allowed/],
+    ] as const) {
+      const { code, stdout, stderr } = await Command.run(args, { cwd: cwd() })
+      assert.match(stdout, text)
+      assert.deepEqual({ code, stderr }, { code: 0, stderr: '' })
+    }
+  })
+
+  test(`a record is not read where the database is ${what}`, async () => {
+    const { code, stderr } = await Command.run(['access', 'pet', '--record', '1'], { cwd: cwd() })
+    assert.match(stderr, /database is (undefined|an empty text)/)
+    assert.equal(code, 78)
+  })
+}

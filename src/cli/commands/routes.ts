@@ -3,7 +3,7 @@ import type { RouteLine } from '../../service/dispatch/routes.ts'
 import { type Command, type ExitCode, exitCode } from '../command.ts'
 import { modelNamed } from '../model-named.ts'
 import type { Output } from '../output.ts'
-import { readSettings } from '../settings.ts'
+import { readSettings, withoutUnsetDatabase } from '../settings.ts'
 
 export const routes: Command = {
   name: 'routes',
@@ -16,7 +16,7 @@ export const routes: Command = {
 
   async run(options, context): Promise<ExitCode> {
     const { config } = await readSettings(options, context)
-    const routes = await servedRoutes(config)
+    const routes = await servedRoutes(withoutUnsetDatabase(config))
     const all = routesByModel(routes)
     const selected = options.model === undefined ? all : [modelNamed(options.model, all, ({ model }) => model.name)]
     for (const { model, lines } of selected) {

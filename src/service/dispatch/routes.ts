@@ -73,6 +73,13 @@ export async function buildRoutes(
   return { root, models: segments, list, actions: lines, endpoints, prefix: addressOf(prefix).toLowerCase() }
 }
 
+/** All routes; those of operations stand for every model. */
+export const allLines = ({ list, actions, endpoints }: Routes): readonly RouteLine[] => [
+  ...list,
+  ...actions.map(({ model: _, ...line }) => line),
+  ...endpoints.values(),
+]
+
 /** A model called `batch` takes the address of batches. */
 function endpointsOf(
   { prefix = '', batch = true, shapes }: RouteOptions & Pick<AnyConfig, 'shapes'>,
