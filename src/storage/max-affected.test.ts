@@ -163,3 +163,61 @@ for (const database of databases.filter(({ name }) => name !== 'memory')) {
     }
   })
 }
+
+for (const database of databases) {
+  describe(`what hooks change counts for the limits on ${database.name}`, { skip: database.missing ?? false }, () => {
+    const values = (count: number, text: string) => Array.from({ length: count }, () => ({ text }))
+    const hooks: Readonly<Record<string, (tx: Records, count: number) => Promise<unknown>>> = {
+      'adds one record after the other': async (tx, count) => {
+        for (const value of values(count, '')) await tx.row?.create(value)
+      },
+      'adds them at once': (tx, count) => tx.row?.createMany(values(count, '')) as Promise<unknown>,
+      'catches the failure': async (tx, count) => {
+        for (const value of values(count, '')) await tx.row?.create(value).catch(() => {})
+      },
+      'adds them by the hook of another model': (tx, count) => tx.order?.create({ count }) as Promise<unknown>,
+    }
+    for (const [what, add] of Object.entries(hooks)) {
+      for (const [count, expected] of [
+        [2, [201, undefined, undefined]],
+        [9, [409, 'E_CONFLICT', 'maxAffected']],
+      ] as const) {
+        test(`a hook that ${what}, ${count} in all, gives ${expected[0]}`, async () => {
+          await using opened = await database.open()
+          const errors: unknown[] = []
+          await using service = await createService({
+            database: opened.url,
+            onError: (error) => errors.push(error),
+            limits: { maxAffected: 4 },
+            models: {
+              row: { attributes: { text: { type: 'string' } } },
+              order: {
+                attributes: { count: { type: 'number' } },
+                hooks: {
+                  within: {
+                    create: ({ record, tx }) => hooks['adds them at once']?.(tx as never, Number(record.count)),
+                  },
+                },
+              },
+              note: {
+                attributes: {},
+                hooks: { within: { create: ({ tx }) => add(tx as never, count) } },
+              },
+            },
+          })
+          const response = await service.fetch(new Request('http://localhost/note', { method: 'POST' }))
+          const { code, limit, model } = (await response.json()) as { code?: string; limit?: string; model?: string }
+          assert.deepEqual([response.status, code, limit], expected)
+          assert.equal(model, undefined, 'the requester may not know the model')
+          assert.deepEqual(errors, [])
+          const written = await service.system.records.row.count()
+          assert.equal(written, expected[0] === 201 ? count : 0)
+        })
+      }
+    }
+  })
+}
+
+type Records = Readonly<
+  Record<string, { create(values: object): Promise<unknown>; createMany(values: readonly object[]): Promise<unknown> }>
+>

@@ -18,6 +18,13 @@ const running = new AsyncLocalStorage<RunningHook>()
 const refusals = new WeakSet<object>()
 /** Errors of operations on behalf of the system, which a requester must not see. */
 const internal = new WeakSet<object>()
+/** What one operation may change, its hooks included. */
+const changesOf: Readonly<Record<string, string>> = {
+  maxAffected: 'more records',
+  maxAffectedBytes: 'records of more bytes',
+}
+/** Errors of operations of a hook that belong to the transaction of the request, and would make it exceed these limits. */
+const excessive = new WeakSet<object>()
 
 /**
  * Calls a hook. A ServiceError that it throws is the answer to the request. Throws an error for the log when hooks run each
@@ -45,10 +52,22 @@ const isThenable = <T>(value: T | PromiseLike<T>): value is PromiseLike<T> =>
 export function failureOf(error: unknown, name: string): unknown {
   if (!(error instanceof Error)) return new Error(`The hook ${name} threw ${inspect(error)}`)
   if (!(error instanceof ServiceError)) return error
+  if (excessive.has(error)) return answered(tooMuchWithHooks(error.details.limit as string))
   if (isMarkedInternal(error)) return new Error(`The hook ${name} failed: ${error.message}`, { cause: error })
+  return answered(error)
+}
+
+function answered(error: ServiceError): ServiceError {
   refusals.add(error)
   return error
 }
+
+const tooMuchWithHooks = (limit: string): ServiceError =>
+  new ServiceError(
+    'E_CONFLICT',
+    `The operation would change ${changesOf[limit]} than one may, together with what its hooks change`,
+    { limit },
+  )
 
 /**
  * Marks the failure of an operation that code of the application performed on behalf of the system. What `refuse` made is
@@ -58,6 +77,12 @@ export function markInternal(error: unknown): void {
   if (!(error instanceof Error)) return
   const isAnswer = error instanceof ServiceError && (error.details.status !== undefined || refusals.has(error))
   if (!isAnswer) internal.add(error)
+}
+
+/** The same for the operations of a hook within the transaction of the request. */
+export function markWithin(error: unknown): void {
+  if (error instanceof ServiceError && Object.hasOwn(changesOf, error.details.limit ?? '')) excessive.add(error)
+  else markInternal(error)
 }
 
 /** Whether an error is one that `markInternal` has marked, also after the database error of a transaction was translated. */

@@ -1,4 +1,5 @@
 import type { Model } from '../../model/model.ts'
+import { markWithin } from '../../operation/hooks/call-hook.ts'
 import type { HookServices } from '../../operation/hooks/hook-services.ts'
 import { system } from '../../protocol/requester.ts'
 import { type ScopedReads, type ScopedStore, systemStore } from '../../storage/scoped-store.ts'
@@ -45,7 +46,7 @@ export function createHookServices(contextOf: () => DispatchContext, onError: (e
       const scope = new TransactionScope(context.store)
       const store = systemStore(within(transaction, context.store))
       const authorization = () => ({ requester: system, access: undefined, store })
-      const tx = lazily((model) => marked(recordsOf(context, model, { authorization, scope })))
+      const tx = lazily((model) => marked(recordsOf(context, model, { authorization, scope }), markWithin))
       await scope.run(async () => {
         await work(tx)
       })
