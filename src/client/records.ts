@@ -47,11 +47,11 @@ export class ModelClient {
   /** Every record that matches, page by page; `limit` is the size of a page. */
   async *all(query: Query = {}, call?: CallOptions): AsyncGenerator<JsonObject> {
     const { skip, ...others } = query
-    let page = await this.find(query, call)
-    yield* page.data
-    while (page.next !== null) {
-      page = await this.find({ ...others, cursor: page.next }, call)
-      yield* page.data
+    for (let part = query; ; ) {
+      const { data, next } = await this.find(part, call)
+      yield* data
+      if (next === null) return
+      part = { ...others, cursor: next }
     }
   }
 

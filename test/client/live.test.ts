@@ -79,7 +79,11 @@ describe('live queries', () => {
       const cards = api.card.live({ sort: 'title' })
       await cards.ready
       const frames: string[][] = []
-      cards.subscribe(({ rows }) => frames.push(rows.map(({ title }) => String(title))))
+      const errors: unknown[] = []
+      cards.subscribe(({ rows, error }) => {
+        frames.push(rows.map(({ title }) => String(title)))
+        if (error) errors.push(error)
+      })
       fake.isDown = true
       cut(fake)
       await eventually(() => assert.equal(cards.status, 'offline'))
@@ -101,6 +105,10 @@ describe('live queries', () => {
       assert.ok(
         frames.every((frame) => frame.length === 3),
         'no frame is empty',
+      )
+      assert.ok(
+        errors.every((error) => error instanceof NetworkError),
+        'also of a stream that breaks',
       )
     })
   }

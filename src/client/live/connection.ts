@@ -1,7 +1,7 @@
 import type { Position } from '../../protocol/change.ts'
 import type { JsonObject } from '../../protocol/json.ts'
 import { Pause } from '../connectivity.ts'
-import { NetworkError, RequestError, requestError } from '../errors.ts'
+import { RequestError, requestError } from '../errors.ts'
 import type { HttpSender } from '../http.ts'
 import type { ClientOptions } from '../options.ts'
 import { retryDelay } from '../random.ts'
@@ -119,7 +119,6 @@ export class LiveConnection {
         if (message?.event === 'restart') return
         if (message) this.#receive(message)
       }
-      throw new NetworkError('the stream ended')
     } finally {
       clearTimeout(timer)
       this.#stream = undefined
@@ -176,9 +175,9 @@ export class LiveConnection {
       const total = data.total as number | undefined
       if (event === 'reset') query.refresh('catching-up')
       else if (event === 'failed') this.#fail(query, new RequestError(0, data.error as JsonObject))
-      else if (event === 'rows') query.setRows(data.rows as Rows, (data.key ?? 'id') as string, total)
-      else if (event === 'diff') query.applyDiff(data as unknown as Diff, total)
-      if (/rows|diff|current/.test(event)) {
+      else {
+        if (event === 'rows') query.setRows(data.rows as Rows, (data.key ?? 'id') as string, total)
+        else if (event === 'diff') query.applyDiff(data as unknown as Diff, total)
         this.#writes.pass(operations)
         query.setCurrent(id ?? (data.position as Position))
       }

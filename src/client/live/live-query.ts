@@ -20,6 +20,9 @@ export interface LiveSnapshot<Row> {
   readonly error?: Error | undefined
 }
 
+/** `isOfStream`: the service has sent the rows; otherwise a write of this client, or its answer, has changed them. */
+export type LiveListener<Row> = (snapshot: LiveSnapshot<Row>, isOfStream?: boolean) => void
+
 /** A query whose rows are kept as the service has them. */
 export class LiveQuery {
   readonly model: string
@@ -33,7 +36,7 @@ export class LiveQuery {
   name = ''
   readonly #writes: PendingWrites
   readonly #close: (query: LiveQuery) => void
-  readonly #listeners = new Set<() => void>()
+  readonly #listeners = new Set<(isOfStream: boolean) => void>()
   /** Records that may be those of creates without an answer, which are shown with temporary ids. */
   readonly #withheld = new Map<RecordId, readonly PendingWrite[]>()
   #base: Rows = []
@@ -66,8 +69,8 @@ export class LiveQuery {
   }
 
   /** Calls the listener after every change of the snapshot, until the returned function is called. */
-  subscribe = (listener: (snapshot: LiveSnapshot<JsonObject>) => void): (() => void) => {
-    const call = () => listener(this.#snapshot)
+  subscribe = (listener: LiveListener<JsonObject>): (() => void) => {
+    const call = (isOfStream: boolean) => listener(this.#snapshot, isOfStream)
     this.#listeners.add(call)
     return () => void this.#listeners.delete(call)
   }
@@ -141,7 +144,7 @@ export class LiveQuery {
     if (rows === last.rows && status === last.status && total === last.total && (error ?? undefined) === last.error)
       return
     this.#snapshot = { rows, status, ...(total !== undefined && { total }), ...(error ? { error } : {}) }
-    for (const listener of this.#listeners) listener()
+    for (const listener of this.#listeners) listener(error === null)
   }
 
   #withhold(ids: readonly RecordId[]): void {

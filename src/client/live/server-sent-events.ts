@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../protocol/json.ts'
+import { NetworkError } from '../errors.ts'
 
 /** A message of a stream; `id` is a position. */
 export interface Message {
@@ -7,7 +8,7 @@ export interface Message {
   readonly data: JsonObject
 }
 
-/** The messages of a response, and undefined for every chunk of bytes, heartbeats included. */
+/** The messages of a response, and undefined for every chunk of bytes, heartbeats included. Its end is an error as well. */
 export async function* messagesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Message | undefined> {
   const reader = body.getReader()
   const decoder = new TextDecoder()
@@ -15,7 +16,7 @@ export async function* messagesOf(body: ReadableStream<Uint8Array>): AsyncGenera
   try {
     for (;;) {
       const { done, value } = await reader.read()
-      if (done) return
+      if (done) throw new Error('the stream ended')
       yield undefined
       const blocks = (text + decoder.decode(value, { stream: true })).split('\n\n')
       text = blocks.pop() as string
@@ -24,6 +25,8 @@ export async function* messagesOf(body: ReadableStream<Uint8Array>): AsyncGenera
         if (message) yield message
       }
     }
+  } catch (error) {
+    throw new NetworkError(error)
   } finally {
     reader.cancel().catch(() => {})
   }

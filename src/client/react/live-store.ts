@@ -1,5 +1,6 @@
 import type { Live } from '../live/live-of.ts'
-import type { LiveSnapshot } from '../live/live-query.ts'
+import type { LiveListener, LiveSnapshot } from '../live/live-query.ts'
+import { atNextFrame } from './next-frame.ts'
 
 /** A live query in the form that `useSyncExternalStore` takes: open while it has a subscriber. */
 export interface LiveStore<Row> {
@@ -9,25 +10,40 @@ export interface LiveStore<Row> {
 
 const empty: LiveSnapshot<never> = { rows: [], status: 'catching-up' }
 
+/**
+ * React renders after each notification of an external store at once. Changes of others may be many, so that they are one
+ * notification per frame; first rows, another status and writes of this client are notified at once.
+ */
 export function liveStore<Row>(open: () => Live<Row> | undefined): LiveStore<Row> {
   let query: Live<Row> | undefined
-  let last: LiveSnapshot<Row> = empty
-  let subscribers = 0
+  let shown: LiveSnapshot<Row> = empty
+  const listeners = new Set<() => void>()
+  const show = (): void => {
+    const snapshot = query?.getSnapshot() ?? shown
+    if (snapshot === shown) return
+    shown = snapshot
+    for (const listener of listeners) listener()
+  }
+  const onChange: LiveListener<Row> = ({ status }, isOfStream) => {
+    if (isOfStream && status === shown.status) atNextFrame(show)
+    else show()
+  }
   return {
     subscribe(listener) {
-      subscribers++
-      query ??= open()
-      const unsubscribe = query?.subscribe((snapshot) => {
-        last = snapshot
-        listener()
-      })
+      listeners.add(listener)
+      if (!query) {
+        query = open()
+        query?.subscribe(onChange)
+        // A query that is opened again begins without rows, and so does what is displayed.
+        shown = query?.getSnapshot() ?? shown
+      }
       return () => {
-        unsubscribe?.()
-        if (--subscribers > 0) return
+        listeners.delete(listener)
+        if (listeners.size > 0) return
         query?.close()
         query = undefined
       }
     },
-    getSnapshot: () => query?.getSnapshot() ?? last,
+    getSnapshot: () => shown,
   }
 }

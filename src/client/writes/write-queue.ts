@@ -55,7 +55,7 @@ export class WriteQueue {
     // An optimistic write is shown before this returns, unless those of an earlier page are still being loaded.
     if (this.#store?.loaded) await this.#store.loaded
     call.signal?.throwIfAborted()
-    const id = given === undefined ? given : (this.#ids.get(given) ?? given)
+    const id = this.#ids.get(given as RecordId) ?? given
     const key = randomId()
     const own = values[this.#pending.keyOf(model)] as RecordId | undefined
     return new Promise<JsonObject>((resolve, reject) => {
