@@ -2,6 +2,7 @@ import type { ActionExplanation, Explanation, OwnActionExplanation, RecordExplan
 import { type Condition, isMatchAll } from '../criteria/criteria.ts'
 import { formatWhere } from '../criteria/format-where.ts'
 import { toSql } from '../criteria/to-sql.ts'
+import type { Model } from '../model/model.ts'
 import type { Json } from '../protocol/json.ts'
 import type { User } from '../protocol/requester.ts'
 import type { Dialect } from '../sql/dialect.ts'
@@ -19,7 +20,7 @@ export function printAccess(
   line(`\n  ${paint('bold', model.name)}   ${paint('dim', user === null ? 'anonymous' : JSON.stringify(user))}\n`)
   for (const explanation of actions) {
     const { action, rule, verdict, condition } = explanation
-    const statement = verdict === false || isMatchAll(condition) ? undefined : sqlOf(condition, dialect)
+    const statement = verdict === false || isMatchAll(condition) ? undefined : sqlOf(condition, model, dialect)
     output.event({ model: model.name, action, rule, allowed: asJson(verdict), ...statement })
     line(`    ${action.padEnd(actionWidth)}${inWords(verdict)}   ${paint('dim', rule)}`)
     if (statement)
@@ -93,10 +94,10 @@ interface PrintedSql {
 }
 
 /** The term that stops a slow statement is left out: it says nothing of the rule. */
-function sqlOf(condition: Condition, dialect: Dialect | undefined): PrintedSql | undefined {
+function sqlOf(condition: Condition, model: Model, dialect: Dialect | undefined): PrintedSql | undefined {
   if (!dialect) return undefined
   const { rowGuard: _, ...plain } = dialect
-  const sql = toSql(condition, plain)
+  const sql = toSql(condition, model, plain)
   return { sql: textOf(sql, dialect.placeholder), values: sql.values.map(printable) }
 }
 

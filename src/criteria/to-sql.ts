@@ -10,34 +10,50 @@ export type ValuesAmong = (column: string) => Sql
 
 /** Undefined: their keys are not known, or the database needs no such help. */
 export function valuesAmong(model: Model, where: Condition, dialect: Dialect): ValuesAmong | undefined {
-  const keys = dialect.capabilities.narrowsRelated ? keysIn(where) : undefined
-  return keys && ((column) => selectOf(column, model.table, toSql(keys, dialect), dialect))
+  const keys = dialect.capabilities.correlates ? undefined : keysIn(where)
+  return keys && ((column) => selectOf(column, model.table, toSql(keys, model, dialect), dialect))
 }
 
 /** As `valuesAmong`, for the records that `where` selects. */
 export const valuesWhere = (model: Model, where: Sql, dialect: Dialect): ValuesAmong | undefined =>
-  dialect.capabilities.narrowsRelated ? (column) => selectOf(column, model.table, where, dialect) : undefined
+  dialect.capabilities.correlates ? undefined : (column) => selectOf(column, model.table, where, dialect)
 
 /**
- * Compiles a condition to SQL. In SQL a comparison with null is null, which WHERE treats as false; only `not` makes a
- * difference, so `is not true` is emitted only there: it prevents the use of an index. `among`: the records for which the
+ * Compiles a condition on the records of a model to SQL, for a select from its table. `among`: the records for which the
  * condition is evaluated, where their keys are known.
  */
-export function toSql(condition: Condition, dialect: Dialect, among?: ValuesAmong): Sql {
+export const toSql = (condition: Condition, model: Model, dialect: Dialect, among?: ValuesAmong): Sql =>
+  compile(condition, { dialect, among, table: dialect.identifier(model.table), depth: 0 })
+
+interface Scope {
+  readonly dialect: Dialect
+  readonly among?: ValuesAmong | undefined
+  /** The name of the table in the select, quoted. */
+  readonly table: string
+  /** Of selects within selects. */
+  readonly depth: number
+}
+
+/**
+ * In SQL a comparison with null is null, which WHERE treats as false; only `not` makes a difference, so `is not true` is
+ * emitted only there: it prevents the use of an index.
+ */
+function compile(condition: Condition, scope: Scope): Sql {
+  const { dialect } = scope
   switch (condition.kind) {
     case 'and':
     case 'or': {
       const { kind, conditions } = condition
       if (conditions.length === 0) return raw(kind === 'and' ? '1 = 1' : '1 = 0')
       return join(
-        conditions.map((part) => nested(part, dialect, among)),
+        conditions.map((part) => nested(part, scope)),
         ` ${kind} `,
       )
     }
     case 'not':
-      return sql`(${toSql(condition.condition, dialect, among)}) is not true`
+      return sql`(${compile(condition.condition, scope)}) is not true`
     case 'related':
-      return related(condition, dialect, among)
+      return dialect.capabilities.correlates ? exists(condition, scope) : related(condition, scope)
     case 'compare': {
       const { attribute, operator, operand, slot } = condition
       const compared = operator.sql(columnOf(attribute, dialect), operand, attribute, dialect)
@@ -63,16 +79,45 @@ const withSlots = ({ parts, values }: Sql, slot: number): Sql => ({
 })
 
 /** Every part of a combination is parenthesized, so that operator precedence does not matter. */
-function nested(condition: Condition, dialect: Dialect, among: ValuesAmong | undefined): Sql {
-  return condition.kind === 'compare' ? toSql(condition, dialect) : sql`(${toSql(condition, dialect, among)})`
+const nested = (condition: Condition, scope: Scope): Sql =>
+  condition.kind === 'compare' ? compile(condition, scope) : sql`(${compile(condition, scope)})`
+
+/**
+ * `exists (select …)` over the related table, with the key of the record. A planner joins it where it has to be true; elsewhere, as
+ * below `or`, it chooses for how many records the related table is read whole. With `in` it has that choice only where it joins.
+ */
+function exists({ association, condition }: Related, { dialect, table, depth }: Scope): Sql {
+  const { target } = association
+  const name = dialect.identifier(`keelson_r${depth + 1}`)
+  const column = (of: string, { column }: Attribute): string => `${of}.${dialect.identifier(column)}`
+  const related = (model: Model, key: string, value: string, matches: Sql): Sql =>
+    sql`${raw(`exists (select 1 from ${dialect.identifier(model.table)} ${name} where ${key} = ${value} and (`)}${matches}${raw('))')}`
+  const matches = (): Sql => compile(condition, { dialect, table: name, depth: depth + 1 })
+  switch (association.kind) {
+    case 'belongsTo':
+      return related(target, column(name, target.primaryKey), column(table, association.foreignKey), matches())
+    case 'hasMany': {
+      const { via } = association
+      return related(target, column(name, via), column(table, via.references?.primaryKey as Attribute), matches())
+    }
+    case 'manyToMany': {
+      const { junction, near, far } = association
+      const toTarget = { kind: 'belongsTo', name: far.name, target, foreignKey: far } as const
+      const isMember = compile(
+        { kind: 'related', association: toTarget, condition },
+        { dialect, table: name, depth: depth + 1 },
+      )
+      return related(junction, column(name, near), column(table, near.references?.primaryKey as Attribute), isMember)
+    }
+  }
 }
 
 /**
- * `key in (select …)` over the related table. The subquery is not correlated: column names need no qualifier, and the
+ * `key in (select …)` over the related table. The subquery is not correlated: column names need no qualification, and the
  * planner may start at either side. Where the keys of the records are known, it selects only what these refer to: a database
  * that evaluates it first, whole, would read the related table for a single record.
  */
-function related({ association, condition }: Related, dialect: Dialect, among?: ValuesAmong): Sql {
+function related({ association, condition }: Related, { dialect, among }: Scope): Sql {
   const { target } = association
   switch (association.kind) {
     case 'belongsTo': {
@@ -101,7 +146,7 @@ function keysOf(model: Model, column: string, condition: Condition, dialect: Dia
   const among = isAskedFor
     ? (other: string) => selectOf(other, model.table, isAskedFor, dialect)
     : valuesAmong(model, condition, dialect)
-  const matches = toSql(condition, dialect, among)
+  const matches = toSql(condition, model, dialect, among)
   const where = isAskedFor ? sql`${isAskedFor} and (${matches})` : matches
   return selectOf(column, model.table, guarded(where, model, condition, dialect), dialect)
 }

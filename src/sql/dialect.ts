@@ -12,8 +12,8 @@ export interface Capabilities {
   readonly mergesSelects: boolean
   /** The rows of a cross join come in the order of its left side, and what an `in` finds by a key in the order of the key. */
   readonly joinsInOrder: boolean
-  /** `in (select …)` is evaluated whole, also where few values are looked for in it. */
-  readonly narrowsRelated: boolean
+  /** Its planner chooses how `exists (select …)` is evaluated. Otherwise `in (select …)` is used, which is evaluated whole, for few values as well. */
+  readonly correlates: boolean
   /** Foreign keys can be added to a table that exists; otherwise they are part of the column definition. */
   readonly addsForeignKeys: boolean
   /** Rows of one writing statement: further ones follow in the next turn of the event loop. Absent: all rows at once. */

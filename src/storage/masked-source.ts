@@ -32,14 +32,14 @@ export function sourceOf(
   const columns = [...model.attributes.values()].map((attribute) => {
     const column = dialect.identifier(attribute.column)
     const mask = masks?.get(attribute) ?? sort.find((item) => item.attribute === attribute && !item.through)?.mask
-    return mask ? maskedColumn(column, toSql(mask, dialect, among), column) : raw(column)
+    return mask ? maskedColumn(column, toSql(mask, model, dialect, among), column) : raw(column)
   })
   const sorted = sort.map((item, index) => sortColumn(item, index, model, dialect))
-  const derived = derivedColumns(criteria.select, masks, dialect)
+  const derived = derivedColumns(model, criteria.select, masks, dialect)
   const selected = join([...columns, ...derived, ...sorted.flatMap(({ column }) => (column ? [column] : []))], ', ')
   const conditions = [
     ...(within ? [within] : []),
-    ...(where === matchAll ? [] : [sql`(${toSql(where, dialect, among)})`]),
+    ...(where === matchAll ? [] : [sql`(${toSql(where, model, dialect, among)})`]),
   ]
   const condition =
     conditions.length === 0 ? raw('') : sql` where ${guarded(join(conditions, ' and '), model, where, dialect)}`
@@ -65,7 +65,9 @@ function sortColumn(
   if (!through && !computed) return { sort: { attribute: mask ? nullable : attribute, direction } }
   const name = `keelson_t${index}`
   const value = through ? relatedValue(item, through, model, dialect) : raw(columnOf(attribute, dialect))
-  const shown = mask ? sql`${raw('case when ')}${toSql(mask, dialect)}${raw(' then ')}${value}${raw(' end')}` : value
+  const shown = mask
+    ? sql`${raw('case when ')}${toSql(mask, model, dialect)}${raw(' then ')}${value}${raw(' end')}`
+    : value
   return { sort: { attribute: { ...nullable, column: name }, direction }, column: sql`${shown}${raw(` as ${name}`)}` }
 }
 
@@ -82,6 +84,6 @@ function relatedValue(
   const selected = attribute.computed ? `${columnOf(attribute, dialect)} as ${column}` : column
   const key = dialect.identifier(target.primaryKey.column)
   const own = `${dialect.identifier(model.table)}.${dialect.identifier(foreignKey.column)}`
-  const readable = sql` where (${toSql(throughMask, dialect)})`
+  const readable = sql` where (${toSql(throughMask, target, dialect)})`
   return sql`${raw(`(select r.${column} from (select ${key === column ? key : `${key}, ${selected}`} from ${dialect.identifier(target.table)}`)}${readable}${raw(`) r where r.${key} = ${own})`)}`
 }

@@ -2,7 +2,7 @@ import type { Criteria, Masks, Selection } from '../criteria/criteria.ts'
 import { storedSelection } from '../criteria/stored-selection.ts'
 import { columnOf, toSql } from '../criteria/to-sql.ts'
 import { type Computation, storedSources } from '../model/computed.ts'
-import type { Attribute } from '../model/model.ts'
+import type { Attribute, Model } from '../model/model.ts'
 import { attributeTypeOf } from '../model/types.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import { raw, type Sql, sql } from '../sql/sql.ts'
@@ -66,7 +66,12 @@ function ifVisible(original: Attribute, { computed }: Attribute, index: number):
 }
 
 /** The additional columns of a derived table with masked columns. */
-export function derivedColumns(select: Selection, masks: Masks | undefined, dialect: Dialect): readonly Sql[] {
+export function derivedColumns(
+  model: Model,
+  select: Selection,
+  masks: Masks | undefined,
+  dialect: Dialect,
+): readonly Sql[] {
   if (!masks) return []
   return storedSelection(select).flatMap((attribute) => {
     const content = derived.get(attribute)
@@ -74,6 +79,6 @@ export function derivedColumns(select: Selection, masks: Masks | undefined, dial
     const name = raw(` as ${dialect.identifier(attribute.column)}`)
     if ('source' in content) return [sql`${raw(columnOf(content.source, dialect))}${name}`]
     const mask = masks.get(content.visible)
-    return mask ? [sql`(${toSql(mask, dialect)}) is true${name}`] : []
+    return mask ? [sql`(${toSql(mask, model, dialect)}) is true${name}`] : []
   })
 }

@@ -45,7 +45,7 @@ export class SqlSelects {
   lookup(model: Model, select: Selection, id: Json, lock: boolean, rule?: Condition): Sql {
     const { primaryKey } = model
     const condition = equals.sql(this.#quote(primaryKey.column), id, primaryKey, this.#dialect)
-    const allowed = rule ? sql` and (${toSql(rule, this.#dialect)})` : raw('')
+    const allowed = rule ? sql` and (${toSql(rule, model, this.#dialect)})` : raw('')
     return sql`${raw(`select ${this.#lists.of(select)} from ${this.#quote(model.table)} where `)}${condition}${allowed}${raw(lock ? this.#dialect.lock : '')}`
   }
 
@@ -234,7 +234,7 @@ export class SqlSelects {
 
   /** The `where` of one select: a condition, and a term that is compiled already. */
   #where(model: Model, condition: Condition, term?: Sql, among = valuesAmong(model, condition, this.#dialect)): Sql {
-    const terms = isMatchAll(condition) ? [] : [sql`(${toSql(condition, this.#dialect, among)})`]
+    const terms = isMatchAll(condition) ? [] : [sql`(${toSql(condition, model, this.#dialect, among)})`]
     if (term) terms.push(term)
     if (terms.length === 0) return raw('')
     return sql` where ${guarded(join(terms, ' and '), model, condition, this.#dialect)}`

@@ -145,9 +145,7 @@ export class SqlTransaction extends SqlReads implements Transaction {
 
   /** Otherwise the write would read the whole related table, in one turn of the event loop. */
   #mustNameKeys(where: Condition): boolean {
-    return (
-      this.encoders.dialect.capabilities.narrowsRelated && !Number.isFinite(maxMatches(where)) && readsRelated(where)
-    )
+    return !this.encoders.dialect.capabilities.correlates && !Number.isFinite(maxMatches(where)) && readsRelated(where)
   }
 
   /** An attribute takes its time in each of the images of a row. */

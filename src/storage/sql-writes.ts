@@ -159,7 +159,7 @@ export class SqlWrites {
 
   #whereOf(model: Model, condition: Condition): Sql {
     const among = valuesAmong(model, condition, this.#dialect)
-    return isMatchAll(condition) ? raw('') : sql` where ${toSql(condition, this.#dialect, among)}`
+    return isMatchAll(condition) ? raw('') : sql` where ${toSql(condition, model, this.#dialect, among)}`
   }
 
   #quote(name: string): string {

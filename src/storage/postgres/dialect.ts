@@ -34,7 +34,7 @@ export function postgresDialect(types: ColumnTypes = () => undefined): SchemaDia
       seeksRows: true,
       mergesSelects: false, // the planner often sorts all rows instead
       joinsInOrder: false,
-      narrowsRelated: false, // it plans both sides together
+      correlates: true,
       addsForeignKeys: true,
     },
     placeholder: (number) => `$${number}`,

@@ -211,7 +211,7 @@ describe('a table of another program', withPostgres, () => {
     const tables = await inspect((text, values) => otherProgram.query(text, values), ['old'])
     const dialect = postgresDialect(typesOf(columnsOf([store.model('old')], tables)))
     for (const [column, where] of wheres) {
-      const condition = toSql(parseWhere(where, store.model('old'), defaultLimits), dialect)
+      const condition = toSql(parseWhere(where, store.model('old'), defaultLimits), store.model('old'), dialect)
       const explained = `explain select * from old where ${textOf(condition, dialect.placeholder)}`
       const plan = (await otherProgram.query(explained, condition.values)).flat().join('\n')
       assert.match(plan, new RegExp(`Index Cond: .*${column}`), `${JSON.stringify(where)}\n${plan}`)

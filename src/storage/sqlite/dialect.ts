@@ -36,7 +36,7 @@ export const sqliteDialect = {
     seeksRows: false, // seeks by the first column only
     mergesSelects: true,
     joinsInOrder: true, // not promised, and so checked: to sort takes an eighth of the statement
-    narrowsRelated: true,
+    correlates: false,
     addsForeignKeys: false,
     sliceRows: 100,
   },

@@ -139,7 +139,7 @@ function onError(
 
 export function sqlOf(question: Question, dialect: Dialect): string {
   const { where, sort } = criteriaOf(question)
-  const condition = toSql(where, dialect)
+  const condition = toSql(where, sample, dialect)
   const text = `where ${textOf(condition, dialect.placeholder)} order by ${orderBy(sort, sample, dialect)}`
   const values = condition.values.map((value) => (typeof value === 'bigint' ? `${value}n` : JSON.stringify(value)))
   return `${text} [${values.join(', ')}]`

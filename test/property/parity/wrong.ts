@@ -140,7 +140,7 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'not is the three-valued not of SQL',
     ask: rewritten((condition) =>
-      condition.kind === 'not' ? saying(sql`not (${toSql(condition.condition, sqliteDialect)})`) : undefined,
+      condition.kind === 'not' ? saying(sql`not (${toSql(condition.condition, sample, sqliteDialect)})`) : undefined,
     ),
   },
   {
@@ -149,7 +149,7 @@ export const mistakes: readonly Mistake[] = [
       if ((condition.kind !== 'and' && condition.kind !== 'or') || condition.conditions.length < 2) return undefined
       return saying(
         join(
-          condition.conditions.map((part) => toSql(part, sqliteDialect)),
+          condition.conditions.map((part) => toSql(part, sample, sqliteDialect)),
           ` ${condition.kind} `,
         ),
       )
@@ -167,7 +167,10 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     name: 'nin matches null',
-    ask: modified('nin', (column, condition) => sql`(${is(column)} is null or ${toSql(condition, sqliteDialect)})`),
+    ask: modified(
+      'nin',
+      (column, condition) => sql`(${is(column)} is null or ${toSql(condition, sample, sqliteDialect)})`,
+    ),
   },
   {
     name: 'nin of an empty list matches nothing',
@@ -177,7 +180,10 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     name: '!= matches null',
-    ask: modified('!=', (column, condition) => sql`(${is(column)} is null or ${toSql(condition, sqliteDialect)})`),
+    ask: modified(
+      '!=',
+      (column, condition) => sql`(${is(column)} is null or ${toSql(condition, sample, sqliteDialect)})`,
+    ),
   },
   {
     name: '> means >=',

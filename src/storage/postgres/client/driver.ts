@@ -105,7 +105,6 @@ export class PostgresDriver implements Driver {
       const session = {
         statementTimeoutMs: Math.min(most.ms, statementTimeoutMs),
         lockTimeoutMs: most.lockMs,
-        compiles: false,
       }
       const reopen = withReconnectBackoff(() => open(session))
       return Array.from({ length: count }, () => new PipelinedConnection(reopen))

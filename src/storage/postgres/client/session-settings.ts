@@ -2,8 +2,6 @@
 export interface Session {
   readonly statementTimeoutMs: number
   readonly lockTimeoutMs?: number
-  /** JIT compilation; off for statements that end before it pays. */
-  readonly compiles?: boolean
 }
 
 export type Setting = readonly [name: string, value: string]
@@ -18,13 +16,14 @@ const textForms: readonly Setting[] = [
   ['standard_conforming_strings', 'on'],
 ]
 
-export const settingsOf = ({ statementTimeoutMs, lockTimeoutMs = 0, compiles = true }: Session): readonly Setting[] => [
+export const settingsOf = ({ statementTimeoutMs, lockTimeoutMs = 0 }: Session): readonly Setting[] => [
   ...textForms,
   ['statement_timeout', String(Math.trunc(statementTimeoutMs))],
   ['lock_timeout', String(Math.trunc(lockTimeoutMs))],
   // A transaction awaits only its own statements, so an idle one belongs to a stopped program.
   ['idle_in_transaction_session_timeout', '60000'],
-  ...(compiles ? [] : [['jit', 'off'] as const]),
+  // Compiling takes longer than most statements, and is begun for a cost that is far above what `exists` takes in the end.
+  ['jit', 'off'],
   // Several processes for one scan would take the processors from the lookups of others.
   ['max_parallel_workers_per_gather', '0'],
 ]
