@@ -3,6 +3,7 @@ import { ServiceError } from '../protocol/errors.ts'
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts'
 import { jsonInText } from '../protocol/json-size.ts'
 import type { Limits } from '../support/limits.ts'
+import { nearest } from '../support/nearest.ts'
 import { CostBudget, costs } from './cost-budget.ts'
 import { allAttributes, type Criteria, matchAll, orderByPrimaryKey, type Populate, type Selection } from './criteria.ts'
 import { parsePage } from './parse-page.ts'
@@ -39,7 +40,7 @@ export function parsePopulate(
   }
   return Object.entries(requested(raw, limits)).map(([name, options]) => {
     const association = model.associations.get(name)
-    if (!association) throw bad(`${model.name} has no association "${name.slice(0, 60)}"`)
+    if (!association) throw bad(`${model.name} has no association "${name.slice(0, 60)}"${suggestion(name, model)}`)
     budget.spend(costs.populate)
     const criteria = parseOptions(options, association, limits, budget)
     const embedded = within && within * (association.kind === 'belongsTo' ? 1 : criteria.limit)
@@ -146,3 +147,9 @@ function parseJson(text: string, limits: Limits): Json {
 
 const bad = (message: string, limit?: string): ServiceError =>
   new ServiceError('E_BAD_CRITERIA', message, limit === undefined ? {} : { limit })
+
+/** The end of a message. */
+function suggestion(name: string, { associations }: Model): string {
+  const near = nearest(name.slice(0, 60), [...associations.keys()])
+  return near === undefined ? '' : `; did you mean "${near}"?`
+}

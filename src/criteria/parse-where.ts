@@ -3,14 +3,13 @@ import { ServiceError } from '../protocol/errors.ts'
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts'
 import { beginsLikeJson, jsonInText } from '../protocol/json-size.ts'
 import type { Limits } from '../support/limits.ts'
-import { nearest } from '../support/nearest.ts'
 import { CostBudget, costs } from './cost-budget.ts'
 import type { Comparison, Condition } from './criteria.ts'
 import type { Operator } from './operator.ts'
 import { equals } from './operators/equals.ts'
 import { isIn, notIn } from './operators/in.ts'
 import { notEquals } from './operators/not-equals.ts'
-import { operatorNamed, operatorNames } from './operators.ts'
+import { operatorNamed, operatorSuggestion } from './operators.ts'
 import { suggestion } from './unknown-attribute.ts'
 
 export interface ParseWhereOptions {
@@ -106,8 +105,7 @@ class WhereParser {
     const conditions = names.map((name) => {
       const operator = operatorNamed(name)
       if (!operator) {
-        const near = nearest(clip(name), operatorNames)
-        const hint = near === undefined ? '' : `; did you mean "${near}"?`
+        const hint = operatorSuggestion(clip(name))
         throw bad(`Unknown operator "${clip(name)}" for "${attribute.name}"${hint}`, { attribute: attribute.name })
       }
       const operand = raw[name] as Json

@@ -83,12 +83,20 @@ export const sailsNotations: readonly Scenario[] = [
         ['nosuchthing', /no attribute "nosuchthing"$/],
         ['label[StartsWith]', /Unknown operator "StartsWith" for "label"; did you mean "startsWith"\?$/],
         ['label[$in]', /did you mean "in"\?$/],
+        ['label[gte]', /did you mean ">="\?$/],
+        ['label[$ne]', /did you mean "!="\?$/],
+        ['label[eq]', /equality is the value without an operator$/],
         ['label[nosuchthing]', /Unknown operator "nosuchthing" for "label"$/],
       ]
       for (const [name, hint] of cases) {
         const { detail } = refused(await api.request('GET', `/specimen?${name}=1`), 'E_BAD_CRITERIA')
         assert.match(detail as string, hint)
       }
+      const populated = await api.request('GET', '/keeper?populate=Animal')
+      assert.match(
+        refused(populated, 'E_BAD_CRITERIA').detail as string,
+        /no association "Animal"; did you mean "animals"\?$/,
+      )
       const body = { name: 'Ann', emial: 'x' }
       const { detail } = refused(await api.request('POST', '/keeper', { body }), 'E_INVALID_ATTRIBUTES')
       assert.match(detail as string, /did you mean "email"\?/)
