@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream'
 import { problemType } from '../../protocol/error-response.ts'
+import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import { type Connection, endGently } from './connections.ts'
 
 /** Errors of Node's HTTP parser and timeouts, raised before a request exists, by error code. */
@@ -8,6 +9,8 @@ const refusals: Readonly<Record<string, readonly [status: string, detail: string
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ['413 Content Too Large', 'The extensions of a chunk are too large'],
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request did not arrive in time'],
 }
+/** The client has ended its side in the middle of a request: it is gone, and does not read a refusal. */
+const cutOff = 'HPE_INVALID_EOF_STATE'
 const notHttp = ['400 Bad Request', 'The data is not a valid HTTP request'] as const
 
 /**
@@ -29,6 +32,10 @@ export function refuseConnection(
   const { latest } = connection
   if (latest && !latest.closed && (latest.req.complete || latest.headersSent)) {
     latest.once('close', () => endGently(socket))
+  } else if (error.code === cutOff) {
+    // Thousands may leave at once, and the system takes a while to close each connection.
+    if (eventLoopTurn.isUsed) void eventLoopTurn.next().then(() => socket.destroy())
+    else socket.destroy()
   } else {
     refuse(socket, ...(refusals[error.code ?? ''] ?? notHttp))
   }

@@ -120,6 +120,32 @@ describe('misbehaving clients', () => {
     assert.deepEqual(asked, [])
   })
 
+  for (const [what, part] of [
+    ['a request line', 'GET /1 HT'],
+    ['headers', 'GET /1 HTTP/1.1\r\nHost: local'],
+    ['a body', 'POST /1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n{'],
+  ] as const) {
+    test(`clients that leave in the middle of ${what} get no refusal, and every connection is closed`, async () => {
+      await using server = await start()
+      const clients = Array.from({ length: 50 }, () => new HttpConnection(server.port))
+      for (const client of clients) client.socket.write(part)
+      await sleep(50)
+      for (const client of clients) client.socket.end()
+      for (const client of clients) assert.equal(await client.all(), '')
+    })
+  }
+
+  test('a client that leaves in the middle of its second request gets the response to its first', async () => {
+    const { service, asked, answer } = waiting()
+    await using server = await start(service)
+    const client = new HttpConnection(server.port)
+    client.socket.end('GET /1 HTTP/1.1\r\nHost: localhost\r\n\r\nGET /2 HT')
+    while (asked.length < 1) await sleep(1)
+    await sleep(20)
+    answer(0)
+    assert.deepEqual(statusesOf(await client.all()), [200])
+  })
+
   test('a disconnect before the response, which is discarded', async () => {
     const reported: unknown[] = []
     const { service, asked, answer } = waiting()
