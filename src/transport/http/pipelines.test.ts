@@ -147,6 +147,28 @@ test('a body in too many small chunks is refused, and the rest of it is not read
   assert.ok(!isRead)
 })
 
+const post = (head: string, body: string): string => `POST / HTTP/1.1\r\nHost: localhost\r\n${head}\r\n\r\n${body}`
+const withLength = (length: number): string => post(`Content-Length: ${length}`, ' '.repeat(length))
+const inChunks = (count: number): string => post('Transfer-Encoding: chunked', `${'1\r\n \r\n'.repeat(count)}0\r\n\r\n`)
+
+for (const [what, text, count] of [
+  ['the last with a body of several pieces', several(40) + withLength(200_000), 41],
+  ['each with a body of several pieces', withLength(200_000).repeat(10), 10],
+  ['with such bodies, and others behind them', several(40) + withLength(200_000).repeat(3) + several(40), 83],
+  ['with bodies in many chunks, and others behind them', inChunks(9_000).repeat(5) + several(20), 25],
+] as const)
+  test(`requests in one piece are all answered: ${what}`, { timeout: 20_000 }, async (t) => {
+    const { open } = await serve(t, () => {})
+    const [client] = (await open(1)) as [Socket]
+    let received = ''
+    client.setEncoding('latin1').on('data', (text) => {
+      received += text
+    })
+    client.write(text)
+    while (received.split('HTTP/1.1 ').length <= count) await new Promise((resolve) => setTimeout(resolve, 1))
+    assert.equal(received.split('HTTP/1.1 ').length - 1, count)
+  })
+
 test('while requests of a connection wait, no more of them are read', async (t) => {
   let pending = 0
   let most = 0

@@ -187,9 +187,13 @@ export class Pipelines {
     for (let next = queue[0]; next && !socket.destroyed; queue.shift(), next = queue[0]) {
       if (endTurn === undefined && (queue.length > manyWaiting || eventLoopTurn.isUsed)) endTurn = await this.#turn()
       const { req, res } = next
+      // Its body may be in the piece that is being read.
+      if (!req.complete) await yieldToEventLoop()
       const answered = new Promise((resolve) => res.once('close', resolve))
       next.release()
       this.#answer(req, res)
+      // It is the last that was read: the rest of its body is read before it is answered.
+      if (!req.complete) break
       await answered
       if (!eventLoopTurn.isUsed) continue
       endTurn?.()
