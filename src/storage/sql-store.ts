@@ -220,7 +220,15 @@ export class SqlStore extends SqlReads implements Store {
       return work(new SqlTransaction({ query, compiler, encoders, answers, limits: this.#limits, origin }))
     }
     try {
-      if (timeoutMs === undefined) return await this.#driver.transaction(run, origin, { isSerializable })
+      if (timeoutMs === undefined) {
+        const limit = new TimeLimit(this.#limits.writeTimeoutMs, 'writeTimeoutMs')
+        const bounded = (query: Query): MaybePromise<T> =>
+          run((text, values, options) => {
+            limit.assertLeft()
+            return query(text, values, options)
+          })
+        return await this.#driver.transaction(bounded, origin, { isSerializable })
+      }
       const limit = new TimeLimit(timeoutMs)
       const limited = (query: Query): Promise<T> =>
         limit.run((assertOpen) =>

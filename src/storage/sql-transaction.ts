@@ -21,7 +21,7 @@ import { annotateError, type ErrorSubject, notStored } from './to-service-error.
 import { tooLargeRecord } from './too-many-affected.ts'
 import type { WriteOrigin } from './write-origin.ts'
 
-export type TransactionLimits = AffectedLimits & Pick<Limits, 'maxAnswerBytes' | 'maxRecordBytes'>
+export type TransactionLimits = AffectedLimits & Pick<Limits, 'maxAnswerBytes' | 'maxRecordBytes' | 'writeTimeoutMs'>
 
 export interface SqlTransactionParts {
   readonly query: Query

@@ -1,13 +1,26 @@
 import { ServiceError } from '../protocol/errors.ts'
+import type { Limits } from '../support/limits.ts'
 import type { MaybePromise } from '../support/maybe-promise.ts'
 
 /** The time that one transaction may take, counted from its first statement and shared by all of its repetitions. */
 export class TimeLimit {
   readonly #limitMs: number
+  readonly #name: keyof Limits
   #endsAt: number | undefined
 
-  constructor(limitMs: number) {
+  constructor(limitMs: number, name: keyof Limits = 'transactionTimeoutMs') {
     this.#limitMs = limitMs
+    this.#name = name
+  }
+
+  /**
+   * Throws E_TIMEOUT when the time is over, before a statement that would begin then. Without a timer: for works that wait
+   * for nothing but statements, each of which has a limit of its own.
+   */
+  assertLeft(): void {
+    const nowMs = performance.now()
+    this.#endsAt ??= nowMs + this.#limitMs
+    if (nowMs >= this.#endsAt) throw this.#exceeded()
   }
 
   /**
@@ -34,6 +47,6 @@ export class TimeLimit {
 
   #exceeded(): ServiceError {
     const message = `The transaction took longer than ${this.#limitMs} ms and was rolled back`
-    return new ServiceError('E_TIMEOUT', message, { limit: 'transactionTimeoutMs' })
+    return new ServiceError('E_TIMEOUT', message, { limit: this.#name })
   }
 }

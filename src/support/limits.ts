@@ -111,6 +111,10 @@ export const limitTable = {
     5_000,
     'duration of a transaction of the application: on SQLite all other writes wait for it, for at most `busyTimeoutMs`',
   ],
+  writeTimeoutMs: [
+    30_000,
+    'duration of the statements of one write, with all repetitions after conflicts; then it is rolled back, also when its client has left',
+  ],
   maxTransactionBlockMs: [
     250,
     'processor time for which the reads of one transaction that take more than 5 ms may block the event loop on SQLite after it has written, in a batch each for `maxBlockMs`; then it is rolled back',

@@ -293,6 +293,31 @@ for (const database of databases) {
       assert.equal(await thing.count(), 201)
     })
 
+    const unlimited = database.name === 'memory' && 'a write in memory runs no statements'
+    test('a write of many statements ends at its time limit, and changes nothing', { skip: unlimited }, async () => {
+      await using other = await database.open()
+      await using slow = await createService({
+        models: {
+          thing: { attributes: { name: { type: 'string' }, box: { model: 'box' } } },
+          box: { attributes: { things: { collection: 'thing', via: 'box' } } },
+        },
+        database: other.url,
+        limits: { writeTimeoutMs: 1 },
+      })
+      const names = Array.from({ length: 800 }, (_, index) => ({ name: `n${index}` }))
+      const post = async (path: string, body: unknown) => {
+        const headers = { 'content-type': 'application/json' }
+        const request = new Request(`http://x/${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+        const answer = await slow.fetch(request)
+        return { status: answer.status, limit: ((await answer.json()) as { limit?: string }).limit }
+      }
+      const ended = { status: 503, limit: 'writeTimeoutMs' }
+      assert.deepEqual(await post('thing', names), ended)
+      assert.deepEqual(await post('box', { things: names }), ended)
+      assert.equal(await slow.system.records.thing.count(), 0)
+      assert.equal(await slow.system.records.box.count(), 0)
+    })
+
     test('one that waits for something else ends at its time limit', async () => {
       await using other = await database.open()
       await using slow = await createService({

@@ -36,7 +36,13 @@ export function openWrong({ name, dialect: wrong, before = '', ask = (criteria) 
     description: name,
     secret: name,
     isSecretShared: true,
-    limits: { maxAffected: 1000, maxRecordBytes: Number.POSITIVE_INFINITY, maxAffectedBytes: 1e9, maxAnswerBytes: 1e9 },
+    limits: {
+      ...defaultLimits,
+      maxAffected: 1000,
+      maxRecordBytes: Number.POSITIVE_INFINITY,
+      maxAffectedBytes: 1e9,
+      maxAnswerBytes: 1e9,
+    },
     hasJsonCheck: () => true,
   })
   return { name, store, dialect, ask }
