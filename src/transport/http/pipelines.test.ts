@@ -131,6 +131,28 @@ test('a body in many small chunks is read in several turns, as many bytes as the
   assert.ok(turns.size >= chunks.length / 65_536, `read in ${turns.size} turns`)
 })
 
+test('of several connections with many such bodies in one piece, as many bytes as the system gives at once are read in a turn', async (t) => {
+  const begun = new Map<number, number>()
+  const { open } = await serve(t, (_req, _res, turn) => begun.set(turn, (begun.get(turn) ?? 0) + 1))
+  const clients = await open(4)
+  const count = 6
+  const body = inChunks(9_990)
+  const received = clients.map(async (client) => {
+    let text = ''
+    for await (const piece of client.setEncoding('latin1')) {
+      text += piece
+      if (text.split('HTTP/1.1 ').length > count) return
+    }
+  })
+  slowDown(t)
+  for (const client of clients) client.write(body.repeat(count))
+  await Promise.all(received)
+  const most = Math.ceil(65_536 / body.length)
+  // The first pieces are read before it is known that they are chunks.
+  const later = [...begun.values()].slice(clients.length)
+  assert.ok(Math.max(...later) <= most, `requests begun in the turns: ${[...begun.values()]}`)
+})
+
 test('a body in too many small chunks is refused, and the rest of it is not read', async (t) => {
   const { open } = await serve(t, () => {})
   const [client] = (await open(1)) as [Socket]

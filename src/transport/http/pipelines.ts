@@ -46,9 +46,14 @@ export class Pipelines {
   /** Connections that are not read in this turn, and those of the turn before. */
   #held = new Set<Socket>()
   #due = none
-  /** Connections whose requests are answered: one of them is read again in each turn. */
-  readonly #answered: Socket[] = []
+  /** Connections of which what is read takes as long as many requests: one of them is read in each turn. */
+  readonly #readAlone = new Set<Socket>()
+  /** Connections that have sent bodies in small chunks. */
+  readonly #chunked = new WeakSet<Socket>()
   #isEndScheduled = false
+  /** Of those that were held, the ones that wait for answers or have pipelined: they may send as much as the one that used the turn. */
+  readonly #unanswered: Socket[] = []
+  #isResumeScheduled = false
   #lastTurn: Promise<void> = Promise.resolve()
 
   constructor(answer: Answer, connections?: Connections) {
@@ -97,7 +102,6 @@ export class Pipelines {
     let piece: Buffer | undefined
     let length = 0
     let chunks = 0
-    let isHeld = false
     const flush = (): void => {
       const bytes = piece?.subarray(0, length)
       piece = undefined
@@ -120,15 +124,12 @@ export class Pipelines {
         refuse()
         return true
       }
-      if (chunks % chunksAtOnce > 0 || isHeld || !eventLoopTurn.isUsed) return true
+      if (chunks % chunksAtOnce > 0 || this.#readAlone.has(socket)) return true
+      // What is left of the piece is read in any case.
+      if (!this.#chunked.has(socket) && !eventLoopTurn.isUsed) return true
+      this.#chunked.add(socket)
       this.#holdOthers(socket)
-      isHeld = true
-      // Node resumes the connection when the body is read.
-      socket.pause().on('resume', pause)
-      void eventLoopTurn.next().then(() => {
-        isHeld = false
-        socket.off('resume', pause).resume()
-      })
+      this.#waitForTurn(socket)
       return true
     }
   }
@@ -141,7 +142,13 @@ export class Pipelines {
     if (this.#due.has(reader)) this.#due = none
     else if (this.#held.size > 0) return
     for (const { socket, upgraded } of this.#connections?.open.values() ?? [])
-      if (!upgraded && !this.#waiting.has(socket) && !this.#due.has(socket) && !socket.isPaused())
+      if (
+        !upgraded &&
+        !this.#waiting.has(socket) &&
+        !this.#readAlone.has(socket) &&
+        !this.#due.has(socket) &&
+        !socket.isPaused()
+      )
         this.#held.add(socket.pause())
     this.#scheduleEnd()
   }
@@ -154,26 +161,44 @@ export class Pipelines {
 
   /**
    * The connections are read in the order in which they are resumed: at once, those that have sent one request at a time and have their
-   * answers; once these are answered, those that may send as much as the one that has used the turn.
+   * answers; once these are answered, those that may send as much as the one that has used the turn, and one of those that are read alone.
    */
   readonly #endTurn = (): void => {
     this.#isEndScheduled = false
-    const held = [...this.#held]
+    const held = this.#held
     this.#held = new Set()
-    this.#resume(held.filter((socket) => this.#sendsOneAtATime(socket)))
-    const others = held.filter((socket) => !this.#sendsOneAtATime(socket))
-    if (others.length > 0 || this.#answered.length > 0)
-      void eventLoopTurn.nextFirst().then(() => this.#resumeLong(others))
+    const answered: Socket[] = []
+    for (const socket of held)
+      if (this.#chunked.has(socket)) this.#waitForTurn(socket)
+      else if (this.#sendsOneAtATime(socket)) answered.push(socket)
+      else this.#unanswered.push(socket)
+    this.#resume(answered)
+    if (this.#isResumeScheduled || this.#unanswered.length + this.#readAlone.size === 0) return
+    this.#isResumeScheduled = true
+    void eventLoopTurn.nextFirst().then(() => this.#resumeLong())
   }
 
   #sendsOneAtATime(socket: Socket): boolean {
     return !this.#pipelined.has(socket) && this.#connections?.get(socket)?.latest?.closed === true
   }
 
-  #resumeLong(others: readonly Socket[]): void {
-    this.#resume(others)
-    this.#answered.shift()?.off('resume', pause).resume()
-    if (this.#answered.length > 0) this.#scheduleEnd()
+  /** Node resumes a connection when a body is read, and after each response. */
+  #waitForTurn(socket: Socket): void {
+    if (this.#readAlone.has(socket)) return
+    this.#readAlone.add(socket)
+    socket.pause().on('resume', pause)
+    this.#scheduleEnd()
+  }
+
+  #resumeLong(): void {
+    this.#isResumeScheduled = false
+    this.#resume(this.#unanswered.splice(0))
+    for (const socket of this.#readAlone) {
+      this.#readAlone.delete(socket)
+      socket.off('resume', pause).resume()
+      break
+    }
+    if (this.#readAlone.size > 0) this.#scheduleEnd()
   }
 
   #resume(sockets: readonly Socket[]): void {
@@ -201,8 +226,8 @@ export class Pipelines {
     }
     endTurn?.()
     this.#waiting.delete(socket)
-    this.#answered.push(socket)
-    this.#scheduleEnd()
+    socket.off('resume', pause)
+    this.#waitForTurn(socket)
   }
 
   /**
@@ -258,6 +283,8 @@ function closeWithoutStacks(socket: Socket): void {
   })
 }
 
+/** A connection that was paused after it was resumed, but before it emits this, would be read: pausing it again emits nothing. */
 function pause(this: Socket): void {
-  this.pause()
+  if (this.isPaused()) this.emit('pause')
+  else this.pause()
 }
