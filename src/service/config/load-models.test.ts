@@ -1,23 +1,14 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
+import { folder } from '../../../test/support/command.ts'
 import { ConfigError } from '../../model/config-error.ts'
 import { loadModels } from './load-models.ts'
 
-function folderOf(files: Readonly<Record<string, string>>): string {
-  const folder = mkdtempSync(join(tmpdir(), 'keelson-models-'))
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true })
-    writeFileSync(join(folder, path), text)
-  }
-  return folder
-}
-
 test('models are CommonJS and ES modules, also in subfolders; other files are ignored', async () => {
-  const folder = folderOf({
+  const path = folder({
     'Room.cjs': "module.exports = { attributes: { name: 'string' } }",
     'admin/AuditLog.mjs': 'export default { attributes: {} }',
     'Typed.ts': "const type: string = 'string'\nexport default { attributes: { name: { type } } }",
@@ -26,14 +17,14 @@ test('models are CommonJS and ES modules, also in subfolders; other files are ig
     '.git/Hidden.cjs': 'throw new Error()',
     'types.d.ts': 'export {}',
   })
-  const models = await loadModels(folder)
+  const models = await loadModels(path)
   assert.deepEqual(Object.keys(models).sort(), ['auditlog', 'room', 'typed'])
   assert.deepEqual(models.room, { attributes: { name: 'string' } })
-  assert.deepEqual(await loadModels(pathToFileURL(folder)), models)
+  assert.deepEqual(await loadModels(pathToFileURL(path)), models)
 })
 
 test('all files that cannot be loaded are reported', async () => {
-  const folder = folderOf({
+  const path = folder({
     'A.cjs': 'module.exports = sails.config.models.base',
     'B.cjs': 'module.exports = 5',
     'C.cjs': "require('not-installed')",
@@ -41,7 +32,7 @@ test('all files that cannot be loaded are reported', async () => {
     'E.cjs': 'module.exports = {}',
     'sub/e.cjs': 'module.exports = {}',
   })
-  await assert.rejects(loadModels(folder), (error) => {
+  await assert.rejects(loadModels(path), (error) => {
     assert.ok(error instanceof ConfigError)
     const [a, b, c, d, e, ...others] = error.problems
     assert.match(
@@ -57,13 +48,10 @@ test('all files that cannot be loaded are reported', async () => {
   })
 })
 
-for (const [title, folder, problem] of [
+for (const [title, path, problem] of [
   ['a folder that does not exist', join(tmpdir(), 'keelson-no-such-folder'), /the folder cannot be read: ENOENT/],
-  ['a folder without models', folderOf({ 'README.md': '' }), /the folder has no models$/],
+  ['a folder without models', folder({ 'README.md': '' }), /the folder has no models$/],
 ] as const) {
   test(`${title} is reported`, () =>
-    assert.rejects(
-      loadModels(folder),
-      (error) => error instanceof ConfigError && problem.test(error.problems[0] ?? ''),
-    ))
+    assert.rejects(loadModels(path), (error) => error instanceof ConfigError && problem.test(error.problems[0] ?? '')))
 }

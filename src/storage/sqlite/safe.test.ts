@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
+import { newFile } from '../../../test/support/sqlite.ts'
 import { matchAll } from '../../criteria/criteria.ts'
 import { defineModels } from '../../model/define.ts'
 import { defaultLimits } from '../../support/limits.ts'
 import { openSqlite } from './open.ts'
 
 test('migrate: safe serves records and does not change the database', async () => {
-  const path = join(mkdtempSync(join(tmpdir(), 'keelson-safe-')), 'shop.db')
+  const path = newFile()
   const otherProgram = new DatabaseSync(path)
   otherProgram.exec('create table pet (id integer primary key, name text)')
   const schema = () => otherProgram.prepare('select name, sql from sqlite_schema order by name').all()
