@@ -49,15 +49,20 @@ function readAtomic({ query }: ServiceRequest, { services: { limits } }: Dispatc
   throw new ServiceError('E_BAD_REQUEST', '"atomic" is true or false')
 }
 
-/** Each request by itself, in order. One that refers to the answer of a failed one is not executed. */
+/**
+ * Each request by itself, in order, until the client disconnects. One that refers to the answer of a failed one is not
+ * executed.
+ */
 async function runEach(
   { items, request: batch }: Batch,
   { services: { limits }, onError }: DispatchContext,
   answer: Answer,
 ): Promise<ServiceResponse> {
+  const client = batch.peer ?? batch
   const answers = new BatchAnswers(limits.maxAnswerBytes)
   for (const item of items) {
     if (eventLoopTurn.isUsed) await eventLoopTurn.next()
+    if (client.signal?.aborted) throw new ServiceError('E_UNAVAILABLE', 'The client has disconnected')
     try {
       if (answers.left === 0)
         throw new ServiceError(
