@@ -60,6 +60,7 @@ import { openPublicFiles, pagesIn } from './pages/public-files.ts'
 import { pointersOf } from './pointers-of.ts'
 import { trimRegularly } from './trim-regularly.ts'
 import { tryComputed } from './try-computed.ts'
+import { watchDescriptors } from './watch-descriptors.ts'
 
 /** A service without its transports. */
 export interface OpenService extends AsyncDisposable {
@@ -234,7 +235,7 @@ export async function openService(config: AnyConfig): Promise<OpenService> {
     plans: keeps ? new Lru(limits.maxPlans) : undefined,
   }
   actions.context = context
-  const trimming = trimRegularly(store, limits, clock, onError)
+  const periodic = [trimRegularly(store, limits, clock, onError), watchDescriptors(clock, onError)]
   const records = recordsFor(system)
   const jobs = await openJobs(config, {
     models,
@@ -280,7 +281,7 @@ export async function openService(config: AnyConfig): Promise<OpenService> {
       return seedOnce(run, { store, notes, models: served, isNew: config.migrate === 'drop' })
     },
     async [Symbol.asyncDispose]() {
-      trimming[Symbol.dispose]()
+      for (const work of periodic) work[Symbol.dispose]()
       await jobs.stop(limits.stopTimeoutMs)
       subscriptions.stop()
       liveStreams.stop()

@@ -1,0 +1,39 @@
+import { closeSync, openSync } from 'node:fs'
+import { devNull } from 'node:os'
+import { type Clock, callEvery } from '../support/clock.ts'
+
+const everyMs = 1_000
+/** Failures that follow one another within this time have one cause and are reported once. */
+const sameCauseMs = 60_000
+
+/**
+ * Reports, once, when no more files and connections can be opened. It tries regularly, because Node says nothing when the
+ * system closes new connections for this reason, and a statement only that the database cannot be reached.
+ */
+export function watchDescriptors(clock: Clock, onError: (error: unknown) => void, open = openOne): Disposable {
+  let failedAt = Number.NEGATIVE_INFINITY
+  return callEvery(clock, everyMs, () => {
+    try {
+      open()
+    } catch (error) {
+      const { code = '' } = error as NodeJS.ErrnoException
+      if (code !== 'EMFILE' && code !== 'ENFILE') return
+      const now = clock.now()
+      const isNew = now - failedAt > sameCauseMs
+      failedAt = now
+      if (isNew) onError(noneLeft(code))
+    }
+  })
+}
+
+const openOne = (): void => closeSync(openSync(devNull, 'r'))
+
+/** One line of a log. */
+function noneLeft(code: string): Error {
+  const limit = code === 'EMFILE' ? 'the process (ulimit -n)' : 'the system'
+  const error = new Error(
+    `No file descriptors are left (${code}): new connections are closed, and the database may be out of reach, until some are free. The limit of ${limit} may be too low`,
+  )
+  error.stack = `${error.name}: ${error.message}`
+  return error
+}
