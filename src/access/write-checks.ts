@@ -3,7 +3,7 @@ import { matches } from '../criteria/matches.ts'
 import { keysIn, maxMatches, withKeys } from '../criteria/named-keys.ts'
 import type { Action } from '../model/access-rules.ts'
 import type { Assignment } from '../model/assignment.ts'
-import { missingTarget } from '../model/missing-target.ts'
+import { missingReference } from '../model/missing-target.ts'
 import type { Model } from '../model/model.ts'
 import { ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
@@ -75,7 +75,7 @@ export class WriteChecks {
       const verdict = this.#access.referenceVerdict('add', target)
       if (verdict !== undefined) await this.assertVerdict(verdict, 'add', target, isTarget)
       if (isMatchAll(readable) || (await this.#all.count(target, and(isTarget, readable))) > 0) continue
-      const violation = missingTarget(target.name)
+      const violation = missingReference(attribute, value, model)
       throw new ServiceError('E_INVALID_ATTRIBUTES', `"${attribute.name}" of ${model.name} ${violation.message}`, {
         model: model.name,
         invalidAttributes: { [attribute.name]: [violation] },

@@ -1,6 +1,6 @@
 import { findKey } from '../criteria/criteria.ts'
 import type { Assignment } from '../model/assignment.ts'
-import { missingTarget } from '../model/missing-target.ts'
+import { missingReference } from '../model/missing-target.ts'
 import type { Model } from '../model/model.ts'
 import { ServiceError, type Violation } from '../protocol/errors.ts'
 import type { Reads } from '../storage/store.ts'
@@ -20,7 +20,7 @@ export async function checkTargets(assignments: readonly Assignment[], model: Mo
     const target = attribute.references as Model
     const found = await reads.find(target, findKey(target, value))
     if (found.length > 0) continue
-    missing[attribute.name] = [missingTarget(target.name)]
+    missing[attribute.name] = [missingReference(attribute, value, model)]
   }
   const names = Object.keys(missing)
   if (names.length === 0) return

@@ -221,7 +221,7 @@ async function insertJunctionRow(
 
 async function requireChild({ name, target }: ToMany, child: Json, transaction: ScopedTransaction): Promise<void> {
   const found = await transaction.find(target, findKey(target, child))
-  if (found.length === 0) throw invalid(name, 'exists', `"${name}" ${missingTarget(target.name).message}`)
+  if (found.length === 0) throw invalid(name, 'exists', `"${name}" ${missingTarget(target.name, child).message}`)
 }
 
 /** `updatedAt`, which changes with every change of a record. */

@@ -1,6 +1,6 @@
 import { findKey } from '../criteria/criteria.ts'
 import type { Assignment } from '../model/assignment.ts'
-import { missingTarget } from '../model/missing-target.ts'
+import { missingReference, missingTarget } from '../model/missing-target.ts'
 import type { Attribute, Model } from '../model/model.ts'
 import { ServiceError, type Violation } from '../protocol/errors.ts'
 import { DatabaseError, type DatabaseErrorKind } from './driver.ts'
@@ -59,9 +59,9 @@ async function describe(
       return new ServiceError('E_BAD_REQUEST', message, { model: model.name, cause: error })
     }
     case 'foreignKey': {
-      const missing = await danglingReferences(assignments, reads)
+      const missing = await danglingReferences(model, assignments, reads)
       if (missing.length > 0) return invalid(model, missing, error)
-      const assigned = assignedReferences(assignments, reason.columns)
+      const assigned = assignedReferences(model, assignments, reason.columns)
       if (assigned.length > 0) return invalid(model, assigned, error)
       const undeclared = assignments.filter(({ attribute }) => reason.columns?.includes(attribute.column))
       if (undeclared.length > 0)
@@ -155,8 +155,12 @@ type Found = readonly [attribute: Attribute, violation: Violation]
 
 function invalid(model: Model, found: readonly Found[], cause: unknown): ServiceError {
   const invalidAttributes = Object.fromEntries(found.map(([attribute, violation]) => [attribute.name, [violation]]))
-  const names = Object.keys(invalidAttributes).map((name) => `"${name}"`)
-  const message = `${names.join(' and ')} of ${model.name} ${found[0]?.[1].message}`
+  const names = Map.groupBy(found, ([, { message }]) => message)
+  const messages = [...names].map(([message, attributes]) => {
+    const quoted = attributes.map(([{ name }]) => `"${name}"`)
+    return `${quoted.join(' and ')} of ${model.name} ${message}`
+  })
+  const message = messages.join('; ')
   return new ServiceError('E_INVALID_ATTRIBUTES', message, { model: model.name, invalidAttributes, cause })
 }
 
@@ -188,23 +192,31 @@ function assignedUniques(model: Model, assignments: readonly Assignment[]): read
  * A write that assigns references violates one of them. It exists now where the transaction that failed had deleted it; then
  * those of the columns that the database names, or all of them, are reported.
  */
-function assignedReferences(assignments: readonly Assignment[], columns: readonly string[] = []): readonly Found[] {
+function assignedReferences(
+  model: Model,
+  assignments: readonly Assignment[],
+  columns: readonly string[] = [],
+): readonly Found[] {
   const references = assignments.filter(({ attribute, value }) => attribute.references && value !== null)
   const named = references.filter(({ attribute }) => columns.includes(attribute.column))
-  return (named.length > 0 ? named : references).map(({ attribute }) => [
+  return (named.length > 0 ? named : references).map(({ attribute, value }) => [
     attribute,
-    missingTarget((attribute.references as Model).name),
+    missingReference(attribute, value, model),
   ])
 }
 
 /** Not every database names the violated foreign key, so each assigned reference is looked up. */
-async function danglingReferences(assignments: readonly Assignment[], reads: Reads): Promise<readonly Found[]> {
+async function danglingReferences(
+  model: Model,
+  assignments: readonly Assignment[],
+  reads: Reads,
+): Promise<readonly Found[]> {
   const found: Found[] = []
   for (const { attribute, value } of assignments) {
     if (!attribute.references || value === null) continue
     const target = attribute.references
     if ((await reads.find(target, findKey(target, value))).length === 0) {
-      found.push([attribute, missingTarget(target.name)])
+      found.push([attribute, missingReference(attribute, value, model)])
     }
   }
   return found
