@@ -105,3 +105,30 @@ describe('a failed statement that SQLite does not undo leaves no rows', () => {
     })
   }
 })
+
+describe('an operation of several statements that fails after it has written', () => {
+  const insert = 'insert into pet (name) values (?)'
+  for (const [what, before, names, savepoints] of [
+    ['first is undone by a rollback', [], ['b', 'c', 'd'], 1],
+    ['behind one that reads', ['read'], ['b', 'c', 'd'], 1],
+    ['behind another is undone alone', ['write'], ['a', 'b', 'c', 'd'], 2],
+  ] as const)
+    test(`${what}; the others are stored`, async (t) => {
+      const opened = open(t)
+      const { connection, add, several } = opened
+      const earlier = before.map((kind) => (kind === 'read' ? several((query) => query('select 1', [])) : add('a')))
+      const failing = several((query) => {
+        query(insert, ['half'])
+        query(insert, ['half'])
+      })
+      const later = [add('b'), several((query) => ['c', 'd'].map((name) => query(insert, [name])))]
+      assert.deepEqual(await outcomes([...earlier, failing, ...later]), [
+        ...before.map(() => 'done'),
+        'unique',
+        'done',
+        'done',
+      ])
+      assert.deepEqual(opened.names(), names)
+      assert.equal(connection.statements.filter((text) => text === 'savepoint operation').length, savepoints)
+    })
+})

@@ -111,8 +111,11 @@ export class GroupCommit {
         await yieldToEventLoop()
         resumed = performance.now()
       }
+      const hadWritten = this.hasWritten
       try {
-        const value = job.single && !careful ? this.#run(job) : inSavepoint(this.#connection, () => this.#run(job))
+        const value = (job.single ? careful : hadWritten)
+          ? inSavepoint(this.#connection, () => this.#run(job))
+          : this.#run(job)
         job.value = value instanceof Promise ? await value : value
         done.push(job)
       } catch (error) {
@@ -124,6 +127,11 @@ export class GroupCommit {
         if (job.single && !careful && isConstraint(error) && hasFailClause(this.#connection))
           return this.#repeat(jobs, error)
         failed.push([job, error])
+        if (job.single || hadWritten || !this.hasWritten) continue
+        // It wrote first, so that nothing else is undone.
+        this.#rollback()
+        this.#settle(done, failed)
+        return [...alone, ...given.slice(index + 1)]
       }
     }
     try {
@@ -182,7 +190,7 @@ export class GroupCommit {
   async runAlone(job: Job): Promise<boolean> {
     const begun = performance.now()
     try {
-      job.value = await (job.single ? this.#run(job) : inSavepoint(this.#connection, () => this.#run(job)))
+      job.value = await this.#run(job)
       await this.#commit(begun)
       this.#settle([job], [])
     } catch (error) {

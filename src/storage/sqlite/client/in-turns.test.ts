@@ -52,6 +52,33 @@ test('a statement waits for one turn, and not for all reads that wait as well', 
   await read
 })
 
+test('statements that are sent together take several turns', async () => {
+  const log: string[] = []
+  const slow: Query = (text) => {
+    for (const end = performance.now() + 3; performance.now() < end; );
+    log.push(text)
+    return []
+  }
+  const others = (async () => {
+    while (log.filter((text) => text !== 'other').length < 3) {
+      await nextTurn()
+      log.push('other')
+    }
+  })()
+  await inTurns(slow, async (query) => {
+    fillTurn()
+    await Promise.all(['1', '2', '3'].map((text) => query(text, [])))
+  })
+  await others
+  assert.deepEqual(
+    log
+      .join(' ')
+      .replaceAll(/(other ?)+/g, '* ')
+      .trim(),
+    '* 1 * 2 * 3 *',
+  )
+})
+
 test('statements that are sent together stay in their order', async () => {
   const log: string[] = []
   await inTurns(logging(log), async (query) => {

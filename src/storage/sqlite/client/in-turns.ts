@@ -2,13 +2,24 @@ import { eventLoopTurn } from '../../../support/event-loop-turn.ts'
 import type { MaybePromise } from '../../../support/maybe-promise.ts'
 import { DatabaseError, type Query } from '../../driver.ts'
 
+/** So much of a turn is used by statements that wait for one. */
+const waitingMs = 2
+
 /** Runs a transaction, which may consist of many statements: once the turn of the event loop is used, the next ones wait for later turns. */
 export async function inTurns<T>(query: Query, work: (query: Query) => MaybePromise<T>): Promise<T> {
   let waiting = 0
   let isOpen = true
+  let last: Promise<void> = Promise.resolve()
+  let begunAt = Number.NEGATIVE_INFINITY
+  const nextTurn = async (): Promise<void> => {
+    if (performance.now() - begunAt < waitingMs) return
+    await eventLoopTurn.end() // and not behind the reads that wait: other writes wait for this transaction
+    begunAt = performance.now()
+  }
   const later: Query = async (text, values, options) => {
     waiting++
-    await eventLoopTurn.end() // and not behind the reads that wait: other writes wait for this transaction
+    last = last.then(nextTurn)
+    await last
     waiting--
     // The connection may serve another transaction by now.
     if (!isOpen) throw new DatabaseError({ kind: 'aborted' }, 'The transaction has ended')

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ServiceError } from '../../../protocol/errors.ts'
+import type { Query } from '../../driver.ts'
 import type { Connection } from './connection.ts'
-import { limitReads } from './limited-reads.ts'
+import { limitReads, limitSharedReads, NeedsOwnTransaction } from './limited-reads.ts'
 import { RowGuard } from './row-guard.ts'
 
 const limits = { maxBlockMs: 25, maxTransactionBlockMs: 250 }
@@ -33,4 +34,24 @@ for (const [what, readMs, mostReads] of [
     })().catch((error: unknown) => error)
     assert.equal(reads, mostReads)
     assert.equal(refusal instanceof ServiceError && refusal.details.limit, reads < 1000 && 'maxTransactionBlockMs')
+  })
+
+for (const [writes, othersHaveWritten, isAlone] of [
+  [100, true, false],
+  [101, true, true],
+  [101, false, false],
+] as const)
+  test(`an operation of ${writes} writes ${othersHaveWritten ? 'behind others' : 'before others'} ${isAlone ? 'needs a transaction of its own' : 'may share one'}`, async () => {
+    let written = 0
+    const write: Query = () => {
+      written++
+      return []
+    }
+    const given = { guard: new RowGuard(), limits, processes: undefined }
+    const run = limitSharedReads(write, given, othersHaveWritten, async (query) => {
+      for (let count = 0; count < writes; count++) await (async () => query('insert into thing', []))().catch(() => {})
+    })
+    if (isAlone) await assert.rejects(run, NeedsOwnTransaction)
+    else await run
+    assert.equal(written, isAlone ? 100 : writes)
   })

@@ -48,7 +48,13 @@ export function limitReads(query: Query, { guard, limits, processes, maxReadMs }
   }
 }
 
-/** Thrown for an operation that must not share its transaction: it is to read elsewhere what others have not written. */
+/**
+ * What can be undone alone, as it shares its transaction with what others wrote before it. SQLite keeps each page that it changes, and looks
+ * through all that it keeps after each statement.
+ */
+const maxSharedWrites = 100
+
+/** Thrown for an operation that must not share its transaction: it reads elsewhere what others have not written, or has many statements. */
 export class NeedsOwnTransaction extends Error {}
 
 /**
@@ -62,13 +68,16 @@ export async function limitSharedReads<T>(
   othersHaveWritten: boolean,
   work: (query: Query) => Promise<T>,
 ): Promise<T> {
-  if (!processes) return work(query)
-  let hasWritten = false
+  let writes = 0
   let needsOwn: NeedsOwnTransaction | undefined
   const limited: Query = (text, values, options) => {
     if (needsOwn) throw needsOwn
-    if (!text.startsWith('select')) hasWritten = true
-    if (hasWritten) return query(text, values, options)
+    if (!text.startsWith('select')) writes++
+    if (othersHaveWritten && writes > maxSharedWrites) {
+      needsOwn = new NeedsOwnTransaction()
+      throw needsOwn
+    }
+    if (writes > 0 || !processes) return query(text, values, options)
     try {
       return guard.limit(Number.POSITIVE_INFINITY, () => query(text, values, options), limits.maxBlockMs / 2)
     } catch (error) {
