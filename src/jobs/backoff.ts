@@ -1,14 +1,15 @@
 const growth = 3
-const longestMs = 3_600_000
+/** No event waits longer for its next run. */
+export const longestDelayMs = 3_600_000
 
 /**
  * The delay before the next run. It grows with the number of failures, and up to half of it is left out at random, so that
  * events that failed together are not repeated together. An error with `retryAfterMs` names a longer one.
  */
 export function delayAfter(attempt: number, baseMs: number, error: unknown, random = Math.random()): number {
-  const grown = Math.min(longestMs, baseMs * growth ** (attempt - 1)) * (1 - random / 2)
+  const grown = Math.min(longestDelayMs, baseMs * growth ** (attempt - 1)) * (1 - random / 2)
   const named = (error as { readonly retryAfterMs?: unknown } | undefined)?.retryAfterMs
-  return Math.round(typeof named === 'number' && named > grown ? Math.min(named, longestMs) : grown)
+  return Math.round(typeof named === 'number' && named > grown ? Math.min(named, longestDelayMs) : grown)
 }
 
 /** An error with `retry: false` will not pass: its event becomes a dead letter at once. */

@@ -4,7 +4,7 @@ import type { Clock } from '../support/clock.ts'
 import type { Limits } from '../support/limits.ts'
 import type { JobObservation } from '../support/observation.ts'
 import { attempt } from './attempt.ts'
-import { delayAfter, isFinal } from './backoff.ts'
+import { delayAfter, isFinal, longestDelayMs } from './backoff.ts'
 import { JobSaves } from './job-saves.ts'
 import { type QueuedEvent, RecordQueues } from './record-queues.ts'
 
@@ -135,7 +135,7 @@ export class JobRunner implements EventSink {
   }
 
   add(given: Parameters<EventSink['add']>[0], mustStore = false): void {
-    const event: QueuedEvent = { ...given, attempt: 0, dueAt: 0, state: 'log', id: undefined }
+    const event: QueuedEvent = { ...given, attempt: 0, dueAt: 0, maxDelayMs: 0, state: 'log', id: undefined }
     if (this.#queues.hasStored(event.eventId)) {
       if (event.operation) event.operation.open--
       return
@@ -202,7 +202,7 @@ export class JobRunner implements EventSink {
   /** A row that cannot be read is tried again. Undefined: a command dropped the event. */
   async #payloadOf(event: QueuedEvent): Promise<JsonObject | undefined> {
     const text = await this.#parts.store.text(event.id as number).catch((error) => {
-      event.dueAt = this.#parts.clock.now() + this.#parts.limits.jobRetryMs
+      this.#delay(event, this.#parts.limits.jobRetryMs)
       this.#queues.putBack(event)
       throw error
     })
@@ -225,12 +225,17 @@ export class JobRunner implements EventSink {
   #fail(event: QueuedEvent, cause: unknown, isDead: boolean): void {
     const { clock, limits } = this.#parts
     event.attempt++
-    event.dueAt = clock.now() + delayAfter(event.attempt, limits.jobRetryMs, cause)
+    this.#delay(event, delayAfter(event.attempt, limits.jobRetryMs, cause))
     const error = messageOf(cause)
     if (event.id === undefined) this.#store(event, error, isDead)
     else this.#saves.failed({ id: event.id, attempt: event.attempt, dueAt: event.dueAt, error, isDead })
     if (isDead) this.#queues.remove(event, clock.now())
     else for (const later of this.#queues.putBack(event)) this.#store(later)
+  }
+
+  #delay(event: QueuedEvent, ms: number): void {
+    event.dueAt = this.#parts.clock.now() + ms
+    event.maxDelayMs = ms
   }
 
   /** From now on the event waits in the database, and the position in the log may move past it. */
@@ -255,6 +260,7 @@ const storedEvent = ({ id, eventId, key, attempt, dueAt }: WaitingEvent): Queued
   key,
   attempt,
   dueAt,
+  maxDelayMs: longestDelayMs,
   payload: undefined,
   state: 'stored',
   operation: undefined,

@@ -110,10 +110,14 @@ export class JobService {
     await this.#parts.store.close()
   }
 
+  /** When the clock was set back, it is not known: by more than a moment, the lease is renewed at once. */
+  get #sinceRenewalMs(): number {
+    return Math.abs(this.#parts.clock.now() - this.#renewedAt)
+  }
+
   #tick(): void {
     for (const runner of this.#runners.values()) runner.tick()
-    const { clock, limits } = this.#parts
-    if (this.#turn || clock.now() - this.#renewedAt < limits.jobLeaseMs / renewals) return
+    if (this.#turn || this.#sinceRenewalMs < this.#parts.limits.jobLeaseMs / renewals) return
     this.#turn = this.#renewAndClaim()
       .then(() => {
         this.#hasFailed = false
@@ -151,8 +155,8 @@ export class JobService {
 
   /** A lease that could not be renewed ends, and then another process may be the holder. */
   #failed(error: unknown): void {
-    const { clock, limits, onError } = this.#parts
-    if (clock.now() - this.#renewedAt > limits.jobLeaseMs)
+    const { limits, onError } = this.#parts
+    if (this.#sinceRenewalMs > limits.jobLeaseMs)
       for (const runner of [...this.#runners.values()]) runner.abandon('the database cannot be reached')
     if (!this.#hasFailed) onError(error)
     this.#hasFailed = true

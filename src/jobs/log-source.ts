@@ -62,8 +62,10 @@ export class LogSource implements JobSource {
   poll(sink: EventSink): void {
     this.#sink = sink
     const now = this.#parts.clock.now()
-    if (now - this.#savedAt > idleSaveMs && this.#progress.settled !== this.#saved) sink.save()
-    if (this.#isReading || !this.#isHinted || now < this.#notBefore || !this.#hasRoom(sink)) return
+    if (Math.abs(now - this.#savedAt) > idleSaveMs && this.#progress.settled !== this.#saved) sink.save()
+    // Further ahead: the clock was set back.
+    const isTooEarly = now < this.#notBefore && now >= this.#notBefore - retryMs
+    if (this.#isReading || !this.#isHinted || isTooEarly || !this.#hasRoom(sink)) return
     this.#isReading = true
     void this.#readOn(sink)
       .catch((error) => {

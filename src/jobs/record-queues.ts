@@ -9,6 +9,8 @@ export interface QueuedEvent {
   /** Runs so far. */
   attempt: number
   dueAt: number
+  /** The longest time from now until then, also when the clock was set back since. */
+  maxDelayMs: number
   /** Undefined: only in the database. */
   readonly payload: JsonObject | undefined
   /** `log`: the log contains it. `saving`: a row of it is about to be stored. `stored`: it has a row, and is not needed in the log. */
@@ -99,6 +101,7 @@ export class RecordQueues {
   /** An event whose row is being stored does not run before it is. */
   #refresh(key: string, now: number): void {
     const first = this.#queues.get(key)?.[0]
+    if (first) first.dueAt = Math.min(first.dueAt, now + first.maxDelayMs)
     if (!first || this.#running.has(key) || first.state === 'saving' || first.dueAt > now) this.#ready.delete(key)
     else this.#ready.add(key)
   }

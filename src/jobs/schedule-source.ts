@@ -12,6 +12,9 @@ export interface ScheduleSourceParts {
   readonly clock: Clock
 }
 
+/** Clocks of two machines differ, and are corrected. A run that was due within this time is not repeated. */
+const clockDifferenceMs = 60_000
+
 /** The times as they are stored: after a change of them, the next time is found anew. */
 export const positionOfTimes = (times: ScheduleTimes): string => JSON.stringify(times)
 
@@ -19,6 +22,7 @@ export const positionOfTimes = (times: ScheduleTimes): string => JSON.stringify(
 export class ScheduleSource implements JobSource {
   readonly #parts: ScheduleSourceParts
   #dueAt: number
+  #polledAt = Number.POSITIVE_INFINITY
 
   constructor(parts: ScheduleSourceParts) {
     this.#parts = parts
@@ -33,6 +37,8 @@ export class ScheduleSource implements JobSource {
   /** Times that passed while no process ran count as one, and so do those that pass while a run is repeated. */
   poll(sink: EventSink): void {
     const now = this.#parts.clock.now()
+    if (now < this.#polledAt) this.#advance(now, sink)
+    this.#polledAt = now
     if (now < this.#dueAt) return
     const scheduledAt = new Date(this.#dueAt).toISOString()
     this.#dueAt = this.#next(this.#dueAt)
@@ -44,8 +50,16 @@ export class ScheduleSource implements JobSource {
 
   stop(): void {}
 
+  /** When the clock was set back, there are times before the one that was the next. */
+  #advance(now: number, sink: EventSink): void {
+    const next = this.#next(this.#dueAt, now + clockDifferenceMs)
+    if (next >= this.#dueAt) return
+    this.#dueAt = next
+    sink.save()
+  }
+
   /** A pattern that names no further time is never due. */
-  #next(since: number): number {
-    return nextTime(this.#parts.times, since, this.#parts.clock.now()) ?? Number.MAX_SAFE_INTEGER
+  #next(since: number, after = this.#parts.clock.now()): number {
+    return nextTime(this.#parts.times, since, after) ?? Number.MAX_SAFE_INTEGER
   }
 }

@@ -15,6 +15,9 @@ import {
   type WaitingEvent,
 } from './job-store.ts'
 
+/** A lease that ends more than this many times its length ahead was taken before the clock was set back. */
+const longestLease = 10
+
 /** Locks that end with their process, where the database has them. */
 export interface JobLocks {
   /** Whether this process has the lock of the name. */
@@ -114,7 +117,10 @@ export class SqlJobStore implements JobStore {
 
   /** A holder by lock has no lease; a process that takes locks respects the lease of one that does not. */
   #isFree(): Sql {
-    return sql`(lease_until is null or lease_until < ${this.#parts.leaseTime ?? this.#parts.now()})`
+    const { leaseTime, leaseMs, now } = this.#parts
+    const time = leaseTime ?? sql`${now()}`
+    const longest = longestLease * leaseMs
+    return sql`(lease_until is null or lease_until < ${time} or lease_until > ${time} + ${longest})`
   }
 
   #leaseEnd(): Sql {
