@@ -1,13 +1,11 @@
 import type { Model } from '../model/model.ts'
 import { type InvalidAttributes, ServiceError } from '../protocol/errors.ts'
 import { isJsonObject, type JsonObject } from '../protocol/json.ts'
-import { boundedReads } from '../storage/byte-budget.ts'
 import { JoinedRecords } from '../storage/joined-records.ts'
 import type { ScopedReads, ScopedTransaction } from '../storage/scoped-store.ts'
 import type { Records } from '../storage/store.ts'
 import { chunksOf } from '../support/chunks-of.ts'
 import { eventLoopTurn } from '../support/event-loop-turn.ts'
-import { embed } from './embed.ts'
 import { writeCurrent } from './hooks/linked-changes.ts'
 import { insertRecord } from './insert-record.ts'
 import type { Invocation, JsonResult, OperationServices, RecordsResult, WriteOperation } from './operation.ts'
@@ -17,6 +15,7 @@ import { isOneStatement, type PreparedRecord, prepareRecord } from './prepare-re
 import { invalidRecord, type RecordValues, readValues } from './record-values.ts'
 import { countResult, manyResult, readManyAnswer } from './selected-records.ts'
 import { writtenManySubscriptions } from './subscriptions.ts'
+import { embedWithin, embedWritten } from './written-result.ts'
 
 type CreateManyInput = ReturnType<typeof readManyAnswer> & { readonly records: readonly RecordValues[] }
 
@@ -46,25 +45,27 @@ export const createMany: WriteOperation<CreateManyInput, RecordsResult | JsonRes
 
   prepare: prepareAll,
 
-  run(invocation, prepared, store, services) {
-    const { input, target, origin, client } = invocation
+  async run(invocation, prepared, store, services) {
+    const { input, target, origin } = invocation
     const { model } = target
     const { count, populate } = input
     const insert = (records: readonly PreparedRecord[]) => async (transaction: ScopedTransaction) => {
       if (services.hooks)
         for (const record of records) if (!(await isCurrent(record, transaction, services))) return undefined
       const stored = await insertAll(records, transaction, services)
-      if (count) return countResult(stored.length, true)
+      if (count) return stored.length
       const shown: Records[] = []
       for (const part of stored) shown.push(transaction.reveal ? await transaction.reveal(model, part) : part)
-      const bounded = boundedReads(client, services.limits.maxAnswerBytes)
-      const embedded = await embed(new JoinedRecords(shown), populate, transaction, bounded)
-      return manyResult(model, embedded, populate, true)
+      const joined = new JoinedRecords(shown)
+      return { joined, embedded: await embedWithin(joined, invocation, transaction, services) }
     }
     const prepareAgain = () => prepareAll(invocation, store, services)
-    return writeCurrent(model, prepared, prepareAgain, (records) =>
+    const written = await writeCurrent(model, prepared, prepareAgain, (records) =>
       store.transaction(insert(records), { origin, isSerializable: records.some(hasChanges) }),
     )
+    if (typeof written === 'number') return countResult(written, true)
+    const { joined, embedded = await embedWritten(joined, invocation, store, services) } = written
+    return manyResult(model, embedded, populate, true)
   },
 
   subscriptions: writtenManySubscriptions,

@@ -1,9 +1,11 @@
 import { originalOf } from '../model/model.ts'
 import type { Json } from '../protocol/json.ts'
+import { boundedReads } from '../storage/byte-budget.ts'
 import type { ScopedStore } from '../storage/scoped-store.ts'
 import { eventLoopTurn } from '../support/event-loop-turn.ts'
 import { isDestroyCurrent, prepareDestroy, reachesHooks } from './destroy-changes.ts'
 import { destroyRecords } from './destroy-records.ts'
+import { embed } from './embed.ts'
 import { beforeDestroy, hasHookBefore, previousRecord, requireWritable } from './hooks/before.ts'
 import { noChanges, type PreparedChanges, writeCurrent } from './hooks/linked-changes.ts'
 import type { Invocation, JsonResult, OperationServices, RecordsResult, WriteOperation } from './operation.ts'
@@ -31,7 +33,7 @@ export const destroyMany: WriteOperation<SelectedInput, RecordsResult | JsonResu
   prepare: () => undefined,
 
   async run(invocation, _prepared, store, services) {
-    const { input, target, precondition, origin } = invocation
+    const { input, target, precondition, origin, client } = invocation
     const { model } = target
     const { where, count, populate } = input
     const select = () => selectPrepared(invocation, store, services)
@@ -41,7 +43,9 @@ export const destroyMany: WriteOperation<SelectedInput, RecordsResult | JsonResu
           const keys = await confirmKeys(model, selected, where, precondition, transaction, services)
           const context = { transaction, services, changes }
           if (!(await isDestroyCurrent(model, keys, context))) return undefined
-          const records = count ? undefined : await readRecords(invocation, keys, transaction, services)
+          const found = count ? undefined : await readRecords(model, keys, transaction)
+          const bounded = boundedReads(client, services.limits.maxAnswerBytes)
+          const records = found && (await embed(found, populate, transaction, bounded))
           if (keys.length > 0) await destroyRecords(model, keys, context)
           return records ? manyResult(model, records, populate) : countResult(keys.length)
         },

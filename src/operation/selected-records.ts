@@ -11,22 +11,13 @@ import {
 import { type Model, originalOf } from '../model/model.ts'
 import { ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
-import { boundedReads } from '../storage/byte-budget.ts'
 import { JoinedRecords } from '../storage/joined-records.ts'
 import { integrity, type ScopedReads, type ScopedTransaction } from '../storage/scoped-store.ts'
 import type { Records } from '../storage/store.ts'
 import { forEachChunkInTurns } from '../support/chunks-in-turns.ts'
 import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
-import { embed } from './embed.ts'
 import { readAnswerPopulate, readCount, readWhere } from './find-input.ts'
-import type {
-  Invocation,
-  JsonResult,
-  OperationServices,
-  ParameterValues,
-  Precondition,
-  RecordsResult,
-} from './operation.ts'
+import type { JsonResult, OperationServices, ParameterValues, Precondition, RecordsResult } from './operation.ts'
 import { count, namesOf, noParameters, omit, populate, transportParameters, where } from './parameters.ts'
 import { requireVersion } from './version.ts'
 
@@ -108,18 +99,17 @@ export async function confirmKeys(
   return confirmed
 }
 
-/** The records with these keys, which are written, and what is embedded in them, as far as it may be answered. */
+/** The records with these keys, which are read in parts. */
 export async function readRecords(
-  { input: { populate }, target: { model }, client }: Invocation<SelectedInput>,
+  model: Model,
   keys: readonly Json[],
   transaction: ScopedTransaction,
-  { limits: { maxAnswerBytes } }: OperationServices,
 ): Promise<Records> {
   const parts: Records[] = []
   await forEachChunkInTurns(keys, readAtOnce, async (some) => {
     parts.push(await transaction.find(model, listOf(model, idIn(model, some), some.length, allAttributes(model))))
   })
-  return embed(new JoinedRecords(parts), populate, transaction, boundedReads(client, maxAnswerBytes))
+  return new JoinedRecords(parts)
 }
 
 /** Keys of one statement, which may evaluate a costly condition: on a database within the process it runs in one turn of the event loop. */

@@ -22,6 +22,7 @@ import {
   selectKeys,
 } from './selected-records.ts'
 import { writtenManySubscriptions } from './subscriptions.ts'
+import { embedWithin, embedWritten } from './written-result.ts'
 
 type UpdateManyInput = SelectedInput & { readonly record: RecordValues }
 
@@ -58,16 +59,20 @@ export const updateMany: WriteOperation<
     const { where, count, populate } = input
     const selected = await selectKeys(model, where, store, services)
     const writes = prepared === 'for each record' ? await prepareEach(selected, invocation, store, services) : prepared
-    return store.transaction(
+    const written = await store.transaction(
       async (transaction) => {
         const keys = await confirmKeys(model, selected, where, precondition, transaction, services)
         if (!(writes instanceof Map)) await updateAll(keys, writes, transaction, services)
         else for (const key of keys) await updateAll([key], writes.get(key) as PreparedRecord, transaction, services)
-        if (count) return countResult(keys.length)
-        return manyResult(model, await readRecords(invocation, keys, transaction, services), populate)
+        if (count) return keys.length
+        const stored = await readRecords(model, keys, transaction)
+        return { stored, embedded: await embedWithin(stored, invocation, transaction, services) }
       },
       { origin, isSerializable: true },
     )
+    if (typeof written === 'number') return countResult(written)
+    const { stored, embedded = await embedWritten(stored, invocation, store, services) } = written
+    return manyResult(model, embedded, populate)
   },
 
   subscriptions: writtenManySubscriptions,

@@ -1,7 +1,8 @@
 import type { Populate } from '../criteria/criteria.ts'
 import { ServiceError } from '../protocol/errors.ts'
 import { boundedReads } from '../storage/byte-budget.ts'
-import type { ScopedStore } from '../storage/scoped-store.ts'
+import { PostponedRead } from '../storage/driver.ts'
+import type { ScopedStore, ScopedTransaction } from '../storage/scoped-store.ts'
 import type { Records } from '../storage/store.ts'
 import type { MaybePromise } from '../support/maybe-promise.ts'
 import { embed } from './embed.ts'
@@ -28,6 +29,24 @@ export async function writtenResult(
     records: await embedWritten(stored, write, store, services),
     populate,
     stored,
+  }
+}
+
+/**
+ * The same within the transaction that writes many records: nothing is written where they are too large. Undefined where this would hold up
+ * others: it is to be read after the commit.
+ */
+export async function embedWithin(
+  stored: Records,
+  { input: { populate }, client }: Write,
+  transaction: ScopedTransaction,
+  { limits: { maxAnswerBytes } }: OperationServices,
+): Promise<Records | undefined> {
+  try {
+    return await embed(stored, populate, transaction, boundedReads(client, maxAnswerBytes, true))
+  } catch (error) {
+    if (error instanceof PostponedRead) return undefined
+    throw error
   }
 }
 

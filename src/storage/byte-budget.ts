@@ -49,10 +49,12 @@ export function tooLarge(maxAnswerBytes: number): DatabaseError {
 class ClientReads implements ReadOptions {
   readonly #client: ReadOptions
   readonly budget: ByteBudget
+  readonly isPostponable: boolean
 
-  constructor(client: ReadOptions, budget: ByteBudget) {
+  constructor(client: ReadOptions, budget: ByteBudget, isPostponable: boolean) {
     this.#client = client
     this.budget = budget
+    this.isPostponable = isPostponable
   }
 
   /** Asked for when it is needed: it may be created then. */
@@ -70,5 +72,8 @@ export const budgetOf = (options: ReadOptions | undefined, maxAnswerBytes: numbe
   options && (options.budget ?? new ByteBudget(maxAnswerBytes))
 
 /** What is read for an answer is bounded; what the application reads, which has no client, is not. */
-export const boundedReads = (client: ReadOptions | undefined, maxAnswerBytes: number): ReadOptions | undefined =>
-  client && new ClientReads(client, new ByteBudget(maxAnswerBytes))
+export const boundedReads = (
+  client: ReadOptions | undefined,
+  maxAnswerBytes: number,
+  isPostponable = false,
+): ReadOptions | undefined => client && new ClientReads(client, new ByteBudget(maxAnswerBytes), isPostponable)

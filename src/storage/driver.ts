@@ -119,6 +119,12 @@ export type DatabaseErrorKind =
   | { readonly kind: 'refused' }
   | { readonly kind: 'unknown' }
 
+/**
+ * Thrown by a postponable read instead of holding up others: its transaction has written, so that only its own connection sees
+ * what it should read.
+ */
+export class PostponedRead extends Error {}
+
 export class DatabaseError extends Error {
   readonly reason: DatabaseErrorKind
   /** The model and values of the failed statement, for the message. */

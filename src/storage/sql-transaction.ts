@@ -55,7 +55,11 @@ export class SqlTransaction extends SqlReads implements Transaction {
 
   constructor({ query, compiler, encoders, answers, limits, origin }: SqlTransactionParts) {
     const read: Reader['read'] = ({ text, values }, options) =>
-      query(text, values, options && { budget: budgetOf(options, limits.maxAnswerBytes) })
+      query(
+        text,
+        values,
+        options && { budget: budgetOf(options, limits.maxAnswerBytes), isPostponable: options.isPostponable },
+      )
     super({ read }, compiler, encoders)
     this.#query = query
     this.#affected = new Affected(limits)

@@ -102,6 +102,8 @@ export interface ReadOptions {
   readonly budget?: ByteBudget | undefined
   /** The poll of the event loop before which the client had begun to send the request. Absent: the read is of this moment. */
   readonly poll?: number | undefined
+  /** Within a transaction that has written: the caller can do without this read, which may throw PostponedRead. */
+  readonly isPostponable?: boolean | undefined
 }
 
 export interface Reads {

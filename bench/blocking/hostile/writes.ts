@@ -2,11 +2,14 @@ import { owners } from '../models.ts'
 import { type Hostile, patch, post, several } from './hostile.ts'
 
 const created = (n: number) => several(10_000, (i) => ({ note: `${n}.${i}` }))
+/** Of owners far apart: each changes another page of the index. */
+const scattered = () => several(10_000, (i) => ({ pet: 1 + ((i * 7919) % 200_000) }))
 
 /** Writes of many records at once, and the newer ways to write. */
 export const hostileWrites: readonly Hostile[] = [
   { name: 'a list of 10,000 new records', request: (n) => post('/visit?populate=false', created(n)) },
   { name: 'a list of 10,000 new records, counted', request: (n) => post('/visit?count=true', created(n)) },
+  { name: 'a list of 10,000 new records of others', request: () => post('/visit?populate=false', scattered()) },
   {
     name: 'a list of 10,000 invalid records',
     request: () =>

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ServiceError } from '../../../protocol/errors.ts'
-import type { Query } from '../../driver.ts'
+import { PostponedRead, type Query } from '../../driver.ts'
 import type { Connection } from './connection.ts'
 import { limitReads, limitSharedReads, NeedsOwnTransaction } from './limited-reads.ts'
+import type { ReaderPool } from './reader-pool.ts'
 import { RowGuard } from './row-guard.ts'
 
 const limits = { maxBlockMs: 25, maxTransactionBlockMs: 250 }
@@ -54,4 +55,26 @@ for (const [writes, othersHaveWritten, isAlone] of [
     if (isAlone) await assert.rejects(run, NeedsOwnTransaction)
     else await run
     assert.equal(written, isAlone ? 100 : writes)
+  })
+
+for (const [what, isPostponable] of [
+  ['is postponed where that is possible', true],
+  ['goes on where it is needed', false],
+] as const)
+  test(`a long read after a write ${what}`, async () => {
+    const guard = new RowGuard()
+    const connection: Pick<Connection, 'define' | 'onStep'> = { define: () => {}, onStep: () => {} }
+    guard.install(connection as Connection)
+    const query: Query = (text) => {
+      if (text.startsWith('select'))
+        for (const end = performance.now() + 30; performance.now() < end; ) connection.onStep()
+      return []
+    }
+    const processes = { read: assert.fail } as unknown as ReaderPool
+    const run = limitSharedReads(query, { guard, limits, processes }, false, async (query) => {
+      await query('insert into thing', [])
+      return query('select', [], { isPostponable })
+    })
+    if (isPostponable) await assert.rejects(run, PostponedRead)
+    else assert.deepEqual(await run, [])
   })

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../../protocol/errors.ts'
 import type { Limits } from '../../../support/limits.ts'
 import { threadCpuMs } from '../../../support/thread-cpu-ms.ts'
-import type { Query } from '../../driver.ts'
+import { PostponedRead, type Query } from '../../driver.ts'
 import type { ReaderPool } from './reader-pool.ts'
 import { BudgetExceeded, type RowGuard } from './row-guard.ts'
 
@@ -60,7 +60,7 @@ export class NeedsOwnTransaction extends Error {}
 /**
  * The same for an operation that may share its transaction with others. `othersHaveWritten`: those before it, so that a reader
  * process does not see the same; the operation then runs again in a transaction of its own. What it reads after its own writes, such as
- * the rules for what it has written, is not bounded.
+ * the rules for what it has written, is not bounded, unless it can be postponed.
  */
 export async function limitSharedReads<T>(
   query: Query,
@@ -77,11 +77,12 @@ export async function limitSharedReads<T>(
       needsOwn = new NeedsOwnTransaction()
       throw needsOwn
     }
-    if (writes > 0 || !processes) return query(text, values, options)
+    if (!processes || (writes > 0 && !options?.isPostponable)) return query(text, values, options)
     try {
       return guard.limit(Number.POSITIVE_INFINITY, () => query(text, values, options), limits.maxBlockMs / 2)
     } catch (error) {
       if (!(error instanceof BudgetExceeded)) throw error
+      if (writes > 0) throw new PostponedRead()
       if (!othersHaveWritten) return processes.read({ text, values, access: 'filter' }, options)
       needsOwn = new NeedsOwnTransaction()
       throw needsOwn

@@ -203,7 +203,7 @@ describe('a page whose texts are needed', () => {
   })
 
   test('whose client disconnects or that takes too long is stopped', async (t) => {
-    const driver = await open(t, { maxScans: 1, statementTimeoutMs: 500 })
+    const driver = await open(t, { maxScans: 1, statementTimeoutMs: 1_500 })
     const controller = new AbortController()
     const reading = rejected(driver.readPage(endless, () => encoding, { signal: controller.signal }))
     await pause(50)
