@@ -59,14 +59,15 @@ export class Served implements AsyncDisposable {
   }
 }
 
-/** A clock that the test advances. */
+const heartbeatMs = 15_000
+
+/** A clock of heartbeats, which the test advances. */
 export function manualClock() {
   const due = new Set<() => void>()
   return {
     now: () => Date.now(),
     every: (ms: number, work: () => void) => {
-      assert.equal(ms, 15_000)
-      due.add(work)
+      if (ms === heartbeatMs) due.add(work)
       return { [Symbol.dispose]: () => due.delete(work) }
     },
     due,
