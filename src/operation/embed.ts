@@ -7,7 +7,6 @@ import { MemoryRecords } from '../storage/memory/records.ts'
 import type { ReadOptions } from '../storage/store.ts'
 import { type Embedded, encodeList, type Grouped, listPieces, type Reads, type Records } from '../storage/store.ts'
 import { chunksOf } from '../support/chunks-of.ts'
-import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
 import { andThen, forEachSequential, type MaybePromise } from '../support/maybe-promise.ts'
 
 /** The records with their associations in them: few statements for each association and level, however many records. */
@@ -55,35 +54,45 @@ function memberOf(
   reads: Reads,
   client: ReadOptions | undefined,
 ): MaybePromise<Embedded> {
-  const values = records.values(keyOf(association))
-  // Many records may point to the same one, and some to none.
-  const keys: Json[] = [...new Set(values)].filter((value) => value !== null)
-  const groups = new Map(keys.map((key, index) => [key, index]))
-  const groupOf = (index: number) => groups.get(values[index] as Json) ?? -1
+  const { keys, groups } = groupsOf(records.values(keyOf(association)))
   const read = (): MaybePromise<Embedded> =>
     andThen(related(keys, association, criteria, reads, client), ({ records: others, ends }) => {
       return andThen(embed(others, populate, reads, client), (complete) => {
         const grouped = { records: complete, ends }
         return association.kind === 'belongsTo'
-          ? one(association.name, grouped, groupOf)
-          : many(association.name, grouped, groupOf)
+          ? one(association.name, grouped, groups)
+          : many(association.name, grouped, groups)
       })
     })
   // Code of the application gets objects; a client gets texts.
   if (!client || populate.length > 0 || !mayHaveTexts(keys, criteria)) return read()
   return andThen(reads.relatedTexts?.(association, keys, criteria), (texts) =>
-    texts ? encoded(association.name, texts, groupOf) : read(),
+    texts ? encoded(association.name, texts, groups) : read(),
   )
 }
+
+/** The different keys, and the number of its key for each record. Many records may point to the same one, and some to none. */
+function groupsOf(values: readonly Json[]): { readonly keys: readonly Json[]; readonly groups: readonly number[] } {
+  const numbers = new Map<Json, number>()
+  const groups: number[] = []
+  for (const key of values) {
+    const number = key === null ? none : (numbers.get(key) ?? numbers.size)
+    if (number === numbers.size) numbers.set(key, number)
+    groups.push(number)
+  }
+  return { keys: [...numbers.keys()], groups }
+}
+
+const none = -1
 
 /** So few that they are read at once, and none is too many. */
 const mayHaveTexts = (keys: readonly Json[], { limit, maxRows = Number.POSITIVE_INFINITY }: Criteria): boolean =>
   keys.length > 0 && keys.length * limit < Math.min(rowsAtOnce, maxRows)
 
-const encoded = (name: string, texts: readonly string[], groupOf: (index: number) => number): Embedded => ({
+const encoded = (name: string, texts: readonly string[], groups: readonly number[]): Embedded => ({
   name,
-  encode: (index) => texts[groupOf(index)] ?? 'null',
-  decode: (index) => JSON.parse(texts[groupOf(index)] ?? 'null'),
+  encode: (index) => texts[groups[index] as number] ?? 'null',
+  decode: (index) => JSON.parse(texts[groups[index] as number] ?? 'null'),
   size: texts.length,
   records: () =>
     new MemoryRecords(
@@ -134,11 +143,11 @@ const tooMany = (association: string, most: number): ServiceError =>
     { limit: 'maxPopulated' },
   )
 
-function one(name: string, { records, ends }: Grouped, groupOf: (index: number) => number): Embedded {
-  const texts = new Map<number, string>()
+function one(name: string, { records, ends }: Grouped, groups: readonly number[]): Embedded {
+  const texts: string[] = []
   let decoded: readonly Json[] | undefined
   const at = (index: number): number => {
-    const group = groupOf(index)
+    const group = groups[index] as number
     const place = group < 0 ? 0 : (ends[group - 1] ?? 0)
     return group < 0 || place === ends[group] ? -1 : place
   }
@@ -146,7 +155,9 @@ function one(name: string, { records, ends }: Grouped, groupOf: (index: number) 
     name,
     encode(index, maxBytes) {
       const place = at(index)
-      return place < 0 ? 'null' : getOrInsertComputed(texts, place, () => records.encodeAt(place, maxBytes))
+      if (place < 0) return 'null'
+      texts[place] ??= records.encodeAt(place, maxBytes)
+      return texts[place]
     },
     decode(index) {
       const place = at(index)
@@ -158,22 +169,22 @@ function one(name: string, { records, ends }: Grouped, groupOf: (index: number) 
   }
 }
 
-function many(name: string, { records, ends }: Grouped, groupOf: (index: number) => number): Embedded {
+function many(name: string, { records, ends }: Grouped, groups: readonly number[]): Embedded {
   let decoded: readonly Json[] | undefined
   return {
     name,
     encode(index, maxBytes) {
-      const group = groupOf(index)
+      const group = groups[index] as number
       return encodeList(records, maxBytes, ends[group - 1] ?? 0, ends[group] ?? 0)
     },
     pieces(index, maxBytes) {
-      const group = groupOf(index)
+      const group = groups[index] as number
       return listPieces(records, maxBytes, ends[group - 1] ?? 0, ends[group] ?? 0)
     },
     size: records.size,
     records: () => records,
     decode(index) {
-      const group = groupOf(index)
+      const group = groups[index] as number
       decoded ??= records.decode()
       return decoded.slice(ends[group - 1] ?? 0, ends[group] ?? 0)
     },

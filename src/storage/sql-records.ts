@@ -66,7 +66,7 @@ export class SqlRecords implements Records {
   readonly #encoders: RecordEncoders
   readonly #encoder: Encoder
   readonly #members: readonly Embedded[]
-  /** The member names as JSON object keys, with the colon. */
+  /** The member names as JSON object keys, with the comma before and the colon. */
   readonly #keys: readonly string[]
   readonly next: readonly unknown[] | undefined
   /** The last group of rows that was encoded, and what encodes it. */
@@ -93,7 +93,7 @@ export class SqlRecords implements Records {
     } else {
       this.size = members.reduce((sum, { size = 0 }) => sum + size, rows.length)
       const names = members.map(({ name }) => name)
-      this.#keys = names.map((name) => `${JSON.stringify(name)}:`)
+      this.#keys = names.map((name) => `,${JSON.stringify(name)}:`)
       this.#encoder = encoders.without(selection, names)
     }
   }
@@ -108,7 +108,9 @@ export class SqlRecords implements Records {
     const row = this.#rows[index] as Row
     let text = this.length === 1 ? this.#encoder.encodeOpen(row) : this.#encoderAt(index)(row)
     for (let place = 0; place < this.#members.length; place++) {
-      text += (text.length === 1 ? '' : ',') + this.#keys[place] + this.#members[place]?.encode(index, maxBytes)
+      const key = this.#keys[place] as string
+      text += text.length === 1 ? key.slice(1) : key
+      text += (this.#members[place] as Embedded).encode(index, maxBytes)
       requireLength(text, maxBytes)
     }
     return `${text}}`
@@ -117,7 +119,8 @@ export class SqlRecords implements Records {
   *pieces(index: number, maxBytes?: number): Iterable<string> {
     let text = this.#encoderAt(index)(this.#rows[index] as Row)
     for (const [place, member] of this.#members.entries()) {
-      yield `${text}${place === 0 && text.length === 1 ? '' : ','}${this.#keys[place]}`
+      const key = this.#keys[place] as string
+      yield `${text}${place === 0 && text.length === 1 ? key.slice(1) : key}`
       if (member.pieces) yield* member.pieces(index, maxBytes)
       else yield member.encode(index, maxBytes)
       text = ''
