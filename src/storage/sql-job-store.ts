@@ -115,12 +115,15 @@ export class SqlJobStore implements JobStore {
     }, undefined)
   }
 
-  /** A holder by lock has no lease; a process that takes locks respects the lease of one that does not. */
+  /**
+   * A holder by lock has no lease; a process that takes locks respects the lease of one that does not. What this process has given up,
+   * because it could not renew its lease in time, is still its own.
+   */
   #isFree(): Sql {
     const { leaseTime, leaseMs, now } = this.#parts
     const time = leaseTime ?? sql`${now()}`
     const longest = longestLease * leaseMs
-    return sql`(lease_until is null or lease_until < ${time} or lease_until > ${time} + ${longest})`
+    return sql`(owner = ${this.#owner} or lease_until is null or lease_until < ${time} or lease_until > ${time} + ${longest})`
   }
 
   #leaseEnd(): Sql {

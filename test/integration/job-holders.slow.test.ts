@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { createService, job } from '../../src/index.ts'
 import { openService } from '../../src/service/open-service.ts'
 import { SqlJobStore } from '../../src/storage/sql-job-store.ts'
@@ -10,6 +12,7 @@ import { databases } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { freshDatabase, missingPostgres, postgresForTests } from '../support/postgres.ts'
+import { newFile } from '../support/sqlite.ts'
 
 /* What a job does when its process loses it, is behind, or ends while it runs. */
 
@@ -100,6 +103,23 @@ describe('a lock that is lost', { skip: missingPostgres ?? false }, () => {
       assert.deepEqual(await losing.jobs.deadLetters(), [])
     })
   }
+})
+
+test('a lease that could not be renewed in time is taken again once the database is free', async () => {
+  const path = newFile()
+  const held = new HeldJob()
+  await using service = await open(`sqlite:${path}`, held, { limits: { busyTimeoutMs: 100 } })
+  await petsOf(service).create({ name: 'Rex' })
+  await eventually(() => held.runs.length === 1)
+  {
+    using other = new DatabaseSync(path)
+    other.exec('begin immediate')
+    await setTimeout(1_000) // a lease of 300 ms, and what waits for the lock
+    other.exec('rollback')
+  }
+  await petsOf(service).create({ name: 'Tom' })
+  await eventually(() => held.runs.length === 2)
+  assert.deepEqual(held.runs, ['Rex', 'Tom'])
 })
 
 describe('writes by other programs', { skip: missingPostgres ?? false }, () => {
