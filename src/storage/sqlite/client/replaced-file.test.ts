@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
-import { copyFileSync, renameSync } from 'node:fs'
+import { copyFileSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { eventually } from '../../../../test/support/eventually.ts'
-import { SqliteForTest } from '../../../../test/support/sqlite.ts'
+import { newFile, SqliteForTest } from '../../../../test/support/sqlite.ts'
 
 for (const [what, replace] of [
   ['deleted', () => {}],
@@ -23,3 +25,21 @@ for (const [what, replace] of [
       `DatabaseError: ${path} was deleted or replaced while it is open; writes get 503. Stop the service, delete ${path}-wal and ${path}-shm, which do not belong to another file, and start it again`,
     ])
   })
+
+test('a file whose folder cannot be read for a moment stays open, and the process goes on', async () => {
+  const folder = join(dirname(newFile()), 'data')
+  mkdirSync(folder)
+  await using sqlite = await SqliteForTest.open(
+    { pet: { attributes: { name: { type: 'string' } } } },
+    { path: join(folder, 'a.db') },
+  )
+  const create = async () => (await sqlite.ask('POST', '/pet', { name: 'Rex' })).status
+  assert.equal(await create(), 201)
+  renameSync(folder, `${folder}.away`)
+  symlinkSync(folder, folder) // refers to itself
+  await setTimeout(500)
+  rmSync(folder)
+  renameSync(`${folder}.away`, folder)
+  assert.equal(await create(), 201)
+  assert.deepEqual(sqlite.reported, [])
+})

@@ -23,7 +23,13 @@ export class ReplacedFileWatch implements Disposable {
   }
 
   #look(): void {
-    const isReplaced = identityOf(this.#path) !== this.#opened
+    let isReplaced: boolean
+    try {
+      isReplaced = identityOf(this.#path) !== this.#opened
+    } catch {
+      // A folder above it cannot be read now. The open file can.
+      return
+    }
     if (isReplaced === this.#isReplaced) return
     this.#isReplaced = isReplaced
     this.#changed(isReplaced ? replaced(this.#path) : undefined)
