@@ -80,7 +80,7 @@ class WhereParser {
       if (!isJsonObject(raw)) throw bad('"not" must be a condition')
       return { kind: 'not', condition: this.object(raw, model, depth + 1) }
     }
-    const operator = attributeOf(model, name) ? undefined : operatorNamed(name)
+    const operator = attributeOf(model, name) || model.associations.has(name) ? undefined : operatorNamed(name)
     const texts = operator?.isText ? fromText(raw, this.#limits) : undefined
     if (isJsonObject(texts)) {
       const byAttribute = Object.entries(texts).map(([attribute, operand]) => [attribute, { [name]: operand }])

@@ -189,7 +189,8 @@ export function sortedBy({ attribute, through }: Sort, model: Model, dialect: Di
   const quote = dialect.identifier
   const { target, foreignKey } = through
   const own = `${quote(model.table)}.${quote(foreignKey.column)}`
-  return `(select ${columnOf(attribute, dialect, 'r.')} from ${quote(target.table)} r where r.${quote(target.primaryKey.column)} = ${own})`
+  const key = `keelson_s.${quote(target.primaryKey.column)}`
+  return `(select ${columnOf(attribute, dialect, 'keelson_s.')} from ${quote(target.table)} keelson_s where ${key} = ${own})`
 }
 
 export const orderBy = (sorts: readonly Sort[], model: Model, dialect: Dialect): string =>

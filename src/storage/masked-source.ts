@@ -85,5 +85,5 @@ function relatedValue(
   const key = dialect.identifier(target.primaryKey.column)
   const own = `${dialect.identifier(model.table)}.${dialect.identifier(foreignKey.column)}`
   const readable = sql` where (${toSql(throughMask, target, dialect)})`
-  return sql`${raw(`(select r.${column} from (select ${key === column ? key : `${key}, ${selected}`} from ${dialect.identifier(target.table)}`)}${readable}${raw(`) r where r.${key} = ${own})`)}`
+  return sql`${raw(`(select keelson_s.${column} from (select ${key === column ? key : `${key}, ${selected}`} from ${dialect.identifier(target.table)}`)}${readable}${raw(`) keelson_s where keelson_s.${key} = ${own})`)}`
 }

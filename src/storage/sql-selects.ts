@@ -177,7 +177,9 @@ export class SqlSelects {
     const { where, sort } = criteria
     const column = this.#quote(far.column)
     const distinct = junction.isJunction ? '' : 'distinct '
-    const isMember = raw(`${this.#quote(near.column)} = keelson_key`)
+    // A page of keys must not count a row of a model that refers to no record.
+    const isFar = far.nullable ? ` and ${column} is not null` : ''
+    const isMember = raw(`${this.#quote(near.column)} = keelson_key${isFar}`)
     const condition = this.#where(junction, given.junction ?? matchAll, isMember)
     const pairs = sql`${raw(`select ${distinct}${column} from ${this.#quote(junction.table)}`)}${condition}`
     const byKeyOnly =

@@ -7,9 +7,12 @@ import type { PostgresTable } from './inspect.ts'
 
 export type Run = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>
 
+/** In UTF-8. PostgreSQL cuts off the rest of a name. */
+const maxNameBytes = 63
+
 /**
  * Throws a ConfigError for tables and columns that would be created beside those that are meant: for names such as `shop.pet`,
- * and for names that exist in another letter case only.
+ * for names that exist in another letter case only, and for those that are too long.
  */
 export async function refuseNames(
   run: Run,
@@ -21,6 +24,7 @@ export async function refuseNames(
     ...(await schemaProblems(run, missing)),
     ...(await tableProblems(run, missing, models)),
     ...models.flatMap((model) => columnProblems(model, existing.get(model.table))),
+    ...models.flatMap(lengthProblems),
   ]
   if (problems.length > 0) throw new ConfigError(problems)
 }
@@ -66,4 +70,24 @@ function columnProblems({ name: model, attributes }: Model, table: PostgresTable
       ? []
       : `${model}.${name}: the column is named "${other}"; write columnName: '${other}'`
   })
+}
+
+const isTooLong = (name: string): boolean => Buffer.byteLength(name) > maxNameBytes
+
+function lengthProblems({ name: model, table, attributes, isJunction }: Model): readonly string[] {
+  const tooLong = `longer than the ${maxNameBytes} bytes of a name in PostgreSQL`
+  const columns = [...attributes.values()].filter(({ column }) => isTooLong(column))
+  if (isJunction) {
+    const names = [table, ...columns.map(({ column }) => column)].filter(isTooLong)
+    return names.map(
+      (name) =>
+        `the many-to-many association of the table "${table}": "${name}" is ${tooLong}; write through: { tableName, from, to } on both sides`,
+    )
+  }
+  const problems = columns.map(
+    ({ name, column }) => `${model}.${name}: the column "${column}" is ${tooLong}; write a shorter columnName`,
+  )
+  return isTooLong(table)
+    ? [`${model}: the table "${table}" is ${tooLong}; write a shorter tableName`, ...problems]
+    : problems
 }
