@@ -74,7 +74,7 @@ export interface Dialect {
   startsWith(column: string, text: string): Sql
   endsWith(column: string, text: string): Sql
   /** `%` is any text, `_` one character, a backslash escapes the next character. Case-sensitive. */
-  like(column: string, pattern: string): Sql
+  like(column: string, pattern: string, attribute: Attribute): Sql
   /** Nulls come first ascending and last descending, on every database. */
   order(attribute: Attribute, column: string, direction: Direction): string
   /**

@@ -126,9 +126,14 @@ export class SqlWrites {
   #updateParts(model: Model, assignments: readonly Assignment[]): readonly string[] {
     const head = `update ${this.#quote(model.table)} set `
     const columns = assignments.map(({ attribute }) => this.#quote(attribute.column))
-    // An update without assignments still returns the row and fires its triggers.
-    const key = this.#quote(model.primaryKey.column)
-    if (columns.length === 0) return [`${head}${key} = ${key}`]
+    if (columns.length === 0) {
+      // It still returns the row and fires its triggers. The key is often one that a database lets nothing write.
+      const own = [...model.attributes.values()].find(
+        (attribute) => !attribute.isPrimaryKey && !attribute.computed && !attribute.stored.isComputed,
+      )
+      const column = this.#quote((own ?? model.primaryKey).column)
+      return [`${head}${column} = ${column}`]
+    }
     return [`${head}${columns[0]} = `, ...columns.slice(1).map((column) => `, ${column} = `), '']
   }
 

@@ -50,5 +50,5 @@ export const like: Operator<string> = {
     return pattern
   },
   matches: (value, operand) => typeof value === 'string' && matchesLike(value, operand),
-  sql: (column, operand, _, dialect) => dialect.like(column, operand),
+  sql: (column, operand, attribute, dialect) => dialect.like(column, operand, attribute),
 }

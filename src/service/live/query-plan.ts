@@ -76,7 +76,10 @@ const localRows = (records: Records, model: Model, local: LocalQuery): MaybeProm
   })
 
 const encodedRows = (records: Records, model: Model, maxBytes: number): MaybePromise<Rows> =>
-  rowsOf(records, model, digestOf, (index) => ({ text: records.encodeAt(index, maxBytes) }))
+  rowsOf(records, model, digestOf, (index) => ({ text: inOneLine(records.encodeAt(index, maxBytes)) }))
+
+/** A line of an event stream ends at a line break, which JSON of other programs may have between its values, and only there. */
+const inOneLine = (text: string): string => (/[\r\n]/.test(text) ? text.replaceAll(/[\r\n]+/g, ' ') : text)
 
 function rowsOf(
   records: Records,

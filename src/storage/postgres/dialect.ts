@@ -19,6 +19,9 @@ import {
 /** Limits up to this are literals: the planner estimates badly for a bound limit. */
 const plannedLimit = 101
 
+/** Compared character by character, whatever the collation of the column. */
+const exact = (column: string): string => `${column}::text collate "C"`
+
 /**
  * PostgreSQL with all values in text form. `types` returns the real types of columns that Keelson did not create.
  */
@@ -99,24 +102,26 @@ export function postgresDialect(types: ColumnTypes = () => undefined): SchemaDia
     seek: (table, primaryKey, ids) =>
       sql` cross join lateral (${ids}) keelson_i (keelson_id) join ${table}${raw(` on ${primaryKey} = keelson_id`)}`,
 
-    contains: (column, text) => sql`strpos(${raw(`${column}::text`)}, ${text}) > 0`,
+    // The collation of a column may be one by which no text can be searched.
+    contains: (column, text) => sql`strpos(${raw(exact(column))}, ${text}) > 0`,
 
     /** A range in code point order, which an index of Keelson serves; in other collations the range would miss rows. */
     startsWith(column, text) {
       if (text === '') return raw(`${column} is not null`)
-      const ordered = raw(`${column}::text collate "C"`)
+      const ordered = raw(exact(column))
       const end = prefixEnd(text)
       return end === undefined ? sql`${ordered} >= ${text}` : sql`(${ordered} >= ${text} and ${ordered} < ${end})`
     },
 
-    endsWith: (column, text) => sql`right(${raw(`${column}::text`)}, ${String([...text].length)}::int) = ${text}`,
+    endsWith: (column, text) => sql`right(${raw(exact(column))}, ${String([...text].length)}::int) = ${text}`,
 
     /** The pattern is rebuilt: PostgreSQL rejects a trailing backslash, which is an ordinary character here. */
-    like(column, pattern) {
+    like(column, pattern, { stored }) {
       const pieces = parseLike(pattern).map((piece) =>
         piece.kind === 'any' ? '%' : piece.kind === 'one' ? '_' : escapeLike(piece.text),
       )
-      return sql`${raw(`${column}::text`)} like ${pieces.join('')}`
+      // An index of trigrams has the collation of the column.
+      return sql`${raw(stored.foldsText ? exact(column) : `${column}::text`)} like ${pieces.join('')}`
     },
 
     // Without `nulls first` where there are no nulls: a default index does not serve it even then.

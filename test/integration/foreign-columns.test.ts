@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { createService } from '../../src/index.ts'
+import type { JsonObject } from '../../src/protocol/json.ts'
+import { LiveTestClient } from '../support/live-client.ts'
+import { missingPostgres } from '../support/postgres.ts'
+import { schemaDatabases } from '../support/schema-databases.ts'
+
+/* Columns that other programs have made, and values that they have stored. */
+
+const attributes = { createdAt: false, updatedAt: false } as const
+
+for (const { name, missing, open } of schemaDatabases) {
+  describe(`columns of other programs on ${name}`, { skip: missing ?? false }, () => {
+    test('JSON with line breaks is one event of a live query', { timeout: 60_000 }, async () => {
+      await using database = await open()
+      const type = name === 'sqlite' ? 'text' : 'json'
+      await database.execute(`create table owner (id integer primary key, name text)`)
+      await database.execute(`create table pet (id integer primary key, owner integer references owner, info ${type})`)
+      await database.execute(`insert into pet (id, info) values (1, '{\n  "a": 1,\r\n\n  "b": "x\\ny"\r}')`)
+      const service = await createService({
+        database: database.url,
+        attributes,
+        models: {
+          owner: { attributes: { name: { type: 'string' } } },
+          pet: { attributes: { owner: { model: 'owner' }, info: { type: 'json' } } },
+        },
+      })
+      const { url } = await service.listen(0)
+      const queries = { local: { model: 'pet' }, populated: { model: 'pet', populate: ['owner'] } }
+      const client = await LiveTestClient.open(url, queries)
+      await client.until(() => client.held.size === 2)
+      const rex = { id: 1, owner: null, info: { a: 1, b: 'x\ny' } }
+      assert.deepEqual([client.rows('local'), client.rows('populated')], [[rex], [rex]])
+      await service.close()
+    })
+  })
+}
+
+const postgres = schemaDatabases.find(({ name }) => name === 'postgres')
+
+describe('columns of PostgreSQL', { skip: missingPostgres ?? false }, () => {
+  test('texts are searched exactly where the collation ignores letter case', async () => {
+    await using database = (await postgres?.open()) ?? assert.fail()
+    await database.execute(
+      `create collation ci (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+       create table pet (id integer primary key, name text collate ci); insert into pet values (1, 'Rex'), (2, 'rex')`,
+    )
+    const models = { pet: { attributes: { name: { type: 'string' } } } } as const
+    const service = await createService({ database: database.url, attributes, models })
+    const { pet } = service.system.records
+    for (const where of [
+      { contains: 'Re' },
+      { startsWith: 'Re' },
+      { endsWith: 'Rex' },
+      { like: 'Re%' },
+      { like: 'R_x' },
+    ]) {
+      const { data } = await pet.find({ where: { name: where } })
+      assert.deepEqual(
+        data.map(({ id }) => id),
+        [1],
+        JSON.stringify(where),
+      )
+    }
+    await service.close()
+  })
+
+  test('a record whose key is always generated can be updated with nothing', async () => {
+    await using database = (await postgres?.open()) ?? assert.fail()
+    await database.execute(
+      'create table pet (id bigint generated always as identity primary key, twice text generated always as (name || name) stored, name text)',
+    )
+    await database.execute(`insert into pet (name) values ('Rex')`)
+    const text = { type: 'string' } as const
+    const models = { pet: { attributes: { twice: { ...text, readOnly: true }, name: text } } } as const
+    const service = await createService({ database: database.url, attributes, models })
+    const init = { method: 'PATCH', headers: { 'content-type': 'application/json' }, body: '{}' }
+    const response = await service.fetch(new Request('http://localhost/pet/1', init))
+    assert.deepEqual([response.status, ((await response.json()) as JsonObject).name], [200, 'Rex'])
+    await service.close()
+  })
+})
