@@ -1,4 +1,4 @@
-import type { Comparison, Condition, Sort } from '../criteria/criteria.ts'
+import { type Comparison, type Condition, isMatchAll, type Sort } from '../criteria/criteria.ts'
 import type { QueryShape } from './driver.ts'
 
 const ranges: readonly string[] = ['<', '<=', '>', '>=', 'startsWith']
@@ -37,5 +37,3 @@ function orderOf(sort: readonly Sort[], primaryKey: string, equal: readonly stri
   if (own.some(({ through, attribute }) => through || attribute.computed)) return []
   return own.map(({ attribute, direction }) => (direction === 'desc' ? `${attribute.name} DESC` : attribute.name))
 }
-
-const isMatchAll = (where: Condition): boolean => where.kind === 'and' && where.conditions.length === 0

@@ -1,7 +1,7 @@
 import { DatabaseError } from '../../driver.ts'
 import type { ReadOptions } from '../../store.ts'
+import { abortedRead, WaitQueue } from '../../wait-queue.ts'
 import type { Connection } from './connection.ts'
-import { aborted, WaitQueue } from './wait-queue.ts'
 
 /** An idle connection is closed after this time: it occupies a server process. */
 const idleMs = 60_000
@@ -37,7 +37,7 @@ export class Pool {
   async use<T>(work: (connection: Connection) => Promise<T>, { signal }: ReadOptions = {}): Promise<T> {
     const connection = await this.#acquire(signal)
     try {
-      if (signal?.aborted) throw aborted() // while the connection was opened
+      if (signal?.aborted) throw abortedRead() // while the connection was opened
       return await work(connection)
     } finally {
       this.#release(connection)
@@ -46,7 +46,7 @@ export class Pool {
 
   async #acquire(signal: AbortSignal | undefined): Promise<Connection> {
     if (this.#isClosed) throw closed()
-    if (signal?.aborted) throw aborted()
+    if (signal?.aborted) throw abortedRead()
     if (this.#taken >= this.#options.size) return this.#waiting.wait({ signal })
     this.#taken++
     const idle = this.#takeIdle()

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import type { Reader, Row, Statement } from '../../driver.ts'
 import type { ReadOptions } from '../../store.ts'
-import { aborted, WaitQueue } from './wait-queue.ts'
+import { abortedRead, WaitQueue } from '../../wait-queue.ts'
 
 /** Bounds the scans that run at once, on whichever connections: each takes a processor of the server. */
 export class ScanSlots {
@@ -21,7 +21,7 @@ export class ScanSlots {
 
   /** Throws `busy` and `aborted` as a pool does. */
   async use<T>(scan: () => Promise<T>, options: ReadOptions = {}): Promise<T> {
-    if (options.signal?.aborted) throw aborted()
+    if (options.signal?.aborted) throw abortedRead()
     if (this.areTaken) await this.#waiting.wait(options)
     else this.#used++
     try {

@@ -4,7 +4,8 @@ import { budgetOf } from '../../byte-budget.ts'
 import { DatabaseError, type Reader, type Row, type Statement } from '../../driver.ts'
 import type { EncodedPage, Encoding } from '../../encoding.ts'
 import type { ReadOptions } from '../../store.ts'
-import { abortedRead, ReaderProcess } from './reader-process.ts'
+import { abortedRead, WaitQueue } from '../../wait-queue.ts'
+import { ReaderProcess } from './reader-process.ts'
 
 /** An idle reader process is ended after this time. */
 const idleMs = 30_000
@@ -12,18 +13,13 @@ const maxWaiting = 1_000
 
 type ReaderLimits = Pick<Limits, 'maxScans' | 'statementTimeoutMs' | 'busyTimeoutMs' | 'maxAnswerBytes'>
 
-interface Waiting {
-  readonly resolve: (reader: ReaderProcess) => void
-  readonly reject: (error: unknown) => void
-}
-
 /** The reader processes of one file, started when they are needed. A read waits while all of them are in use. */
 export class ReaderPool {
   readonly #path: string
   readonly #limits: ReaderLimits
   readonly #isUrgent: boolean
   readonly #used = new Set<ReaderProcess>()
-  readonly #waiting = new Set<Waiting>()
+  readonly #waiting: WaitQueue<ReaderProcess>
   #idle: { readonly reader: ReaderProcess; readonly sinceMs: number }[] = []
   #sweep: NodeJS.Timeout | undefined
   #isClosed = false
@@ -33,6 +29,7 @@ export class ReaderPool {
     this.#path = path
     this.#limits = limits
     this.#isUrgent = isUrgent
+    this.#waiting = new WaitQueue('reader', limits.busyTimeoutMs)
   }
 
   #start(): ReaderProcess {
@@ -82,8 +79,9 @@ export class ReaderPool {
   async #acquire(signal: AbortSignal | undefined): Promise<ReaderProcess> {
     if (this.#isClosed) throw closed()
     if (signal?.aborted) throw abortedRead()
-    if (this.#used.size >= this.#limits.maxScans) return this.#wait(signal)
-    return this.#take(this.#idle.pop()?.reader ?? this.#start())
+    if (this.#used.size < this.#limits.maxScans) return this.#take(this.#idle.pop()?.reader ?? this.#start())
+    if (this.#waiting.size >= maxWaiting) throw new DatabaseError({ kind: 'busy' }, `${maxWaiting} scans are waiting`)
+    return this.#waiting.wait({ signal })
   }
 
   #take(reader: ReaderProcess): ReaderProcess {
@@ -91,31 +89,12 @@ export class ReaderPool {
     return reader
   }
 
-  #wait(signal: AbortSignal | undefined): Promise<ReaderProcess> {
-    const waitMs = this.#limits.busyTimeoutMs
-    if (this.#waiting.size >= maxWaiting) throw new DatabaseError({ kind: 'busy' }, `${maxWaiting} scans are waiting`)
-    const { promise, resolve, reject } = Promise.withResolvers<ReaderProcess>()
-    const waiting = { resolve, reject }
-    const aborted = () => reject(abortedRead())
-    const timedOut = () => reject(new DatabaseError({ kind: 'busy' }, `No reader was free within ${waitMs} ms`))
-    const timer = setTimeout(timedOut, waitMs)
-    signal?.addEventListener('abort', aborted)
-    this.#waiting.add(waiting)
-    return promise.finally(() => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', aborted)
-      this.#waiting.delete(waiting)
-    })
-  }
-
   #release(reader: ReaderProcess): void {
     this.#used.delete(reader)
-    const [next] = this.#waiting
+    const next = this.#waiting.take()
     if (this.#isClosed) reader.kill()
-    else if (next) {
-      this.#waiting.delete(next)
-      next.resolve(this.#take(reader.isUsable ? reader : this.#start()))
-    } else if (reader.isUsable) {
+    else if (next) next.resolve(this.#take(reader.isUsable ? reader : this.#start()))
+    else if (reader.isUsable) {
       this.#idle.push({ reader, sinceMs: performance.now() })
       this.#sweep ??= setInterval(() => this.#endIdle(), idleMs / 2).unref()
     }
@@ -135,7 +114,7 @@ export class ReaderPool {
   close(): void {
     this.#isClosed = true
     clearInterval(this.#sweep)
-    for (const { reject } of this.#waiting) reject(closed())
+    this.#waiting.rejectAll(closed())
     for (const reader of this.#used) reader.kill()
     for (const { reader } of this.#idle) reader.kill()
   }

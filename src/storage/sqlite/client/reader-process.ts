@@ -6,6 +6,7 @@ import type { ByteBudget } from '../../byte-budget.ts'
 import { DatabaseError, type Row, type Statement } from '../../driver.ts'
 import type { EncodedPage, Encoding } from '../../encoding.ts'
 import type { ReadOptions } from '../../store.ts'
+import { abortedRead } from '../../wait-queue.ts'
 import { sqliteError } from '../errors.ts'
 import { PageTexts } from './page-texts.ts'
 
@@ -185,5 +186,3 @@ function lowerPriority(pid: number): void {
     // not permitted, or it has ended: scans are then scheduled as the service is
   }
 }
-
-export const abortedRead = (): DatabaseError => new DatabaseError({ kind: 'aborted' }, 'The read was aborted')

@@ -1,5 +1,5 @@
-import { DatabaseError } from '../../driver.ts'
-import type { ReadOptions } from '../../store.ts'
+import { DatabaseError } from './driver.ts'
+import type { ReadOptions } from './store.ts'
 
 interface Waiting<T> {
   resolve(value: T): void
@@ -19,7 +19,7 @@ export class WaitQueue<T> {
   }
 
   /** Rejects with `busy` after the longest wait, and with `aborted` when the signal is aborted. */
-  wait({ signal }: ReadOptions): Promise<T> {
+  wait({ signal }: Pick<ReadOptions, 'signal'>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>()
     const waiting = { resolve, reject }
     // At once, so that nothing is given to a request that has failed.
@@ -27,7 +27,7 @@ export class WaitQueue<T> {
       this.#waiting.delete(waiting)
       reject(error)
     }
-    const abort = () => fail(aborted())
+    const abort = () => fail(abortedRead())
     signal?.addEventListener('abort', abort)
     this.#waiting.add(waiting)
     const timer = setTimeout(() => {
@@ -37,6 +37,10 @@ export class WaitQueue<T> {
       clearTimeout(timer)
       signal?.removeEventListener('abort', abort)
     })
+  }
+
+  get size(): number {
+    return this.#waiting.size
   }
 
   /** The one that came first waits no longer; undefined: none waits. */
@@ -52,4 +56,4 @@ export class WaitQueue<T> {
   }
 }
 
-export const aborted = (): DatabaseError => new DatabaseError({ kind: 'aborted' }, 'The read was aborted')
+export const abortedRead = (): DatabaseError => new DatabaseError({ kind: 'aborted' }, 'The read was aborted')
