@@ -24,9 +24,10 @@ export async function readSettings(
   files?: Set<string>,
 ): Promise<Settings> {
   const file = findConfig(options.config, cwd)
-  // Checked first, because importing the configuration may take long.
-  const port = portOf(options.port, env.PORT)
+  // Checked first, because importing the configuration may take long. It may set PORT, by `process.loadEnvFile()`.
+  portOf(options.port, env.PORT)
   const config = await loadConfig(file, files)
+  const port = portOf(options.port, env.PORT)
   const folder = dirname(file)
   if (typeof config !== 'object' || config === null) return { file, name: basename(folder), config }
   const database = options.database ?? nonEmpty(env.DATABASE_URL)

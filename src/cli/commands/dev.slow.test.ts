@@ -108,6 +108,19 @@ describe('keelson dev', () => {
     assert.equal(await page.text(), '<p>Pets</p>')
   })
 
+  test('restarts for a new source, as the configuration may read its folder, and not for one in `public`', async () => {
+    const config = petShop['keelson.config.ts'].replace('models:', "public: 'public', models:")
+    const cwd = folder({ ...petShop, 'keelson.config.ts': config, 'public/index.html': '<p>Pets</p>' })
+    const dev = new Command(['dev', '--port', '0', '--json'], { cwd })
+    const url = (await dev.until(/"url":"(.+?)"/))[1] as string
+    write(cwd, 'public/pets.js', 'const pets = []')
+    write(cwd, 'public/parts/list.js', 'const list = []')
+    assert.equal(await (await fetch(`${url}/pets.js`)).text(), 'const pets = []')
+    write(cwd, 'models/owner.ts', pet)
+    await dev.until(/"event":"changed"/)
+    assert.deepEqual(dev.events.at(-1)?.files, ['models/owner.ts'])
+  })
+
   test('watches an imported file outside of the folder', async () => {
     const parent = folder({
       'shop/keelson.config.ts': petShop['keelson.config.ts'].replace('./models', '../shared'),

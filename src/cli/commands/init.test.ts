@@ -16,7 +16,7 @@ describe('keelson init', () => {
       [...stdout.matchAll(/\+ (\S+)/g)].map(([, name]) => name),
       ['keelson.config.ts', 'tsconfig.json', '.gitignore', 'package.json'],
     )
-    assert.match(stdout, /npm install .*\n.*npx keelson dev/)
+    assert.match(stdout, /npm install .*\n.*npm install -D typescript .*npx tsc.*\n.*npx keelson dev/)
 
     const command = new Command(['start', '--port', '0'], { cwd })
     const url = await command.url()
@@ -52,6 +52,9 @@ describe('keelson init', () => {
     assert.match((await Command.run(['init'], { cwd: folder(existing) })).stdout, /echo data\/ >> \.gitignore/)
     const ignored = folder({ ...existing, '.gitignore': 'secret\r\n/data/\r\n' })
     assert.doesNotMatch((await Command.run(['init'], { cwd: ignored })).stdout, /gitignore$/)
+
+    const typed = folder({ 'package.json': '{ "devDependencies": { "typescript": "^7.0.2" } }' })
+    assert.doesNotMatch((await Command.run(['init'], { cwd: typed })).stdout, /typescript/)
 
     const { code, stderr } = await Command.run(['init'], { cwd })
     assert.match(stderr, /keelson\.config\.ts exists already and was not changed/)

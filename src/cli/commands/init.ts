@@ -40,7 +40,14 @@ export const init: Command = {
     printCreated(created, addedScripts, output)
     if (project) printPlan(project.plan, output)
     const steps = project ? stepsWithDatabase(project) : stepsWithModels(sails !== undefined, isIgnored(cwd, 'data'))
-    printNextSteps([...(manifest.exists ? [] : [project?.isPostgres ? installWithDriver : install]), ...steps], output)
+    printNextSteps(
+      [
+        ...(manifest.exists ? [] : [project?.isPostgres ? installWithDriver : install]),
+        ...(manifest.hasTypeScript ? [] : [installTypeScript]),
+        ...steps,
+      ],
+      output,
+    )
     return exitCode.ok
   },
 }
@@ -84,6 +91,7 @@ type Step = readonly [command: string, effect: string]
 
 const install: Step = ['npm install', 'install keelson and its types']
 const installWithDriver: Step = ['npm install pg', 'install keelson, its types and the driver of PostgreSQL']
+const installTypeScript: Step = ['npm install -D typescript', 'npx tsc then checks the types; Node does not']
 const listRoutes: Step = ['npx keelson routes', 'list the routes of the models']
 
 const stepsWithModels = (isSails: boolean, ignoresData: boolean): readonly Step[] => [

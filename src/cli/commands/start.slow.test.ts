@@ -108,6 +108,19 @@ describe('keelson start', () => {
     assert.match(await started(args, { ...env, PORT: '1' }), new RegExp(join(elsewhere, 'flag.db')))
   })
 
+  test('a configuration that loads `.env` sets the port and the database', async () => {
+    const config = petShop['keelson.config.ts'].replace('models:', "database: 'sqlite:configured.db', port: 1, models:")
+    const cwd = folder({
+      ...petShop,
+      'keelson.config.ts': `process.loadEnvFile()\n${config}`,
+      '.env': 'PORT=0\nDATABASE_URL=sqlite:loaded.db\n',
+    })
+    const command = new Command(['start', '--json'], { cwd })
+    await command.until(/"event":"ready"/)
+    assert.match(String(command.events[0]?.database), /loaded\.db/)
+    assert.notEqual(command.events[0]?.port, 1)
+  })
+
   test('a port in use is reported in one line', async () => {
     await using blocker = createServer().listen(0, '127.0.0.1')
     await new Promise((resolve) => blocker.once('listening', resolve))

@@ -30,7 +30,13 @@ export const worker: Command = {
       const entry = await context.load()
       const { config } = settings
       const inMemoryDatabase = inMemoryDatabaseOf(config)
-      await send({ kind: 'loaded', files: [...files], inMemoryDatabase, isSoleWriter: isSoleWriter(config) })
+      await send({
+        kind: 'loaded',
+        files: [...files],
+        publicFolder: config.public,
+        inMemoryDatabase,
+        isSoleWriter: isSoleWriter(config),
+      })
       if ((await Promise.race([startRequested, stop])) !== startMessage) return exitCode.ok
 
       const serving = serve(settings, entry, (done, total) => void send({ kind: 'progress', done, total }), startedAt)

@@ -62,7 +62,7 @@ export class DevServer {
       }
       switch (message.kind) {
         case 'loaded':
-          this.#watch.follow(message.files, false)
+          this.#watch.follow(message.files, message.publicFolder)
           if (this.#serving) await this.#end(this.#serving)
           worker.start()
           break
@@ -75,7 +75,7 @@ export class DevServer {
           this.#ready = message.ready
           return 'settled'
         case 'failed':
-          this.#watch.follow(message.files, true)
+          this.#watch.followBroken(message.files)
           this.#output.broken(message.report, changed, this.#serving && this.#ready)
           await this.#end(worker)
           return 'settled'

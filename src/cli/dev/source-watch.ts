@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type FSWatcher, readdirSync, readFileSync, statSync, watch } from 'node:fs'
-import { basename, dirname, extname, join } from 'node:path'
+import { basename, dirname, extname, join, sep } from 'node:path'
 
 /** Saving one file emits several events, and editors save several files at once. */
 const debounceMs = 60
@@ -12,26 +12,42 @@ const isIgnored = (folder: string): boolean => folder.startsWith('.') || ignored
 /**
  * Watches the folder of the configuration, and imported files outside of it. A source that is not imported counts as a
  * change when it is new, because a configuration may read its folders, and while the configuration is invalid, because
- * the change may repair it. So may a new folder, such as that of `public`.
+ * the change may repair it. So may a new folder, such as that of `public`. Static files are read for each request, so that
+ * sources in their folder count only when they are imported.
  */
 export class SourceWatch {
+  readonly #folder: string
   readonly #watchers = new Map<string, FSWatcher>()
   /** Hashes of the contents: a file whose time alone changed is not reported. */
   readonly #hashes = new Map<string, string>()
   #imported: ReadonlySet<string> = new Set()
   #isBroken = false
+  #publicFolder: string | undefined
   #changed = new Set<string>()
   #debounce: NodeJS.Timeout | undefined
   #next = Promise.withResolvers<void>()
 
   constructor(folder: string) {
+    this.#folder = folder
     this.#enter(folder)
   }
 
-  /** Sets the files that the configuration consists of. */
-  follow(files: readonly string[], isBroken: boolean): void {
-    this.#isBroken = isBroken
-    this.#imported = new Set(isBroken ? [...this.#imported, ...files] : files)
+  /** Sets the files that the configuration consists of, and the folder of static files. */
+  follow(files: readonly string[], publicFolder: string | undefined): void {
+    this.#isBroken = false
+    this.#publicFolder = publicFolder !== undefined && isWithin(publicFolder, this.#folder) ? publicFolder : undefined
+    this.#imported = new Set(files)
+    this.#watchAll(files)
+  }
+
+  /** Adds the files that an invalid configuration consists of. */
+  followBroken(files: readonly string[]): void {
+    this.#isBroken = true
+    this.#imported = new Set([...this.#imported, ...files])
+    this.#watchAll(files)
+  }
+
+  #watchAll(files: readonly string[]): void {
     for (const file of files) {
       this.#remember(file)
       this.#watch(dirname(file))
@@ -109,6 +125,7 @@ export class SourceWatch {
   #isRelevant(path: string): boolean {
     // The installation of a missing package changes the manifest.
     if (this.#imported.has(path) || (this.#isBroken && basename(path) === 'package.json')) return true
+    if (this.#publicFolder !== undefined && isWithin(path, this.#publicFolder)) return false
     return isSource(path) && (this.#isBroken || !this.#hashes.has(path))
   }
 
@@ -121,6 +138,7 @@ export class SourceWatch {
   }
 }
 
+const isWithin = (path: string, folder: string): boolean => path.startsWith(join(folder, sep))
 const isSource = (path: string): boolean => sourceEndings.has(extname(path))
 
 function entriesOf(folder: string) {

@@ -6,6 +6,8 @@ import { version } from '../own-package.ts'
 const scripts = { dev: 'keelson dev', start: 'keelson start' } as const
 
 interface Manifest {
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly devDependencies?: Readonly<Record<string, string>>
   readonly scripts?: Readonly<Record<string, string>>
   readonly [name: string]: unknown
 }
@@ -23,6 +25,12 @@ export class PackageManifest {
     this.exists = existsSync(this.#path)
     this.#text = this.exists ? readFileSync(this.#path, 'utf8') : ''
     this.#manifest = this.exists ? parse(this.#text) : newManifest(folder)
+  }
+
+  /** Whether `npx tsc` can check the types. */
+  get hasTypeScript(): boolean {
+    const { dependencies, devDependencies } = this.#manifest
+    return Object.hasOwn({ ...dependencies, ...devDependencies }, 'typescript')
   }
 
   /** Writes a new file, or adds the missing scripts to an existing one. Returns the names of the added scripts. */

@@ -7,6 +7,8 @@ export type WorkerMessage =
   | {
       readonly kind: 'loaded'
       readonly files: readonly string[]
+      /** The folder of static files. */
+      readonly publicFolder: string | undefined
       /** The database URL when the database is in the memory of one process. */
       readonly inMemoryDatabase: string | null
       /** Whether the configuration says that one process alone writes a PostgreSQL database. */
