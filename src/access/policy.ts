@@ -1,6 +1,13 @@
 import { type Condition, matchAll, matchNone } from '../criteria/criteria.ts'
 import { parseOwnWhere } from '../criteria/parse-where.ts'
-import { type AccessDefinition, type Action, type ModelRules, publicRules, type Rule } from '../model/access-rules.ts'
+import {
+  type AccessDefinition,
+  type Action,
+  type ModelRules,
+  publicRules,
+  type Rule,
+  type RuleCondition,
+} from '../model/access-rules.ts'
 import type { DeclaredAction, DeclaredActions } from '../model/actions/declare-actions.ts'
 import {
   type Attribute,
@@ -15,16 +22,9 @@ import type { Requester, User } from '../protocol/requester.ts'
 import type { Limits } from '../support/limits.ts'
 import type { ReadAccess } from './guard.ts'
 import { type ModelViews, ViewCache } from './model-views.ts'
-import { applyRule } from './rule.ts'
+import { applyRule, assertPlain } from './rule.ts'
 import { RuleConditions } from './rule-conditions.ts'
-
-/** An attribute that has a rule of its own. */
-interface RuledAttribute {
-  readonly attribute: Attribute
-  readonly model: Model
-  readonly read: Rule
-  readonly write: Rule
-}
+import { attributeRuleName, type RuledAttribute, ruledAttributes } from './ruled-attributes.ts'
 
 /** The rules of a service. `for` applies them to one requester. */
 export class AccessPolicy {
@@ -39,10 +39,7 @@ export class AccessPolicy {
     this.#models = models
     this.#limits = limits
     this.#defaults = defaults
-    const ruled = [...models.values()].flatMap((model) =>
-      everyAttribute(model).flatMap((attribute) => ruledAttribute(attribute, model)),
-    )
-    this.#ruled = new Map(ruled.map((item) => [item.attribute, item]))
+    this.#ruled = ruledAttributes(models)
     this.#views = new ViewCache(models)
   }
 
@@ -92,15 +89,20 @@ export class AccessPolicy {
     return (model.access?.[action] ?? this.#defaults[action]) !== undefined
   }
 
-  conditionOf(outcome: Exclude<ReturnType<typeof applyRule>, boolean>, model: Model): Condition {
+  /** As `applyRule`, with the condition of an outcome that is one. */
+  verdictOf(rule: Rule, user: User | null, model: Model, name: () => string): boolean | Condition {
+    const outcome = applyRule(rule, user, name)
+    return typeof outcome === 'boolean' ? outcome : this.#conditionOf(outcome, model, name)
+  }
+
+  #conditionOf(outcome: RuleCondition, model: Model, name: () => string): Condition {
     return this.#conditions.get(outcome, model, () => {
+      assertPlain(outcome, name)
       try {
         return parseOwnWhere(outcome as JsonObject, model, this.#limits)
       } catch (error) {
         // An error of the rule, not of the request: its message may name what the requester may not read.
-        throw new TypeError(
-          `An access rule of ${model.name} returned a condition that is not valid: ${messageOf(error)}`,
-        )
+        throw new TypeError(`${name()} returned a condition that is not valid: ${messageOf(error)}`)
       }
     })
   }
@@ -111,14 +113,6 @@ export class AccessPolicy {
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
-
-function ruledAttribute(attribute: Attribute, model: Model): readonly RuledAttribute[] {
-  const { access, hidden, readOnly } = attribute
-  if (!access && !hidden && !readOnly) return []
-  // What is never shown is not written by requesters either, unless a rule says so: a password, as opposed to its hash.
-  const write = readOnly ? false : (access?.write ?? !hidden)
-  return [{ attribute, model, read: access?.read ?? true, write }]
-}
 
 /** The policy of a service, or undefined where nothing is declared: then every requester may do everything. */
 export function policyOf(
@@ -170,8 +164,8 @@ export class Access implements ReadAccess {
 
   #judge(action: Action, model: Model): boolean | Condition {
     if (model.isJunction) return true
-    const outcome = applyRule(this.#policy.ruleOf(action, model), this.user)
-    return typeof outcome === 'boolean' ? outcome : this.#policy.conditionOf(outcome, model)
+    const name = () => `The access rule \`${action}\` of ${model.name}`
+    return this.#policy.verdictOf(this.#policy.ruleOf(action, model), this.user, model, name)
   }
 
   /**
@@ -191,10 +185,12 @@ export class Access implements ReadAccess {
 
   /** As `verdict`, for an action of the application. Only the rule of an action on a record may be a condition. */
   actionVerdict(action: DeclaredAction, model: Model | undefined): boolean | Condition {
-    const outcome = applyRule(this.#policy.actionRule(action, model), this.user)
+    const rule = this.#policy.actionRule(action, model)
+    const name = () => `The access rule of the action ${action.name}`
+    if (model && action.on === 'record') return this.#policy.verdictOf(rule, this.user, model, name)
+    const outcome = applyRule(rule, this.user, name)
     if (typeof outcome === 'boolean') return outcome
-    if (model && action.on === 'record') return this.#policy.conditionOf(outcome, model)
-    throw new TypeError(`The access rule of the action ${action.name} must return true or false: it is not on a record`)
+    throw new TypeError(`${name()} must return true or false: it is not on a record`)
   }
 
   condition(action: Action, model: Model): Condition {
@@ -219,16 +215,16 @@ export class Access implements ReadAccess {
     if (!ruled) return undefined
     this.#masks ??= new Map()
     if (this.#masks.has(attribute)) return this.#masks.get(attribute)
-    const outcome = applyRule(ruled.read, this.user)
-    const mask =
-      typeof outcome === 'boolean' ? (outcome ? undefined : matchNone) : this.#policy.conditionOf(outcome, ruled.model)
+    const verdict = this.#policy.verdictOf(ruled.read, this.user, ruled.model, () => attributeRuleName('read', ruled))
+    const mask = typeof verdict === 'boolean' ? (verdict ? undefined : matchNone) : verdict
     this.#masks.set(attribute, mask)
     return mask
   }
 
   mayWrite(attribute: Attribute): boolean {
     const ruled = this.#policy.ruledAttributes.get(attribute)
-    return !ruled || applyRule(ruled.write, this.user) === true
+    if (!ruled) return true
+    return this.#policy.verdictOf(ruled.write, this.user, ruled.model, () => attributeRuleName('write', ruled)) === true
   }
 
   /** The models with the names that the requester may ever read: every other name is unknown to it. */

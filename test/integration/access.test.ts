@@ -306,6 +306,6 @@ for (const outcome of [{ owner: undefined }, { nix: 1 }, null, [1], 'admin']) {
     const answer = await ask(service as never, 'anonymous', 'GET /pet')
     assert.equal(answer.status, 500)
     assert.ok(!JSON.stringify(answer.body).includes('owner'))
-    assert.match(String(errors[0]), /^TypeError: An access rule/)
+    assert.match(String(errors[0]), /^TypeError: The access rule `read` of pet returned /)
   })
 }
