@@ -157,6 +157,45 @@ describe('a definition is refused', () => {
       { pet: { access: true } },
       "pet: `access` must be 'public', or an object of rules for `read`, `create`, `update`, `destroy`, `add`, `remove`: true, false, a role, or a function",
     ],
+    ...(
+      [
+        [{ raed: true }, 'there is no `access.raed`; did you mean `access.read`?'],
+        [
+          { write: true },
+          'there is no `access.write`; there are `read`, `create`, `update`, `destroy`, `add`, `remove`',
+        ],
+        [{ read: ['admin', 'vet'] }, '`access.read` must be true, false, a role, or a function'],
+        [{ read: async () => false }, '`access.read` must be synchronous'],
+      ] as const
+    ).map(([access, problem]) => ['access', { pet: { access } }, `pet: ${problem}`] as const),
+    [
+      'access of an attribute',
+      { pet: { attributes: { name: { type: 'string', access: { raed: true } } } } },
+      'pet.name: there is no `access.raed`; did you mean `access.read`?',
+    ],
+    [
+      'asynchronous access to an attribute',
+      { pet: { attributes: { name: { type: 'string', access: { write: async () => false } } } } },
+      'pet.name: `access.write` must be synchronous',
+    ],
+    [
+      'asynchronous access to an action',
+      { pet: { actions: { sell: { on: 'record', access: async () => false, run: () => null } } } },
+      'pet.actions.sell: `access` must be synchronous',
+    ],
+    ...(
+      [
+        [
+          true,
+          '`hooks` must be an object with `before` and `within`, each an object of functions for `create`, `update`, `destroy`',
+        ],
+        [{ after: {} }, 'there is no `hooks.after`; there are `before`, `within`'],
+        [{ befor: {} }, 'there is no `hooks.befor`; did you mean `hooks.before`?'],
+        [{ before: () => {} }, '`hooks.before` must be an object of functions for `create`, `update`, `destroy`'],
+        [{ before: { creat: () => {} } }, 'there is no `hooks.before.creat`; did you mean `hooks.before.create`?'],
+        [{ within: { update: 'log' } }, '`hooks.within.update` must be a function'],
+      ] as const
+    ).map(([hooks, problem]) => ['hooks', { pet: { hooks } }, `pet: ${problem}`] as const),
     [
       'an option of Waterline',
       { pet: { schema: true } },
@@ -250,6 +289,16 @@ describe('a definition is refused', () => {
   for (const [title, models, problem] of modelProblems) {
     test(`a model: ${title}: ${problem}`, () => assert.deepEqual(problemsOf(untyped(models)), [problem]))
   }
+
+  test('each wrong member of `access` and `hooks` is reported', () =>
+    assert.deepEqual(
+      problemsOf(untyped({ pet: { access: { raed: true, update: 1 }, hooks: { before: { creat: 1 } } } })),
+      [
+        'pet: there is no `access.raed`; did you mean `access.read`?',
+        'pet: `access.update` must be true, false, a role, or a function',
+        'pet: there is no `hooks.before.creat`; did you mean `hooks.before.create`?',
+      ],
+    ))
 
   test('a problem of a shared attribute is reported once', () => {
     const shared = { note: { type: 'string', requird: true } } as AttributeDefinitions

@@ -75,11 +75,20 @@ describe('a setting is refused', () => {
     [{ rest: false, shortcuts: false }, 'rest and shortcuts are both off: no route is served'],
     [{ models: undefined }, 'models is missing'],
     [{ models: 'pet' }, 'models must be an object'],
+    [{ access: { raed: true } }, 'there is no setting "access.raed"; did you mean "read"?'],
+    [{ access: { read: ['admin'] } }, 'access.read must be true, false, a role or a function'],
     [{ rest: 1, populate: 'no' }, 'rest must be true or false', 'populate must be true or false'],
   ]
   for (const [config, ...problems] of cases) {
     test(JSON.stringify(config), () => assert.deepEqual(problemsOf({ models, ...config }), problems))
   }
+})
+
+test('an asynchronous rule is refused', () => {
+  const access = async () => false
+  assert.deepEqual(problemsOf({ models, access: { read: access } }), ['access.read must be synchronous'])
+  const actions = { close: { on: 'service', access, run: () => null } }
+  assert.deepEqual(problemsOf({ models, actions }), ['actions.close: `access` must be synchronous'])
 })
 
 describe('a setting is accepted', () => {

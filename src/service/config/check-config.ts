@@ -1,3 +1,4 @@
+import { types } from 'node:util'
 import { actions } from '../../model/access-rules.ts'
 import { type DeclaredActions, declareActions, serviceSubjects } from '../../model/actions/declare-actions.ts'
 import { ConfigError } from '../../model/config-error.ts'
@@ -33,10 +34,12 @@ function isHost(value: unknown): boolean {
   return typeof value === 'string' && /^(?:[a-z0-9_-]+\.)*[a-z0-9_-]+(?::\d{1,5})?$/.test(value)
 }
 
-const rule = be(
+const ruleValue = be(
   'true, false, a role or a function',
   (value) => typeof value === 'boolean' || typeof value === 'function' || (typeof value === 'string' && value !== ''),
 )
+const rule: Check = (value, name) =>
+  types.isAsyncFunction(value) ? [`${name} must be synchronous`] : ruleValue(value, name)
 const share = be('a number from 0 to 1', (value) => typeof value === 'number' && value >= 0 && value <= 1)
 const access = valueOr(
   'public',
