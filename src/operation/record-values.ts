@@ -74,12 +74,16 @@ export function readValues(
   return valuesOf(reading)
 }
 
-/** The values of a body that names attributes alone, and no new records; undefined for any other body. */
+/**
+ * The values of a body that names attributes alone, and no new records; undefined for any other body. Code in the same process
+ * may give undefined for a value: it is omitted, as in JSON.
+ */
 function plainValues(body: JsonObject, model: Model, withKey: boolean): ReadonlyMap<string, Json> | undefined {
   const values = new Map<string, Json>()
   for (const name of Object.keys(body)) {
+    const raw = body[name]
+    if (raw === undefined) continue
     const attribute = model.attributes.get(name)
-    const raw = body[name] as Json
     if (!attribute || (attribute.references && isJsonObject(raw))) return undefined
     if (attribute.autoCreatedAt || attribute.autoUpdatedAt || (attribute.isPrimaryKey && !withKey)) continue
     values.set(name, raw)
@@ -136,7 +140,10 @@ class ValueReader {
   }
 
   takeAll(record: JsonObject, isText: boolean, reading: Reading): void {
-    for (const name of Object.keys(record)) this.take(name, record[name] as Json, isText, reading)
+    for (const name of Object.keys(record)) {
+      const given = record[name]
+      if (given !== undefined) this.take(name, given, isText, reading)
+    }
   }
 
   /** Reads one value. `isText` tells that the format has texts only. */

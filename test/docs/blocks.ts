@@ -46,12 +46,34 @@ function outputAfter(lines: readonly string[], end: number): string | undefined 
   return lines[next]?.trim() === '```output' ? lines.slice(next + 1, closingFence(lines, next)).join('\n') : undefined
 }
 
-/** The comments directly below each `console.log`. Any output is accepted between them. */
+/** The comments below each `console.log`. Any output is accepted between them. */
 function outputIn(text: string): string | undefined {
-  const comments = [...text.matchAll(/console\.log\(.*\n((?:[ \t]*\/\/ .*\n?)+)/g)].map(([, lines]) =>
-    lines?.replaceAll(/^[ \t]*\/\/ /gm, ''),
-  )
-  return comments.length === 0 ? undefined : `…${comments.join('…')}…`
+  const lines = text.split('\n')
+  const outputs = lines.flatMap((line, index) => (isPrint(line) ? commentsBelow(lines, index) : []))
+  return outputs.length === 0 ? undefined : `…${outputs.join('…')}…`
+}
+
+const isPrint = (line: string): boolean => line.includes('console.log(')
+const isComment = (line: string | undefined): boolean => /^[ \t]*\/\/ /.test(line ?? '')
+const depthOf = (line: string): number => line.length - line.trimStart().length
+
+/**
+ * The comments directly below a `console.log`, or below the end of the loop, the branch or the function that it is in, or
+ * below what is awaited after it.
+ */
+function commentsBelow(lines: readonly string[], print: number): readonly string[] {
+  const depth = depthOf(lines[print] as string)
+  const isPassed = (line: string): boolean =>
+    !isComment(line) &&
+    !isPrint(line) &&
+    (/^\s*[)}\]]+;?$/.test(line) ||
+      /^await /.test(line) ||
+      depthOf(line) > depth ||
+      (depth > 0 && depthOf(line) === depth))
+  const from = lines.findIndex((line, index) => index > print && !isPassed(line))
+  const to = lines.findIndex((line, index) => index >= from && !isComment(line))
+  const comments = from === -1 ? [] : lines.slice(from, to === -1 ? undefined : to)
+  return comments.length === 0 ? [] : [comments.map((line) => line.replace(/^[ \t]*\/\/ /, '')).join('\n')]
 }
 
 /**

@@ -33,6 +33,21 @@ describe('a wrong example is reported', () => {
       `${fence}js run\nconsole.log(1)\n// 1\nconsole.log(2)\n  // 3\n${fence}`,
       /prints another output/,
     ],
+    [
+      'a wrong comment below the loop that prints',
+      `${fence}js run\nfor (const n of [1, 2]) {\n  console.log(n)\n  if (n > 9) break\n}\n// 1\n// 3\n${fence}`,
+      /prints another output/,
+    ],
+    [
+      'a wrong comment below a call of several lines',
+      `${fence}js run\nconsole.log(\n  1,\n)\n// 2\n${fence}`,
+      /prints another output/,
+    ],
+    [
+      'a wrong comment below what a function has printed',
+      `${fence}js run\nconst print = async (n) => console.log(n)\nawait print(1)\n// 2\n${fence}`,
+      /prints another output/,
+    ],
   ]
   for (const [what, text, message] of cases) {
     test(what, { skip: missingTool ?? false }, async () => {
