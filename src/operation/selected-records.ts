@@ -3,7 +3,6 @@ import {
   and,
   type Condition,
   idIn,
-  isMatchAll,
   orderByPrimaryKey,
   type Populate,
   type Selection,
@@ -16,6 +15,7 @@ import { integrity, type ScopedReads, type ScopedTransaction } from '../storage/
 import type { Records } from '../storage/store.ts'
 import { forEachChunkInTurns } from '../support/chunks-in-turns.ts'
 import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
+import { constantOf } from './constant-condition.ts'
 import { readAnswerPopulate, readCount, readWhere } from './find-input.ts'
 import type { JsonResult, OperationServices, ParameterValues, Precondition, RecordsResult } from './operation.ts'
 import { count, namesOf, noParameters, omit, populate, transportParameters, where } from './parameters.ts'
@@ -41,7 +41,7 @@ export function readSelected(parameters: ParameterValues, model: Model, services
       `"${unknown.slice(0, 60)}" has no meaning here: "where" selects the records`,
     )
   const condition = readWhere({ ...parameters, body: noParameters }, model, services.limits)
-  if (isMatchAll(condition))
+  if (constantOf(condition) === true)
     throw new ServiceError(
       'E_BAD_REQUEST',
       `"where" selects every ${model.name}; if that is meant, give a condition that all fulfil, such as {"${model.primaryKey.name}":{"!=":null}}`,

@@ -231,6 +231,11 @@ for (const database of ['memory:', 'sqlite::memory:']) {
       ['a member’s key of another type', 'E_BAD_REQUEST', ({ owner }) => owner.add(1, 'pets', 'x')],
       ['a record instead of a key', 'E_BAD_REQUEST', ({ owner }) => owner.add(1, 'pets', { id: 1 })],
       [
+        'a condition that selects every record',
+        'E_BAD_REQUEST',
+        ({ owner }) => owner.updateMany({ where: { or: [{}] } }, { name: 'No' }),
+      ],
+      [
         'no key, and one in the values',
         'E_BAD_REQUEST',
         ({ pet }) => pet.update(undefined as unknown as Json, { id: 1, name: 'No' }),
