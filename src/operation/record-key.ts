@@ -9,7 +9,7 @@ export function parseKey(raw: Json | undefined, model: Model): Json {
   const { type } = model.primaryKey
   const key = raw === undefined || raw === null || typeof raw === 'object' ? undefined : type.parse(raw)
   if (key === undefined)
-    throw new ServiceError('E_BAD_REQUEST', `The id of a ${model.name} is ${type.noun}`, { model: model.name })
+    throw new ServiceError('E_BAD_REQUEST', `The id of ${model.name} is ${type.noun}`, { model: model.name })
   return key
 }
 

@@ -127,7 +127,7 @@ describe('without opening the database', () => {
     [['pet', '--as', '7'], /--as must be a JSON object or null, not 7\n/],
     [['pet', '--as', '{id:7}'], /--as must be a JSON object or null, not \{id:7\}/],
     [['--record', '1'], /--record needs a model/],
-    [['pet', '--record', 'x'], /The id of a pet is an integer, not "x"/],
+    [['pet', '--record', 'x'], /The id of pet is an integer, not "x"/],
   ] as const) {
     test(`keelson access ${args.join(' ')} is a wrong command line`, async () => {
       const { code, stderr } = await run(...args)

@@ -90,7 +90,7 @@ async function printRecord(explanation: Explanation, text: string, context: Reco
   const { model } = explanation
   const id = model.primaryKey.type.parse(text)
   if (id === undefined)
-    throw new UsageError(`The id of a ${model.name} is ${model.primaryKey.type.noun}, not "${text}"`)
+    throw new UsageError(`The id of ${model.name} is ${model.primaryKey.type.noun}, not "${text}"`)
   assertDatabaseExists(config)
   const onError = (error: unknown) => output.error(`${error}`)
   const { store } = await openStore({ url: config.database as string, models, migrate: 'safe', limits, onError })

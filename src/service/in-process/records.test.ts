@@ -13,6 +13,7 @@ const models = {
       updatedAt: false,
       name: { type: 'string', required: true },
       city: { type: 'string' },
+      secret: { type: 'string', hidden: true },
       pets: { collection: 'pet', via: 'owner' },
     },
   },
@@ -245,6 +246,31 @@ for (const database of ['memory:', 'sqlite::memory:']) {
       ['a record that is not there, of its members', 'E_NO_SUCH_RECORD', ({ owner }) => owner.related(99, 'pets')],
       ['a record that is not there, to add to', 'E_NO_SUCH_RECORD', ({ owner }) => owner.add(99, 'pets', 1)],
     ]
+    const messages: readonly (readonly [message: string, (records: Loose) => Promise<unknown>])[] = [
+      ['The id of owner is an integer', ({ owner }) => owner.update('x', {})],
+      [
+        '`findOne` takes an id; for a condition use find({ where, limit: 1 })',
+        ({ owner }) => owner.findOne({ name: 'Ann' }),
+      ],
+      ['There is no option "name" here: conditions are given in `where`', ({ owner }) => owner.find({ name: 'Ann' })],
+      [
+        'There is no option "pets" here: conditions are given in `where`',
+        ({ owner }) => owner.count({ pets: { name: 'Rex' } }),
+      ],
+      [
+        'There is no option "isWild" here: conditions are given in `where`',
+        ({ owner }) => owner.related(1, 'pets', { isWild: true }),
+      ],
+      ['There is no option "nick" here', ({ owner }) => owner.find({ nick: 'A' })],
+      ['There is no option "secret" here', ({ owner }) => owner.find({ secret: 'A' })],
+      ['There is no option "name" here', ({ owner }) => owner.findOne(1, { name: 'Ann' })],
+    ]
+    for (const [message, ask] of messages) {
+      test(`refused: ${message}`, async () => {
+        await assert.rejects(ask(Object.fromEntries(service.records) as unknown as Loose), { message })
+      })
+    }
+
     for (const [name, code, ask] of refusals) {
       test(`refused: ${name}`, async () => {
         await assert.rejects(ask(Object.fromEntries(service.records) as unknown as Loose), { code })

@@ -1,4 +1,4 @@
-import type { Association, Attribute, Model } from '../../model/model.ts'
+import { type Association, type Attribute, attributeOf, type Model } from '../../model/model.ts'
 import type { Invocation, Operation, OperationResult, ParameterValues } from '../../operation/operation.ts'
 import { type OperationName, operationNamed } from '../../operation/operations.ts'
 import { namesOf } from '../../operation/parameters.ts'
@@ -85,23 +85,30 @@ export function recordsOf(
     ...actionsOf(context, model, keyOf, (operation, input) =>
       runOperation(operation, (authorization) => ({ target: { model: viewOf(authorization) }, input })),
     ),
-    find: async (options) => page(await run('find', { body: listOptions(options) })),
-    findOne: (id, options) => orUndefined(() => run('findOne', { ...of(id), body: optionsOf('findOne', options) })),
+    find: async (options) => page(await run('find', { body: listOptions(options, model) })),
+    findOne: (id, options) =>
+      orUndefined(async () => {
+        if (typeof id === 'object' && id !== null) throw new ServiceError('E_BAD_REQUEST', findOneTakesId)
+        return run('findOne', { ...of(id), body: optionsOf('findOne', options, model) })
+      }),
     count: async ({ where = {}, ...others } = {}) =>
-      numberIn(await run('count', { body: optionsOf('count', { ...others, where }) })),
+      numberIn(await run('count', { body: optionsOf('count', { ...others, where }, model) })),
     create: async (values) => recordIn(await run('create', { body: values })),
     update: async (id, values) => recordIn(await run('update', { ...of(id), body: values })),
     createMany: async (list) => listIn(await run('createMany', { list })),
     upsert: async (attribute, values) => recordIn(await run('upsert', { query: { upsert: attribute }, body: values })),
     updateMany: async (options, values) =>
-      listIn(await run('updateMany', { query: selectionOf('updateMany', options), body: values })),
-    destroyMany: async (options) => listIn(await run('destroyMany', { query: selectionOf('destroyMany', options) })),
+      listIn(await run('updateMany', { query: selectionOf('updateMany', options, model), body: values })),
+    destroyMany: async (options) =>
+      listIn(await run('destroyMany', { query: selectionOf('destroyMany', options, model) })),
     destroy: async (id) => recordIn(await run('destroy', of(id))),
     related: async (id, name, options) => {
       const given = within(id, name)
       if (given.association.kind !== 'belongsTo')
-        return page(await run('populate', { ...given, body: listOptions(options) }))
-      return orUndefined(() => run('populate', { ...given, body: optionsOf('findOne', options) }))
+        return page(await run('populate', { ...given, body: listOptions(options, given.association.target) }))
+      return orUndefined(() =>
+        run('populate', { ...given, body: optionsOf('findOne', options, given.association.target) }),
+      )
     },
     add: async (id, name, child) => recordIn(await run('add', member(id, name, child))),
     remove: async (id, name, child) => recordIn(await run('remove', member(id, name, child))),
@@ -152,26 +159,36 @@ interface Given extends Partial<ParameterValues> {
 
 const nothing: JsonObject = Object.freeze({})
 
+const findOneTakesId = '`findOne` takes an id; for a condition use find({ where, limit: 1 })'
+
 /** `where` is always there: without it, names that are no parameter would be attributes. */
-const listOptions = ({ where = {}, ...others }: JsonObject = {}): JsonObject => optionsOf('find', { ...others, where })
+const listOptions = ({ where = {}, ...others }: JsonObject = {}, model: Model): JsonObject =>
+  optionsOf('find', { ...others, where }, model)
 
 /** Which records a write is about. Without `where` it is about none. */
-function selectionOf(name: OperationName, options: JsonObject): JsonObject {
-  if (options.where !== undefined && options.where !== null) return optionsOf(name, options)
+function selectionOf(name: OperationName, options: JsonObject, model: Model): JsonObject {
+  if (options.where !== undefined && options.where !== null) return optionsOf(name, options, model)
   throw new ServiceError('E_BAD_REQUEST', '"where" says which records: it cannot be left out')
 }
 
 /** Throws E_BAD_CRITERIA for an option that the operation does not have: ignored, it would answer more than was asked for. */
-function optionsOf(name: OperationName, options: JsonObject = nothing): JsonObject {
+function optionsOf(name: OperationName, options: JsonObject = nothing, model: Model): JsonObject {
   const known = namesOf(operationNamed(name).parameters)
   const unknown = Object.keys(options).find((option) => !known.has(option))
-  if (unknown !== undefined) throw new ServiceError('E_BAD_CRITERIA', `There is no option "${unknown}" here`)
-  return options
+  if (unknown === undefined) return options
+  const hint = known.has('where') && isNamed(unknown, model) ? ': conditions are given in `where`' : ''
+  throw new ServiceError('E_BAD_CRITERIA', `There is no option "${unknown}" here${hint}`)
+}
+
+/** Whether every requester knows an attribute or association of this name. */
+function isNamed(name: string, model: Model): boolean {
+  const attribute = attributeOf(model, name)
+  return attribute ? !attribute.hidden && attribute.access === undefined : model.associations.has(name)
 }
 
 function keyOf(id: Json, { name, primaryKey }: Model): string | number {
   if ((typeof id === 'string' || typeof id === 'number') && primaryKey.type.parse(id) !== undefined) return id
-  throw new ServiceError('E_BAD_REQUEST', `The id of a ${name} is ${primaryKey.type.noun}`, { model: name })
+  throw new ServiceError('E_BAD_REQUEST', `The id of ${name} is ${primaryKey.type.noun}`, { model: name })
 }
 
 function associationNamed(name: string, model: Model): Association {
