@@ -1,13 +1,18 @@
 import { UsageError } from './command.ts'
 import { didYouMean } from './suggest.ts'
 
-/** The item of the model with this name, in upper or lower case. Throws a UsageError for an unknown model. */
-export function modelNamed<T>(name: string, items: Iterable<T>, nameOf: (item: T) => string): T {
+/**
+ * The item of the model with this name, in upper or lower case. Throws a UsageError for an unknown model; `format` makes the
+ * part of the command line that it suggests.
+ */
+export function modelNamed<T>(
+  name: string,
+  items: Iterable<T>,
+  nameOf: (item: T) => string,
+  format = (near: string) => `--model ${near}`,
+): T {
   const all = [...items]
   const found = all.find((item) => nameOf(item).toLowerCase() === name.toLowerCase())
   if (found !== undefined) return found
-  throw new UsageError(
-    `Unknown model "${name}"`,
-    didYouMean(name, all.map(nameOf), (near) => `--model ${near}`),
-  )
+  throw new UsageError(`Unknown model "${name}"`, didYouMean(name, all.map(nameOf), format))
 }

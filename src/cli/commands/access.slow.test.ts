@@ -122,7 +122,7 @@ describe('without opening the database', () => {
   })
 
   for (const [args, message] of [
-    [['pte'], /Unknown model "pte"\n\n {2}Did you mean --model pet\?/],
+    [['pte'], /Unknown model "pte"\n\n {2}Did you mean keelson access pet\?/],
     [['pet', 'person'], /Unexpected argument "person" after "access"/],
     [['pet', '--as', '7'], /--as must be a JSON object or null, not 7\n/],
     [['pet', '--as', '{id:7}'], /--as must be a JSON object or null, not \{id:7\}/],

@@ -35,7 +35,8 @@ export const access: Command = {
     const { models, actions } = definitionsOf(config)
     const limits: Limits = { ...defaultLimits, ...config.limits }
     const served = [...models.values()].filter(({ isJunction }) => !isJunction)
-    const selected = options.model === undefined ? served : [modelNamed(options.model, served, ({ name }) => name)]
+    const named = (name: string) => modelNamed(name, served, nameOf, (near) => `keelson access ${near}`)
+    const selected = options.model === undefined ? served : [named(options.model)]
     const policy = policyOf(models, defaultRules(config), limits, actions) ?? new AccessPolicy(models, {}, limits)
     const user = requester.kind === 'user' ? requester.user : null
     const allowed = policy.for(requester) as Access
@@ -56,6 +57,8 @@ export const access: Command = {
     return exitCode.ok
   },
 }
+
+const nameOf = ({ name }: Model): string => name
 
 /** The user of `--as`. Throws a UsageError unless it is a JSON object or null. */
 function userIn(text = 'null'): Readonly<Record<string, unknown>> | null {
@@ -89,8 +92,7 @@ async function printRecord(explanation: Explanation, text: string, context: Reco
   const { config, models, limits, output } = context
   const { model } = explanation
   const id = model.primaryKey.type.parse(text)
-  if (id === undefined)
-    throw new UsageError(`The id of ${model.name} is ${model.primaryKey.type.noun}, not "${text}"`)
+  if (id === undefined) throw new UsageError(`The id of ${model.name} is ${model.primaryKey.type.noun}, not "${text}"`)
   assertDatabaseExists(config)
   const onError = (error: unknown) => output.error(`${error}`)
   const { store } = await openStore({ url: config.database as string, models, migrate: 'safe', limits, onError })

@@ -71,13 +71,18 @@ describe('keelson jobs', () => {
       [['retry'], /needs the id of a dead letter, or --all/],
       [['forget', '1'], /"forget" is not an action/],
       [['drop', 'x'], /is a number, not "x"/],
+      [
+        ['retry', '--all', '--job', 'welcme'],
+        /No job "welcme" has run on this database\n\n {2}Did you mean --job welcome\?/,
+      ],
+      [['drop', '--all', '--job', 'another'], /No job "another" has run on this database/],
+      [['--job', 'welcme'], /Did you mean --job welcome\?/],
     ]
     for (const [args, message] of wrong) {
       const { code, stderr } = await jobs(cwd, ...args)
       assert.notEqual(code, 0)
       assert.match(stderr, message)
     }
-    assert.match((await jobs(cwd, 'drop', '--all', '--job', 'another')).stdout, /0 dead letters deleted/)
     assert.match((await jobs(cwd, 'drop', '--all')).stdout, /2 dead letters deleted/)
     assert.match((await jobs(cwd)).stdout, /0 waiting for a retry, 0 dead/)
     service.kill('SIGTERM')

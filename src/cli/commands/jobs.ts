@@ -4,6 +4,7 @@ import { type Command, CommandError, type ExitCode, exitCode, UsageError } from 
 import type { OptionValues } from '../option.ts'
 import type { Output } from '../output.ts'
 import { readSettings } from '../settings.ts'
+import { didYouMean } from '../suggest.ts'
 
 export const jobs: Command = {
   name: 'jobs',
@@ -32,13 +33,10 @@ export const jobs: Command = {
     })
     try {
       const { jobs } = service
+      const listed = await jobs.list()
+      const selected = options.job === undefined ? listed : [jobNamed(options.job, listed)]
       if (change === undefined) {
-        const selected = (name: string) => options.job === undefined || name === options.job
-        print(
-          (await jobs.list()).filter(({ name }) => selected(name)),
-          await jobs.deadLetters({ name: options.job }),
-          output,
-        )
+        print(selected, await jobs.deadLetters({ name: options.job }), output)
         return exitCode.ok
       }
       const { action, selection } = change
@@ -52,6 +50,17 @@ export const jobs: Command = {
       await service.close()
     }
   },
+}
+
+/** Also a job that is not declared any more. Throws a UsageError for one that has never run on this database. */
+function jobNamed(name: string, listed: readonly JobSummary[]): JobSummary {
+  const found = listed.find((job) => job.name === name)
+  if (found) return found
+  const names = listed.map((job) => job.name)
+  throw new UsageError(
+    `No job "${name}" has run on this database`,
+    didYouMean(name, names, (near) => `--job ${near}`),
+  )
 }
 
 interface Change {
