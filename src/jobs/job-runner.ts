@@ -64,7 +64,6 @@ export class JobRunner implements EventSink {
   readonly #runs = new Set<Promise<void>>()
   #revision: number
   inMemory = 0
-  waiting = 0
 
   private constructor(parts: JobRunnerParts) {
     this.#parts = parts
@@ -89,6 +88,10 @@ export class JobRunner implements EventSink {
 
   get fence(): number {
     return this.#parts.claim.fence
+  }
+
+  get waiting(): number {
+    return this.#queues.stored
   }
 
   /** `revision`: differs when a command changed what waits. */
@@ -161,7 +164,6 @@ export class JobRunner implements EventSink {
     for (const waiting of await store.waiting(job.name)) {
       if (!this.#queues.hasStored(waiting.eventId)) this.#queues.add(storedEvent(waiting), clock.now())
     }
-    this.waiting = this.#queues.stored
     this.#pump()
   }
 
@@ -213,7 +215,6 @@ export class JobRunner implements EventSink {
   #settle(event: QueuedEvent): void {
     this.#queues.remove(event, this.#parts.clock.now())
     if (event.id !== undefined) {
-      this.waiting = this.#queues.stored
       this.#saves.done(event.id)
     } else {
       if (event.state === 'log') this.inMemory--
@@ -249,7 +250,6 @@ export class JobRunner implements EventSink {
     this.inMemory--
     if (id === undefined) this.#queues.remove(event, this.#parts.clock.now())
     else this.#queues.store(event, id, this.#parts.clock.now())
-    this.waiting = this.#queues.stored
     this.poll()
   }
 }

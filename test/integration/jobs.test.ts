@@ -153,6 +153,71 @@ for (const { name, missing, open: openDatabase } of databases) {
   })
 }
 
+test('a schedule goes on after a dead letter, also after a retried one', async () => {
+  await using database = await databaseNamed('memory').open()
+  const clock = new ManualClock()
+  let runs = 0
+  let fails = true
+  const tick = schedule(
+    { every: '10m' },
+    () => {
+      runs++
+      if (fails) throw new Error('no report today')
+    },
+    { retry: 1 },
+  )
+  const models = { pet: { attributes: petAttributes } }
+  await using service = await createService({
+    models,
+    jobs: { tick },
+    database: database.url,
+    clock,
+    runJobs: true,
+    ...quiet,
+  })
+  const state = async () => (await service.jobs.list())[0]
+  for (const deadLetters of [1, 2]) {
+    clock.advance(600_000)
+    await eventually(async () => {
+      clock.advance(5_000)
+      return (await state())?.deadLetters === deadLetters
+    })
+    assert.equal((await state())?.waiting, 0)
+  }
+  assert.equal(runs, 4)
+  assert.equal(await service.jobs.retry({ id: (await service.jobs.deadLetters())[0]?.id }), 1)
+  await eventually(async () => {
+    clock.advance(5_000)
+    return (await state())?.deadLetters === 2 && runs === 6
+  })
+  fails = false
+  clock.advance(600_000)
+  await eventually(() => {
+    clock.advance(0)
+    return runs === 7
+  })
+})
+
+test('a job whose backlog became dead letters goes on with later events', async () => {
+  await using database = await databaseNamed('memory').open()
+  const clock = new ManualClock()
+  let isAway = true
+  const { runs, remember } = remembering(() => isAway)
+  const mail = job('mail', remember, { retry: 1 })
+  await using service = await open(database.url, { created: mail }, { clock, limits: { maxJobBacklog: 2 } })
+  for (const name of ['Rex', 'Tom', 'Eva']) await petsOf(service).create({ name })
+  await eventually(async () => {
+    clock.advance(5_000)
+    return (await service.jobs.list())[0]?.deadLetters === 3
+  })
+  isAway = false
+  await petsOf(service).create({ name: 'Ada' })
+  await eventually(() => {
+    clock.advance(5_000)
+    return runs.at(-1)?.record.name === 'Ada'
+  })
+})
+
 describe('the progress of a job', () => {
   for (const { name, missing, open: openDatabase } of databases.filter(({ name }) => name !== 'memory')) {
     test(`is stored: nothing is lost and nothing is repeated between two processes on ${name}`, {
