@@ -13,6 +13,10 @@ export type Requester =
 export const system: Requester = Object.freeze({ kind: 'system' })
 export const anonymous: Requester = Object.freeze({ kind: 'anonymous' })
 
+/** Whether it identifies a user: equal ones are one user. Equality of objects is not defined, and NaN is equal to every other. */
+export const isUserId = (value: unknown): value is string | number | bigint =>
+  typeof value === 'string' || typeof value === 'bigint' || (typeof value === 'number' && !Number.isNaN(value))
+
 /** Milliseconds until the user's `expiresAt` (ISO 8601); infinite without one. */
 export function remainingMs(requester: Requester | undefined, nowMs: number = Date.now()): number {
   const expiresAt = requester?.kind === 'user' ? requester.user.expiresAt : undefined

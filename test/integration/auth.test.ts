@@ -206,6 +206,52 @@ for (const expiresAt of [new Date('2020-01-01'), 1_577_836_800, true]) {
   })
 }
 
+describe('the id of a user', () => {
+  const repeated = async (idOf: (name: string) => unknown) => {
+    const errors: string[] = []
+    await using service = await createService({
+      database: 'sqlite::memory:',
+      auth: { identify: ({ headers }) => ({ ...(idOf(String(headers['x-user'])) as object), role: 'member' }) },
+      models: { note: { access: { read: true, create: true }, attributes: { text: { type: 'string' } } } },
+      onError: (error) => errors.push(String(error)),
+    })
+    const { url } = await service.listen(0)
+    const answers: string[] = []
+    for (const name of ['1', '2', '1']) {
+      const headers = { 'X-User': name, 'Idempotency-Key': 'k', 'Content-Type': 'application/json' }
+      const response = await fetch(`${url}/note`, { method: 'POST', headers, body: '{"text":"a"}' })
+      await response.text()
+      answers.push(`${response.status} ${response.headers.get('Idempotency-Replayed')}`)
+    }
+    return { answers, errors: [...new Set(errors)] }
+  }
+
+  for (const [what, idOf] of [
+    ['a big integer', (name: string) => ({ id: BigInt(name) })],
+    ['a number', (name: string) => ({ sub: Number(name) })],
+    ['a text besides no id', (name: string) => ({ id: null, sub: name })],
+  ] as const) {
+    test(`distinguishes users: ${what}`, async () => {
+      const { answers, errors } = await repeated(idOf)
+      assert.deepEqual([answers, errors], [['201 null', '201 null', '201 true'], []])
+    })
+  }
+
+  for (const [what, idOf] of [
+    ['an object', (name: string) => ({ id: { value: name } })],
+    ['bytes', (name: string) => ({ id: Buffer.from(name) })],
+    ['a list', (name: string) => ({ sub: [name] })],
+    ['true', () => ({ id: true })],
+    ['not a number', (name: string) => ({ id: Number(`user ${name}`) })],
+  ] as const) {
+    test(`is refused where it does not distinguish users: ${what}`, async () => {
+      const { answers, errors } = await repeated(idOf)
+      assert.deepEqual(answers, ['500 null', '500 null', '500 null'])
+      assert.deepEqual(errors, ['TypeError: The id or sub of a user must be a string, a number or a bigint'])
+    })
+  }
+})
+
 test('the landing page names what the requester may read', async () => {
   const service = await createService({
     database: 'sqlite::memory:',

@@ -1,6 +1,6 @@
 import type { ErrorListener } from '../../protocol/error-response.ts'
 import type { Handshake, ServiceRequest } from '../../protocol/request.ts'
-import { anonymous, type Requester, type User } from '../../protocol/requester.ts'
+import { anonymous, isUserId, type Requester, type User } from '../../protocol/requester.ts'
 import type { MaybePromise } from '../../support/maybe-promise.ts'
 import { type JwtOptions, tokenIn, tokenVerifier } from './jwt.ts'
 
@@ -49,6 +49,10 @@ export function requesterOf(user: User | null | undefined, now: () => number): R
   if (user === null || user === undefined) return anonymous
   if (typeof user !== 'object') throw new TypeError('auth.identify must return an object or null')
   const { expiresAt } = user
+  const id = user.id ?? user.sub
+  // Users that are not distinguished would receive each other's stored answers.
+  if (id !== undefined && id !== null && !isUserId(id))
+    throw new TypeError('The id or sub of a user must be a string, a number or a bigint')
   if (expiresAt === undefined || expiresAt === null) return { kind: 'user', user }
   // A time in another form would be one that never comes.
   if (typeof expiresAt !== 'string') throw new TypeError('expiresAt of a user must be a time in ISO 8601')

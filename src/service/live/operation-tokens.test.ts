@@ -34,6 +34,8 @@ describe('the key of a requester', () => {
     ['the same id', user({ id: 1, role: 'x' }), user({ id: 1, role: 'y' }), true],
     ['another id', user({ id: 1 }), user({ id: 2 }), false],
     ['a number and a text', user({ id: 1 }), user({ id: '1' }), false],
+    ['the same big integer', user({ id: 1n, role: 'x' }), user({ id: 1n, role: 'y' }), true],
+    ['another big integer', user({ id: 1n, role: 'x' }), user({ id: 2n, role: 'x' }), false],
     ['the subject of a token', user({ sub: 'a', exp: 1 }), user({ sub: 'a', exp: 2 }), true],
     ['equal values without an id', user({ role: 'x', exp: 1 }), user({ role: 'x', exp: 2 }), true],
     ['other values without an id', user({ role: 'x' }), user({ role: 'y' }), false],

@@ -1,5 +1,5 @@
 import { createHash, hash, randomUUID } from 'node:crypto'
-import type { Requester, User } from '../../protocol/requester.ts'
+import { isUserId, type Requester, type User } from '../../protocol/requester.ts'
 import { originOf } from '../../storage/write-origin.ts'
 import { getOrInsertComputed } from '../../support/get-or-insert-computed.ts'
 
@@ -66,7 +66,7 @@ const sealOf = (secret: string, user: User): string =>
 export function identityOf(user: User): string {
   const { id, sub, ...others } = user
   const identity = id ?? sub
-  if (typeof identity === 'string' || typeof identity === 'number') return `${typeof identity} ${identity}`
+  if (isUserId(identity)) return `${typeof identity} ${identity}`
   const { expiresAt: _e, exp: _x, iat: _i, ...rest } = others
   try {
     return JSON.stringify(rest)
