@@ -1,6 +1,5 @@
 import type { DeclaredJobs } from '../jobs/declared-jobs.ts'
 import type { JobServiceParts } from '../jobs/job-service.ts'
-import { ConfigError } from '../model/config-error.ts'
 import type { ErrorListener } from '../protocol/error-response.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import type { JobStore, LetterSelection } from '../storage/job-store.ts'
@@ -57,9 +56,23 @@ export interface JobsParts extends Omit<JobServiceParts, 'declared' | 'report'> 
   readonly observe: Observe | undefined
 }
 
-/** Throws a ConfigError for jobs that are not valid. Without jobs nothing is loaded. */
-export async function openJobs(config: AnyConfig, parts: JobsParts): Promise<OpenJobs> {
-  const declared = declaresJobs(config) ? await checkedJobs(config) : undefined
+/** The jobs of a configuration; undefined without any. */
+export interface ReadJobs {
+  readonly declared: DeclaredJobs | undefined
+  /** What is wrong with them. */
+  readonly problems: readonly string[]
+}
+
+/** Of a configuration that may be invalid. Without jobs nothing is loaded. */
+export async function readJobs(config: AnyConfig): Promise<ReadJobs> {
+  const problems: string[] = []
+  if (!declaresJobs(config)) return { declared: undefined, problems }
+  const { declaredJobs } = await import('../jobs/declared-jobs.ts')
+  return { declared: declaredJobs(config, (text) => problems.push(text)), problems }
+}
+
+/** `declared`: jobs without problems. */
+export async function openJobs(declared: DeclaredJobs | undefined, parts: JobsParts): Promise<OpenJobs> {
   const { store, clock } = parts
   const names = new Set([...(declared?.jobs.keys() ?? []), ...(declared?.schedules.keys() ?? [])])
   const control = controlOf(store, clock, names)
@@ -69,16 +82,15 @@ export async function openJobs(config: AnyConfig, parts: JobsParts): Promise<Ope
   return { control, start: () => service.start(), stop: (timeoutMs) => service.stop(timeoutMs) }
 }
 
-const declaresJobs = ({ models, on, jobs }: AnyConfig): boolean =>
-  on !== undefined || jobs !== undefined || Object.values(models).some((definition) => definition.on !== undefined)
-
-async function checkedJobs(config: AnyConfig): Promise<DeclaredJobs> {
-  const { declaredJobs } = await import('../jobs/declared-jobs.ts')
-  const problems: string[] = []
-  const declared = declaredJobs(config, (text) => problems.push(text))
-  if (problems.length > 0) throw new ConfigError(problems)
-  return declared
+/** What is not an object is reported with the other settings. */
+function declaresJobs(config: AnyConfig): boolean {
+  const { models, on, jobs } = Object(config) as AnyConfig
+  if (!isObject(models) || ![on, jobs].every((place) => place === undefined || isObject(place))) return false
+  if (on !== undefined || jobs !== undefined) return true
+  return Object.values(models).some((definition) => definition?.on !== undefined)
 }
+
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null
 
 /** Without a logger, an event is reported when its first run and its last run fail. */
 function reporter({ observe, onError }: JobsParts): (observation: JobObservation) => void {

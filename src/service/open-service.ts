@@ -1,6 +1,7 @@
 import { EventVisibility } from '../access/event-visibility.ts'
 import { policyOf } from '../access/policy.ts'
 import { ShadowCheck } from '../access/shadow-check.ts'
+import type { DeclaredJobs } from '../jobs/declared-jobs.ts'
 import { type Model, type Models, selfWrittenTables } from '../model/model.ts'
 import { createUuids } from '../model/uuid-v7.ts'
 import { FindShapes } from '../operation/find-shapes.ts'
@@ -16,11 +17,12 @@ import { ChangeFeed } from '../realtime/change-feed.ts'
 import { LiveQueries } from '../realtime/queries/live-queries.ts'
 import { SocketBroker } from '../realtime/socket/socket-broker.ts'
 import type { ChangeLog } from '../storage/change-log.ts'
+import type { OpenedStore } from '../storage/opened-store.ts'
 import type { SchemaStep } from '../storage/schema-step.ts'
 import { systemStore } from '../storage/scoped-store.ts'
 import type { ReadOptions } from '../storage/store.ts'
 import { openStore } from '../storage/stores.ts'
-import { systemClock } from '../support/clock.ts'
+import { type Clock, systemClock } from '../support/clock.ts'
 import { KeyedHash } from '../support/keyed-hash.ts'
 import { defaultLimits, type Limits } from '../support/limits.ts'
 import { Lru } from '../support/lru.ts'
@@ -31,7 +33,7 @@ import { WaitingBytes } from '../support/waiting-bytes.ts'
 import { ActionOperations } from './actions/action-operations.ts'
 import { type LooseActions, serviceActionsOf } from './actions/in-process.ts'
 import { identifier } from './auth/identify.ts'
-import { definitionsOf } from './config/check-config.ts'
+import { type Definitions, definitionsOf } from './config/check-config.ts'
 import type { AnyConfig } from './config/config.ts'
 import { defaultRules, shadowShare } from './config/default-access.ts'
 import { answerCacheOf } from './dispatch/answer-cache.ts'
@@ -39,7 +41,7 @@ import { authorizationFor } from './dispatch/authorize.ts'
 import type { DispatchContext } from './dispatch/context.ts'
 import { requestHandler } from './dispatch/handle-request.ts'
 import { ReadPosition } from './dispatch/read-position.ts'
-import { allLines, buildRoutes, type RouteLine } from './dispatch/routes.ts'
+import { allLines, buildRoutes, type RouteLine, type Routes } from './dispatch/routes.ts'
 import { ShapeEndpoint } from './electric/shape-endpoint.ts'
 import { IdempotentWrites } from './idempotency/idempotent-writes.ts'
 import { createHookServices } from './in-process/hook-services.ts'
@@ -47,16 +49,16 @@ import type { LooseRecords } from './in-process/records.ts'
 import { recordsByModel } from './in-process/records-by-model.ts'
 import { type Progress, seedOnce } from './in-process/seed.ts'
 import { type LooseTransaction, runTransaction } from './in-process/transaction.ts'
-import { type JobControl, openJobs } from './jobs.ts'
+import { type JobControl, openJobs, readJobs } from './jobs.ts'
 import { currentRecordsOf } from './live/current-records.ts'
 import { Streams } from './live/event-stream.ts'
 import { LiveStreams } from './live/live-streams.ts'
 import { OperationTokens } from './live/operation-tokens.ts'
 import { StreamSlots } from './live/stream-slots.ts'
 import { SubscriptionFactory } from './live/subscription-factory.ts'
-import { observersOf } from './observers.ts'
+import { type Observers, observersOf } from './observers.ts'
 import { createLandingPage } from './pages/landing-page.ts'
-import { openPublicFiles, pagesIn } from './pages/public-files.ts'
+import { openPublicFiles, type PublicFiles, pagesIn } from './pages/public-files.ts'
 import { pointersOf } from './pointers-of.ts'
 import { trimRegularly } from './trim-regularly.ts'
 import { tryComputed } from './try-computed.ts'
@@ -106,12 +108,14 @@ export interface OpenService extends AsyncDisposable {
 
 /** Throws a ConfigError with all that is wrong; rejects when the database cannot be opened. */
 export async function openService(config: AnyConfig): Promise<OpenService> {
-  const { models, actions: serviceActions, notes: definitionNotes } = definitionsOf(config)
+  const { declared, problems } = await readJobs(config)
+  const definitions = definitionsOf(config, problems)
+  const { models } = definitions
   const keeps = config.cache !== false
   const limits: Limits = { ...defaultLimits, ...config.limits, ...(!keeps && { maxKeptBytes: 0 }) }
-  const { onError, observe } = observersOf(config)
+  const observers = observersOf(config)
   const clock = config.clock ?? systemClock
-  const actions = new ActionOperations(models, serviceActions)
+  const actions = new ActionOperations(models, definitions.actions)
   const routes = await buildRoutes(models, config, actions)
   const files = config.public === undefined ? undefined : await openPublicFiles(config.public)
   const opened = await openStore({
@@ -120,19 +124,53 @@ export async function openService(config: AnyConfig): Promise<OpenService> {
     models,
     migrate: config.migrate,
     limits,
-    onError,
-    observe,
+    ...observers,
     now: () => clock.now(),
     maxStaleMs: typeof config.cache === 'object' ? config.cache.maxStaleMs : undefined,
     selfWritten: keeps ? selfWrittenTables(models, config.writers) : undefined,
   })
-  const { store, steps, unenforced, warnings: storeWarnings = [], notes, jobs: jobStore } = opened
+  let service: OpenService | undefined
   try {
-    await tryComputed(models, store)
+    await tryComputed(models, opened.store)
+    service = await assemble(config, {
+      definitions,
+      declared,
+      limits,
+      observers,
+      clock,
+      actions,
+      routes,
+      files,
+      opened,
+    })
+    if (config.runJobs) await service.startJobs()
+    return service
   } catch (error) {
-    await store[Symbol.asyncDispose]()
+    // No caller has what could close it.
+    await (service ?? opened.store)[Symbol.asyncDispose]()
     throw error
   }
+}
+
+interface ServiceParts {
+  readonly definitions: Definitions
+  readonly declared: DeclaredJobs | undefined
+  readonly limits: Limits
+  readonly observers: Observers
+  readonly clock: Clock
+  readonly actions: ActionOperations
+  readonly routes: Routes
+  readonly files: PublicFiles | undefined
+  readonly opened: OpenedStore
+}
+
+/** Of checked parts and an open store. */
+async function assemble(config: AnyConfig, parts: ServiceParts): Promise<OpenService> {
+  const { definitions, declared, limits, observers, clock, actions, routes, files, opened } = parts
+  const { models, actions: serviceActions, notes: definitionNotes } = definitions
+  const { onError, observe } = observers
+  const { store, steps, unenforced, warnings: storeWarnings = [], notes, jobs: jobStore } = opened
+  const keeps = config.cache !== false
   const services: OperationServices = {
     models,
     limits,
@@ -235,9 +273,8 @@ export async function openService(config: AnyConfig): Promise<OpenService> {
     plans: keeps ? new Lru(limits.maxPlans) : undefined,
   }
   actions.context = context
-  const periodic = [trimRegularly(store, limits, clock, onError), watchDescriptors(clock, onError)]
   const records = recordsFor(system)
-  const jobs = await openJobs(config, {
+  const jobs = await openJobs(declared, {
     models,
     log: store.changes,
     store: jobStore,
@@ -247,7 +284,7 @@ export async function openService(config: AnyConfig): Promise<OpenService> {
     observe,
     onError,
   })
-  if (config.runJobs) await jobs.start()
+  const periodic = [trimRegularly(store, limits, clock, onError), watchDescriptors(clock, onError)]
   return {
     handle: requestHandler(context),
     identify: (handshake) => context.identify?.(handshake) ?? anonymous,

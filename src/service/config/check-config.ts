@@ -150,14 +150,18 @@ export interface Definitions {
   readonly notes: readonly string[]
 }
 
-/** The models of a configuration. Throws one ConfigError with all problems of the configuration and the models. */
-export function definitionsOf(config: AnyConfig): Definitions {
+/**
+ * The models of a configuration. Throws one ConfigError with all problems of the configuration and the models, and with those
+ * of its jobs, which are read only where they are run.
+ */
+export function definitionsOf(config: AnyConfig, jobProblems: readonly string[] = []): Definitions {
   if (typeof config !== 'object' || config === null) throw new ConfigError(['the configuration must be an object'])
   const problems = [...checkMembers(config, ''), ...databaseProblems(config)]
   if (problems.length === 0) problems.push(...contradictions(config))
+  problems.push(...jobProblems)
   try {
     const { models, attributes, notes, readRules } = translated(config)
-    const defined = typeof models === 'object' ? defineModels(models, attributes, readRules) : undefined
+    const defined = isObject(models) ? defineModels(models, attributes, readRules) : undefined
     const actions = readActions(config, problems)
     if (defined && problems.length === 0) return { models: defined, actions, notes }
   } catch (error) {
@@ -186,8 +190,10 @@ const readActions = ({ actions = {} }: AnyConfig, problems: string[]): DeclaredA
     (place, problem) => problems.push(`${place}: ${problem}`),
   )
 
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null
+
 function translated({ models, attributes, compatibility }: AnyConfig) {
-  if (compatibility === 'sails' && typeof models === 'object')
+  if (compatibility === 'sails' && isObject(models))
     return { ...translateWaterline(models, attributes), readRules: rulesOfSails }
   return { models, attributes, notes: [], readRules: undefined }
 }
