@@ -5,7 +5,7 @@ import { displayPath } from './import-error.ts'
 
 /** For commands that only read: opening a SQLite file that does not exist would create it. Throws a CommandError. */
 export function assertDatabaseExists({ database }: AnyConfig): void {
-  const [, path] = /^sqlite:(.+)$/.exec(database ?? '') ?? []
+  const [, path] = /^(?:sqlite|file):(.+)$/.exec(database ?? '') ?? []
   if (path === undefined || path === ':memory:' || existsSync(path)) return
   throw new CommandError(`Database not found: ${displayPath(path)}. keelson start creates it.`)
 }

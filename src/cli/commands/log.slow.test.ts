@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { Command, folder, petShop, post } from '../../../test/support/command.ts'
+import { createService, schedule } from '../../index.ts'
 
 /** Starts a service with two models. */
 async function startShop(): Promise<{ readonly cwd: string; readonly url: string }> {
@@ -82,8 +85,35 @@ describe('keelson log', () => {
   })
 
   test('does not create a database', async () => {
-    const { code, stderr } = await Command.run(['log'], { cwd: folder(petShop) })
-    assert.match(stderr, /Database not found: data\/app\.db\. keelson start creates it/)
-    assert.equal(code, 1)
+    const cwd = folder(petShop)
+    for (const [options, path] of [
+      [[], 'data/app.db'],
+      [['--database', 'sqlite:none.db'], 'none.db'],
+      [['--database', 'file:none.db'], 'none.db'],
+    ] as const) {
+      const { code, stderr } = await Command.run(['log', '--once', ...options], { cwd })
+      assert.match(stderr, new RegExp(`Database not found: ${path}. keelson start creates it`))
+      assert.equal(code, 1)
+      assert.equal(existsSync(join(cwd, path)), false)
+    }
+  })
+
+  test('runs no jobs, whatever the configuration says', async () => {
+    const cwd = folder({
+      'keelson.config.ts': `import { defineConfig, job } from 'keelson'
+const mail = job('mail', () => {}, { from: 'beginning' })
+export default defineConfig({ database: 'sqlite:pets.db', runJobs: true, models: { pet: { attributes: {}, on: { created: mail } } } })
+`,
+    })
+    const database = `sqlite:${join(cwd, 'pets.db')}`
+    // So that the tables of jobs exist.
+    const other = { every: schedule({ every: '1h' }, () => {}) }
+    const service = await createService({ database, runJobs: true, models: { pet: { attributes: {} } }, jobs: other })
+    await service.system.records.pet.create({})
+    await service.close()
+    assert.match((await Command.run(['log', '--once'], { cwd })).stdout, /created {4}pet 1/)
+    const { stdout } = await Command.run(['jobs'], { cwd })
+    assert.match(stdout, /every/)
+    assert.doesNotMatch(stdout, /mail/)
   })
 })

@@ -29,8 +29,14 @@ export const log: Command = {
     const { config } = await readSettings(options, context)
     const { createService } = await context.load()
     assertDatabaseExists(config)
-    // Reading the log must not change the schema, nor take the lock of the only writer.
-    const service = await createService({ ...config, migrate: 'safe', cache: false, landingPage: false })
+    // Reading the log must not change the schema, run jobs, nor take the lock of the only writer.
+    const service = await createService({
+      ...config,
+      migrate: 'safe',
+      cache: false,
+      landingPage: false,
+      runJobs: false,
+    })
     try {
       const { changes, models } = service
       const reader: Reader = {
