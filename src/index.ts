@@ -225,6 +225,10 @@ export async function createService<
     async listen(port = config.port ?? defaultPort, host = config.host, workers?: WorkerChannel) {
       if (isClosed) throw new Error('The service is closed')
       const server = await serve(service, config, { ...options, limits, port, host, workers })
+      if (isClosed) {
+        await server.stop()
+        throw new Error('The service is closed')
+      }
       servers.push(server)
       await service.startJobs()
       return server

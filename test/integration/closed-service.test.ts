@@ -40,3 +40,16 @@ for (const { name, missing, open } of [inMemory, ...connected]) {
     })
   })
 }
+
+test('a service that is closed while it begins to listen does not serve', async () => {
+  const service = await createService({ database: 'sqlite::memory:', models })
+  const listening = service.listen(0).then(
+    async (server) => {
+      await server.stop()
+      return 'serves'
+    },
+    (error: unknown) => String(error),
+  )
+  await service.close()
+  assert.equal(await listening, 'Error: The service is closed')
+})
