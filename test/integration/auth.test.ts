@@ -59,6 +59,7 @@ describe('JSON Web Tokens', () => {
       ['a token of the header', async () => ({ Authorization: `Bearer ${await sign()}` }), 'of Ann'],
       ['a token of the cookie', async () => ({ Cookie: `a=b; token=${await sign({ sub: 'bob' })}` }), 'of Bob'],
       ['another scheme is no token', async () => ({ Authorization: 'Basic YTpi' }), ''],
+      ['an end beyond all dates', async () => ({ Authorization: `Bearer ${await sign({ exp: 1e13 })}` }), 'of Ann'],
       ['an expired token', async () => ({ Authorization: `Bearer ${await sign({ exp: 1 })}` }), invalid],
       ['another audience', async () => ({ Authorization: `Bearer ${await sign({ aud: 'x' })}` }), invalid],
       ['another issuer', async () => ({ Authorization: `Bearer ${await sign({ iss: 'x' })}` }), invalid],

@@ -101,11 +101,14 @@ async function keyOf(
 
 const userOf = ({ sub, ...claims }: TokenClaims): User => ({ ...claims, id: sub })
 
+/** The last time that a Date can be. */
+const latestMs = 8.64e15
+
 /** A token's end is the user's, unless the application says otherwise. */
 const withExpiry = (user: User, { exp }: TokenClaims, toleranceSeconds: number): User =>
   exp === undefined || user.expiresAt !== undefined
     ? user
-    : { ...user, expiresAt: new Date((exp + toleranceSeconds) * 1000).toISOString() }
+    : { ...user, expiresAt: new Date(Math.min((exp + toleranceSeconds) * 1000, latestMs)).toISOString() }
 
 const invalidToken = (cause: unknown): ServiceError =>
   new ServiceError('E_UNAUTHENTICATED', 'The token is not valid', {
