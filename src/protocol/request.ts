@@ -81,13 +81,13 @@ export interface Service {
   handle(request: ServiceRequest): ServiceResponse | Promise<ServiceResponse>
 }
 
-/** The service as transports with lasting connections see it. */
 /** What a requester is identified by: a request, or the one that opened a socket. */
 export interface Handshake extends Pick<ServiceRequest, 'method' | 'path' | 'query' | 'headers'> {
   /** What a framework around the service has left on the request as `user`. */
   readonly frameworkUser?: unknown
 }
 
+/** The service as transports with lasting connections see it. */
 export interface LiveService extends Service {
   /** The requester of a connection that is opened. Throws, or rejects with, a ServiceError that refuses it. */
   identify?(handshake: Handshake): Requester | Promise<Requester>
