@@ -47,6 +47,16 @@ describe('keelson dev', () => {
     assert.equal((await ask(`${url}/pet/1`)).weight, null)
   })
 
+  test('keeps serving the previous version while a job is invalid', async () => {
+    const cwd = folder(petShop)
+    const dev = new Command(['dev', '--port', '0', '--json'], { cwd })
+    await dev.until(/"event":"ready"/)
+    const { url } = dev.events.at(-1) as { url: string }
+    write(cwd, 'keelson.config.ts', petShop['keelson.config.ts'].replace('models:', 'jobs: { nightly: {} }, models:'))
+    await dev.until(/"event":"broken".*jobs\.nightly/)
+    assert.deepEqual(await ask(`${url}/pet`), [])
+  })
+
   test('waits for a change when the configuration is invalid at the start', async () => {
     const cwd = folder({ ...petShop, 'models/pet.ts': 'export const pet = {' })
     const dev = new Command(['dev', '--port', '0'], { cwd })

@@ -151,8 +151,8 @@ export interface Definitions {
 }
 
 /**
- * The models of a configuration. Throws one ConfigError with all problems of the configuration and the models, and with those
- * of its jobs, which are read only where they are run.
+ * The models of a configuration. Throws one ConfigError with all problems of the configuration and the models. `jobProblems` are
+ * those of its jobs, whose checks are loaded only where there are jobs.
  */
 export function definitionsOf(config: AnyConfig, jobProblems: readonly string[] = []): Definitions {
   if (typeof config !== 'object' || config === null) throw new ConfigError(['the configuration must be an object'])

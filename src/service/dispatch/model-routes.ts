@@ -2,6 +2,7 @@ import type { Model } from '../../model/model.ts'
 import { ActionOperations } from '../actions/action-operations.ts'
 import { definitionsOf } from '../config/check-config.ts'
 import type { AnyConfig } from '../config/config.ts'
+import { readJobs } from '../jobs.ts'
 import { buildRoutes, type RouteLine, type Routes } from './routes.ts'
 
 /** The routes of one model, with its own address and the name of its key in their paths. */
@@ -32,8 +33,9 @@ export async function routesOf(config: AnyConfig): Promise<readonly ModelRoutes[
 }
 
 /** As `routesOf`, with the routes of the service itself. */
-export function servedRoutes(config: AnyConfig): Promise<Routes> {
-  const { models, actions } = definitionsOf(config)
+export async function servedRoutes(config: AnyConfig): Promise<Routes> {
+  const { problems } = await readJobs(config)
+  const { models, actions } = definitionsOf(config, problems)
   return buildRoutes(models, config, new ActionOperations(models, actions))
 }
 
