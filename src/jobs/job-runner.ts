@@ -1,6 +1,7 @@
 import type { JsonObject } from '../protocol/json.ts'
 import type { JobClaim, JobStore, WaitingEvent } from '../storage/job-store.ts'
 import type { Clock } from '../support/clock.ts'
+import { errorText } from '../support/error-text.ts'
 import type { Limits } from '../support/limits.ts'
 import type { JobObservation } from '../support/observation.ts'
 import { attempt } from './attempt.ts'
@@ -227,7 +228,7 @@ export class JobRunner implements EventSink {
     const { clock, limits } = this.#parts
     event.attempt++
     this.#delay(event, delayAfter(event.attempt, limits.jobRetryMs, cause))
-    const error = messageOf(cause)
+    const error = storedTextOf(cause)
     if (event.id === undefined) this.#store(event, error, isDead)
     else this.#saves.failed({ id: event.id, attempt: event.attempt, dueAt: event.dueAt, error, isDead })
     if (isDead) this.#queues.remove(event, clock.now())
@@ -266,5 +267,5 @@ const storedEvent = ({ id, eventId, key, attempt, dueAt }: WaitingEvent): Queued
   operation: undefined,
 })
 
-const messageOf = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)).slice(0, longestError)
+/** PostgreSQL stores no text with U+0000, and an error that cannot be stored would prevent every later save. */
+const storedTextOf = (error: unknown): string => errorText(error).slice(0, longestError).replaceAll('\0', '\ufffd')

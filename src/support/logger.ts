@@ -1,3 +1,4 @@
+import { errorText } from './error-text.ts'
 import type { JobObservation, Observation, Observe, PageObservation } from './observation.ts'
 
 /** The part of the interface of `pino` that a service uses. Each call gets the data of an observation and a text. */
@@ -18,7 +19,7 @@ export const logTo =
   (observation) => {
     if (observation.kind === 'error') {
       const { error } = observation
-      logger.error({ err: error }, error instanceof Error ? error.message : String(error))
+      logger.error({ err: error }, errorText(error))
     } else if (observation.kind === 'statement' && observation.ms < slowStatementMs)
       logger.debug?.(observation, messageOf(observation))
     else if (observation.kind === 'request' || observation.kind === 'pageRefused')
@@ -75,7 +76,7 @@ function pageMessage({ origin, option }: PageObservation): string {
 
 /** Also for the console, where there is no logger. */
 export function jobMessage({ job, outcome, attempt, error }: JobObservation): string {
-  const reason = error instanceof Error ? error.message : String(error)
+  const reason = errorText(error)
   switch (outcome) {
     case 'done':
       return `Job ${job}: done`

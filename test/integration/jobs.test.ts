@@ -121,6 +121,30 @@ for (const { name, missing, open: openDatabase } of databases) {
       assert.deepEqual(await service.jobs.deadLetters(), [])
     })
 
+    test('whatever a run throws, its event becomes a dead letter and the next one runs', async () => {
+      await using database = await openDatabase()
+      const thrown = [
+        new Error('no\0mail'),
+        Object.assign(new Error('no mail'), { message: { code: 5 } }),
+        Object.create(null),
+        Symbol('no mail'),
+        undefined,
+      ]
+      const runs: unknown[] = []
+      const fail = async ({ id }: { id: number }) => {
+        runs.push(id)
+        throw thrown[id - 1]
+      }
+      await using service = await open(database.url, { created: job('mail', fail, { retry: 0 }) })
+      for (const [index] of thrown.entries()) await petsOf(service).create({ id: index + 1, name: `Rex ${index}` })
+      await eventually(async () => (await service.jobs.list())[0]?.deadLetters === thrown.length)
+      assert.deepEqual(runs, [1, 2, 3, 4, 5])
+      assert.deepEqual(
+        (await service.jobs.deadLetters()).map(({ error }) => error),
+        ['no\ufffdmail', '[object Object]', 'an object without a text', 'Symbol(no mail)', 'undefined'],
+      )
+    })
+
     test('a schedule runs when it is due; times that passed unseen count as one', async () => {
       await using database = await openDatabase()
       const clock = new ManualClock()
