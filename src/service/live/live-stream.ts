@@ -115,8 +115,8 @@ export class LiveStream implements LiveClient, QueryOwner {
   /** Something is sent now and then, so that proxies keep the connection. */
   heartbeat(): void {
     if (!this.#frames.isEmpty) return
-    const { position } = this.#options.queries
-    if (position === undefined || this.#oldest < Number.POSITIVE_INFINITY) this.send({ event: 'heartbeat' })
+    const position = this.#passedPosition(this.#oldest)
+    if (position === undefined) this.send({ event: 'heartbeat' })
     else this.send({ event: 'seen', position, operations: [] })
   }
 
@@ -196,7 +196,12 @@ export class LiveStream implements LiveClient, QueryOwner {
     const operations = released.map(({ token }) => token)
     const { last } = this.#frames
     if (last?.event === 'diff' || last?.event === 'seen') last.operations = [...(last.operations ?? []), ...operations]
-    else this.send({ event: 'seen', position: position ?? this.#options.queries.position, operations })
+    else this.send({ event: 'seen', position: this.#passedPosition(oldest, position), operations })
+  }
+
+  /** A client resumes all of its queries from it: there is none while some query lacks a change of a later operation. */
+  #passedPosition(oldest: number, position = this.#options.queries.position): Position | undefined {
+    return oldest === Number.POSITIVE_INFINITY ? position : undefined
   }
 
   /** The first turn whose changes some query may not have sent. A query that is still read may resume with old rows. */
