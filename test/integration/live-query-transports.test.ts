@@ -111,6 +111,21 @@ describe('in the same process', () => {
     assert.equal((await last).done, true)
   })
 
+  test('closing the service ends an iterator that is about to begin', async () => {
+    for (let turns = 0; turns < 30; turns++) {
+      const service = await createService({ database: 'sqlite::memory:', models })
+      const closing = service.close()
+      // At some of these turns it connects while the streams are stopped.
+      for (let count = 0; count < turns; count++) await undefined
+      const results = service.system.records.pet.liveQuery()
+      const read = async () => {
+        for await (const _ of results);
+      }
+      await read().catch((error) => assert.equal(error.code, 'E_UNAVAILABLE', error))
+      await closing
+    }
+  })
+
   test('a slow loop receives the last result only', async () => {
     await using served = await serve({ maxQueuedBytes: 2_000 })
     const { pet } = served.service.system.records
@@ -195,5 +210,17 @@ describe('a stream', () => {
     await using served = await serve()
     const { answer } = await served.send('POST', '/live', { queries: { a: { model: 'pet' }, b: { model: 'cow' } } })
     assert.equal(answer.query, 'b')
+  })
+
+  test('of too many queries refuses those above the limit, by the name of the first of them', async () => {
+    await using served = await serve({ maxLiveQueries: 2 })
+    const [a, b, c] = [{ model: 'pet' }, { model: 'owner' }, { model: 'pet', limit: 1 }]
+    const opened = await served.send('POST', '/live', { queries: { a, b, c } })
+    assert.deepEqual([opened.status, opened.answer.limit, opened.answer.query], [400, 'maxLiveQueries', 'c'])
+    await using client = await LiveTestClient.open(served.url, { a })
+    const added = await served.send('POST', '/live', { stream: client.stream, add: { b, c } })
+    assert.deepEqual([added.status, added.answer.query], [400, 'c'])
+    assert.equal((await served.send('POST', '/live', { stream: client.stream, add: { b } })).status, 200)
+    await client.until(() => client.held.size === 2)
   })
 })

@@ -99,15 +99,17 @@ export class LiveStreams {
       },
     })
     const heartbeat = keepAlive(authorization.requester, services.clock, stream)
+    // From now on, so that it is stopped with the others while it connects.
+    this.#streams.set(stream.id, stream)
     try {
       await stream.connect()
       stream.send({ event: 'open', body: `,"stream":${JSON.stringify(stream.id)}` })
       stream.change(plans, [])
     } catch (error) {
       stream.end()
-      throw error
+      // What it connects to may be closed already; its client receives `restart`.
+      if (!this.#isStopped) throw error
     }
-    this.#streams.set(stream.id, stream)
     if (peer) this.#bind(stream, peer)
     return stream
   }
