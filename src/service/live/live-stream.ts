@@ -78,9 +78,11 @@ export class LiveStream implements LiveClient, QueryOwner {
     const remaining = new Set([...this.#queries.keys()].filter((name) => !removed.includes(name)))
     const taken = added.find(([name]) => remaining.has(name))
     if (taken) throw new ServiceError('E_BAD_REQUEST', `The stream has a query ${JSON.stringify(taken[0])} already`)
-    if (remaining.size + added.length > maxLiveQueries)
+    const above = added[maxLiveQueries - remaining.size]
+    if (above)
       throw new ServiceError('E_BAD_REQUEST', `A stream has at most ${maxLiveQueries} queries`, {
         limit: 'maxLiveQueries',
+        query: above[0],
       })
     for (const name of removed) this.#remove(name)
     for (const [name, plan, held] of added) {
