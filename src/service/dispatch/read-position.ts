@@ -2,6 +2,7 @@ import type { Position } from '../../protocol/change.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import type { ServiceRequest } from '../../protocol/request.ts'
 import type { ChangeLog } from '../../storage/change-log.ts'
+import { decodeResumePosition } from '../live/resume-position.ts'
 
 /** Answers name a position that is at most about this old. */
 const refreshMs = 100
@@ -52,7 +53,8 @@ export class ReadPosition {
   /** Resolves when this process has seen a position that a client names; undefined when it has already. */
   waitFor(header: ServiceRequest['headers'][string], maxWaitMs: number): Promise<void> | undefined {
     if (header === undefined) return undefined
-    const target = String(header)
+    // A stream of live queries says more than the position.
+    const target = decodeResumePosition(String(header)).position
     if (this.#position !== undefined && this.#log.reaches(this.#position, target)) return undefined
     return this.#wait(target, maxWaitMs)
   }

@@ -18,6 +18,9 @@ export interface LiveFrame {
   readonly result?: QueryResult
 }
 
+/** About the rows of a query at a position of the log. */
+export type PositionedFrame = LiveFrame & { readonly position: Position }
+
 /** The data of a frame as JSON text. */
 export const encodeFrame = (frame: LiveFrame): string =>
   frame.result ? [...framePieces(frame, frame.result)].join('') : `{${membersOf(frame).slice(1)}}`
@@ -40,7 +43,7 @@ export const sizeOfFrame = ({ query = '', position = '', operations = [], body =
   80 + query.length + 2 * position.length + operations.length * 25 + body.length + (result?.length ?? 0)
 
 /** `key`: the name of the primary key, by which a client tells rows apart. */
-export const rowsFrame = (query: string, result: QueryResult, key: string): LiveFrame => ({
+export const rowsFrame = (query: string, result: QueryResult, key: string): PositionedFrame => ({
   event: 'rows',
   query,
   position: result.position,
@@ -49,7 +52,11 @@ export const rowsFrame = (query: string, result: QueryResult, key: string): Live
 })
 
 /** What a client that held other rows needs. */
-export const resumedFrame = (query: string, result: QueryResult, difference: RowDifference | undefined): LiveFrame => {
+export const resumedFrame = (
+  query: string,
+  result: QueryResult,
+  difference: RowDifference | undefined,
+): PositionedFrame => {
   const { position, rows } = result
   if (!difference && result.total === undefined) return { event: 'current', query, position }
   const body = difference ? encodeDifference(difference, rows, (index) => result.texts[index] as string) : ''

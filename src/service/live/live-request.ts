@@ -4,10 +4,11 @@ import type { OperationServices } from '../../operation/operation.ts'
 import { operationNamed } from '../../operation/operations.ts'
 import { count, limit, noParameters, omit, populate, select, skip, sort, where } from '../../operation/parameters.ts'
 import { parseKey } from '../../operation/record-key.ts'
-import type { Position, RecordId } from '../../protocol/change.ts'
+import type { RecordId } from '../../protocol/change.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts'
 import { type Authorization, assertAllowed } from '../dispatch/authorize.ts'
+import { decodeResumePosition, type ResumePosition } from './resume-position.ts'
 
 /** A query of a stream, as it was asked for. */
 export interface NamedQuery {
@@ -20,7 +21,7 @@ export interface NamedQuery {
 
 /** What the client holds already: the keys of its rows in their order, as they were at a position. */
 export interface HeldList {
-  readonly after: Position
+  readonly after: ResumePosition
   readonly ids: readonly RecordId[]
 }
 
@@ -88,7 +89,7 @@ function readHeld(after: Json | undefined, ids: Json | undefined, model: Model, 
     throw new ServiceError('E_BAD_REQUEST', `"ids" has more than ${maxIds} keys`, { limit: 'maxLimit' })
   const keys = ids.map((id) => parseKey(id, model) as RecordId)
   if (new Set(keys).size < keys.length) throw new ServiceError('E_BAD_REQUEST', '"ids" names a key twice')
-  return { after, ids: keys }
+  return { after: decodeResumePosition(after), ids: keys }
 }
 
 const maxOperations = 1_000

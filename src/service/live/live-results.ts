@@ -10,6 +10,7 @@ import { encodeFrame, type LiveFrame } from './live-frame.ts'
 import { liveFind } from './live-request.ts'
 import type { LiveStream } from './live-stream.ts'
 import type { LiveStreams } from './live-streams.ts'
+import { decodeResumePosition } from './resume-position.ts'
 
 export interface LooseResult {
   readonly rows: readonly JsonObject[]
@@ -70,7 +71,8 @@ function resultAfter(result: LooseResult | undefined, frame: LiveFrame, key: str
   const total = data.total ?? result?.total
   return {
     rows: data.rows ?? rowsAfter(result?.rows ?? [], data, key),
-    position: data.position,
+    // Of the log: code in the same process may read events from there.
+    position: decodeResumePosition(data.position).position,
     ...(total !== undefined && { total }),
   }
 }

@@ -1,7 +1,6 @@
 import type { Position } from '../../protocol/change.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import type { LiveClient, LiveQueries } from '../../realtime/queries/live-queries.ts'
-import type { QueryPlan } from '../../realtime/queries/query-plan.ts'
 import type { ChangeLog } from '../../storage/change-log.ts'
 import { getOrInsertComputed } from '../../support/get-or-insert-computed.ts'
 import type { Limits } from '../../support/limits.ts'
@@ -9,10 +8,10 @@ import type { Semaphore } from '../../support/semaphore.ts'
 import type { WaitingBytes } from '../../support/waiting-bytes.ts'
 import { FrameQueue } from './frame-queue.ts'
 import { failedFrame, type LiveFrame } from './live-frame.ts'
-import type { HeldList } from './live-request.ts'
 import { MissedChanges } from './missed-changes.ts'
 import type { OperationTokens } from './operation-tokens.ts'
-import { type QueryOwner, StreamQuery } from './stream-query.ts'
+import { encodeResumePosition } from './resume-position.ts'
+import { type PlannedQuery, type QueryOwner, StreamQuery } from './stream-query.ts'
 
 /** Queries of one stream that are read at once when they are added. */
 const maxJoining = 4
@@ -73,21 +72,21 @@ export class LiveStream implements LiveClient, QueryOwner {
   }
 
   /** Throws before anything is changed. */
-  change(added: readonly (readonly [string, QueryPlan, HeldList | undefined])[], removed: readonly string[]): void {
+  change(added: readonly PlannedQuery[], removed: readonly string[]): void {
     const { maxLiveQueries } = this.#options.limits
     const remaining = new Set([...this.#queries.keys()].filter((name) => !removed.includes(name)))
-    const taken = added.find(([name]) => remaining.has(name))
-    if (taken) throw new ServiceError('E_BAD_REQUEST', `The stream has a query ${JSON.stringify(taken[0])} already`)
+    const taken = added.find(({ name }) => remaining.has(name))
+    if (taken) throw new ServiceError('E_BAD_REQUEST', `The stream has a query ${JSON.stringify(taken.name)} already`)
     const above = added[maxLiveQueries - remaining.size]
     if (above)
       throw new ServiceError('E_BAD_REQUEST', `A stream has at most ${maxLiveQueries} queries`, {
         limit: 'maxLiveQueries',
-        query: above[0],
+        query: above.name,
       })
     for (const name of removed) this.#remove(name)
-    for (const [name, plan, held] of added) {
-      const query = new StreamQuery(name, plan, held, this)
-      this.#queries.set(name, query)
+    for (const planned of added) {
+      const query = new StreamQuery(planned, this)
+      this.#queries.set(query.name, query)
       this.#toJoin.push(query)
     }
     this.#joinNext()
@@ -203,7 +202,9 @@ export class LiveStream implements LiveClient, QueryOwner {
 
   /** A client resumes all of its queries from it: there is none while some query lacks a change of a later operation. */
   #passedPosition(oldest: number, position = this.#options.queries.position): Position | undefined {
-    return oldest === Number.POSITIVE_INFINITY ? position : undefined
+    if (position === undefined || oldest < Number.POSITIVE_INFINITY) return undefined
+    const digests = [...this.#queries.values()].map(({ digest }) => digest)
+    return encodeResumePosition(position, digests)
   }
 
   /** The first turn whose changes some query may not have sent. A query that is still read may resume with old rows. */

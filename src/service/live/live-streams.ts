@@ -15,6 +15,8 @@ import { type NamedQuery, readOperations, readQueries } from './live-request.ts'
 import { LiveStream } from './live-stream.ts'
 import type { OperationTokens } from './operation-tokens.ts'
 import { queryPlanOf } from './query-plan.ts'
+import { queryDigest } from './resume-position.ts'
+import type { PlannedQuery } from './stream-query.ts'
 import type { StreamSlots } from './stream-slots.ts'
 
 export interface LiveStreamsOptions {
@@ -150,11 +152,12 @@ export class LiveStreams {
     return readQueries(raw, { authorization, models, services })
   }
 
-  #plansOf(queries: readonly NamedQuery[], authorization: Authorization) {
+  #plansOf(queries: readonly NamedQuery[], authorization: Authorization): readonly PlannedQuery[] {
     const { services } = this.#options
-    return queries.map(
-      ({ name, view, input, held }) => [name, queryPlanOf(input, view, authorization, services), held] as const,
-    )
+    return queries.map(({ name, view, input, held }) => {
+      const plan = queryPlanOf(input, view, authorization, services)
+      return { name, plan, digest: queryDigest(name, plan, services.secret), held }
+    })
   }
 
   /** Every stream ends with `restart`. */

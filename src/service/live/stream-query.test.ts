@@ -15,17 +15,20 @@ const result = {
 for (const event of ['reset', 'rows'])
   test(`a query whose frames are dropped when "${event}" is added goes on to need its rows`, () => {
     const sent: string[] = []
-    const query = new StreamQuery('a', plan, undefined, {
-      send(frame) {
-        sent.push(frame.event)
-        // As a stream does with the queries of the frames that it drops.
-        if (frame.event === event) query.mustReset = true
+    const query = new StreamQuery(
+      { name: 'a', plan, digest: 'd', held: undefined },
+      {
+        send(frame) {
+          sent.push(frame.event)
+          // As a stream does with the queries of the frames that it drops.
+          if (frame.event === event) query.mustReset = true
+        },
+        onJoined() {},
+        onFailed: assert.ifError,
+        onReset() {},
+        missedSince: () => assert.fail(),
       },
-      onJoined() {},
-      onFailed: assert.ifError,
-      onReset() {},
-      missedSince: () => assert.fail(),
-    })
+    )
     query.mustReset = true
     query.onRows(result)
     query.onDifference('p', '')

@@ -1,9 +1,10 @@
 import type { Position } from '../../protocol/change.ts'
 import type { LiveQuery, QuerySubscriber } from '../../realtime/queries/live-query.ts'
 import type { QueryPlan, QueryResult } from '../../realtime/queries/query-plan.ts'
-import { type LiveFrame, resumedFrame, rowsFrame } from './live-frame.ts'
+import { type LiveFrame, type PositionedFrame, resumedFrame, rowsFrame } from './live-frame.ts'
 import type { HeldList } from './live-request.ts'
 import type { MissedChanges } from './missed-changes.ts'
+import { encodeResumePosition } from './resume-position.ts'
 
 /** What a query of a stream needs of the stream. */
 export interface QueryOwner {
@@ -16,23 +17,35 @@ export interface QueryOwner {
   missedSince(position: Position): MissedChanges
 }
 
+/** A query with the rules of its requester. */
+export interface PlannedQuery {
+  readonly name: string
+  readonly plan: QueryPlan
+  /** Tells whether a client that resumes holds rows with the values of this plan. */
+  readonly digest: string
+  readonly held: HeldList | undefined
+}
+
 /** One query of a stream: turns what the shared query tells into frames with the name that the client gave it. */
 export class StreamQuery implements QuerySubscriber {
   readonly name: string
   readonly plan: QueryPlan
+  readonly digest: string
   readonly client: object
   readonly #owner: QueryOwner
   #held: HeldList | undefined
   /** While the client's rows are compared, what follows waits. */
-  #delayed: LiveFrame[] | undefined
+  #delayed: PositionedFrame[] | undefined
   /** The shared query, while it is subscribed to. */
   shared: LiveQuery | undefined
-  /** Its frames were dropped, or changes were missed: the client holds rows that are not current. */
-  mustReset = false
+  /** Its frames were dropped, changes were missed, or other values may be read now: the client holds rows that are not current. */
+  mustReset: boolean
 
-  constructor(name: string, plan: QueryPlan, held: HeldList | undefined, owner: QueryOwner & object) {
+  constructor({ name, plan, digest, held }: PlannedQuery, owner: QueryOwner & object) {
     this.name = name
     this.plan = plan
+    this.digest = digest
+    this.mustReset = held !== undefined && !held.after.digests.includes(digest)
     this.client = owner
     this.#owner = owner
     this.#held = held
@@ -55,9 +68,9 @@ export class StreamQuery implements QuerySubscriber {
 
   onDifference(position: Position, body: string): void {
     if (this.mustReset) return // rows follow
-    const frame: LiveFrame = { event: 'diff', query: this.name, position, body }
+    const frame: PositionedFrame = { event: 'diff', query: this.name, position, body }
     if (this.#delayed) this.#delayed.push(frame)
-    else this.#owner.send(frame)
+    else this.#send(frame)
   }
 
   onFailure(error: unknown): void {
@@ -72,20 +85,20 @@ export class StreamQuery implements QuerySubscriber {
   }
 
   async #resume({ after, ids }: HeldList, result: QueryResult): Promise<void> {
-    const delayed: LiveFrame[] = []
+    const delayed: PositionedFrame[] = []
     this.#delayed = delayed
     const found = await this.#owner
-      .missedSince(after)
+      .missedSince(after.position)
       .differenceFrom(ids, result, this.plan)
       .catch(() => 'reset' as const)
     if (this.#delayed !== delayed) return // it has ended, or starts anew
     this.#delayed = undefined
-    if (found !== 'reset') this.#owner.send(resumedFrame(this.name, result, found.difference))
+    if (found !== 'reset') this.#send(resumedFrame(this.name, result, found.difference))
     else {
       this.mustReset = true
       this.#sendRows(result)
     }
-    for (const frame of delayed) if (!this.mustReset) this.#owner.send(frame)
+    for (const frame of delayed) if (!this.mustReset) this.#send(frame)
     this.#owner.onJoined(this)
   }
 
@@ -94,7 +107,11 @@ export class StreamQuery implements QuerySubscriber {
     this.mustReset = false
     if (mustReset) this.#owner.send({ event: 'reset', query: this.name })
     // Its frames may have been dropped with this one: then it is read again later.
-    if (!this.mustReset) this.#owner.send(rowsFrame(this.name, result, this.plan.model.primaryKey.name))
+    if (!this.mustReset) this.#send(rowsFrame(this.name, result, this.plan.model.primaryKey.name))
+  }
+
+  #send(frame: PositionedFrame): void {
+    this.#owner.send({ ...frame, position: encodeResumePosition(frame.position, [this.digest]) })
   }
 
   end(): void {

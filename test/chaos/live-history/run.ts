@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as wait } from 'node:timers/promises'
 import { createService, type Position } from '../../../src/index.ts'
+import { decodeResumePosition } from '../../../src/service/live/resume-position.ts'
 import { Random } from '../../support/random.ts'
 import { openForeignWriter } from '../history/foreign-writer.ts'
 import { Marks } from '../history/marks.ts'
@@ -110,8 +111,9 @@ export async function run(
   const sample = moments.length <= 1_500 ? moments : moments.filter(() => random.chance(1_500 / moments.length))
   for (const { watcher, query, user, held, event } of sample) {
     // What was written at the end is not in the reference.
-    if (service.changes.reaches(read, held.position) !== true) continue
-    const { rows, total } = await reference.answer(query, user, held.position)
+    const { position } = decodeResumePosition(held.position)
+    if (service.changes.reaches(read, position) !== true) continue
+    const { rows, total } = await reference.answer(query, user, position)
     const told = isBroken && held.rows.length > 1 ? [...held.rows].reverse() : held.rows
     const what = `watcher ${watcher} (${user}) after ${event} at ${held.position}: ${JSON.stringify(query)}`
     assert.deepEqual(told, rows, what)
