@@ -119,7 +119,8 @@ describe('is refused with the name of the limit', () => {
     await using second = await LiveTestClient.open(url, { all: { model: 'pet', limit: 50 } })
     await second.until(() => second.frames.some(({ event }) => event === 'failed'))
     const failed = second.frames.find(({ event }) => event === 'failed')?.data
-    assert.deepEqual([failed?.query, (failed?.error as JsonObject | undefined)?.limit], ['all', 'maxLiveRows'])
+    const { status, limit } = (failed?.error ?? {}) as JsonObject
+    assert.deepEqual([failed?.query, status, limit, failed?.retryAfter], ['all', 503, 'maxLiveRows', 10])
     await service.system.records.pet.update(1, { name: 'changed' })
     await first.until(() => first.rows('all')?.[0]?.name === 'changed')
   })

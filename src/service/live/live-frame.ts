@@ -69,5 +69,8 @@ const totalOf = ({ total }: QueryResult): string => (total === undefined ? '' : 
 export function failedFrame(query: string, error: unknown, onError: (error: unknown) => void): LiveFrame {
   if (!(error instanceof ServiceError)) onError(error)
   const shown = error instanceof ServiceError ? error : new ServiceError('E_INTERNAL', 'Internal server error')
-  return { event: 'failed', query, body: `,"error":${JSON.stringify(problem(shown))}` }
+  // A frame has no headers. Without it a client cannot tell when to add a query again that failed for a temporary reason.
+  const retryAfter = shown.details.headers?.['Retry-After']
+  const retry = retryAfter === undefined ? '' : `,"retryAfter":${Number(retryAfter)}`
+  return { event: 'failed', query, body: `,"error":${JSON.stringify(problem(shown))}${retry}` }
 }
