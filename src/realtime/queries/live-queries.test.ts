@@ -164,3 +164,68 @@ describe('a query that is read again', () => {
     assert.equal(told.at(-1), 'b: 1 rows at 1')
   })
 })
+
+describe('a query that follows the images of changes is not settled before its difference is sent:', () => {
+  const localPlan = (log: TestLog, onText: () => void = () => {}): QueryPlan => {
+    const plan = log.plan()
+    const textOf = (record: object): string => {
+      onText()
+      return JSON.stringify(record)
+    }
+    const run = () => {
+      const { hold } = log
+      log.hold = undefined
+      const found = plan.run() as QueryResult // it has read before it waits
+      log.hold = hold
+      return hold ? hold.then(() => found) : found
+    }
+    return {
+      ...plan,
+      local: { where: matchAll, sort: [], limit: 100, textOf, digestOf: (text) => text },
+      run,
+    }
+  }
+  const difference = '"enter":[[0,{"id":1,"name":"x"}]] at 1'
+
+  test('a change during a read that another one follows', async () => {
+    using made = await setUp()
+    const { log, queries, told, subscriber } = made
+    const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    log.hold = first.promise
+    queries.subscribe(localPlan(log), subscriber('a'), () => {})
+    await settled()
+    log.write('x')
+    await settled()
+    queries.subscribe(localPlan(log), subscriber('b'), () => {})
+    log.hold = second.promise
+    first.resolve()
+    await settled()
+    assert.deepEqual(told.splice(0), ['operations 1 of turn 1', 'a: 0 rows at 0'])
+    assert.equal(queries.isSettled, false)
+    second.resolve()
+    await settled()
+    assert.deepEqual(told, [`a: ${difference}`, 'b: 1 rows at 1'])
+    assert.equal(queries.isSettled, true)
+  })
+
+  test('a subscriber that comes between a change and the end of its turn', async () => {
+    using made = await setUp()
+    const { log, queries, told, subscriber } = made
+    const held = Promise.withResolvers<void>()
+    const joins = () => {
+      log.hold = held.promise
+      queueMicrotask(() => queries.subscribe(plan, subscriber('b'), () => {}))
+    }
+    const plan = localPlan(log, () => joins())
+    queries.subscribe(plan, subscriber('a'), () => {})
+    await settled()
+    log.write('x')
+    await settled()
+    assert.deepEqual(told.splice(0), ['a: 0 rows at 0', 'operations 1 of turn 1'])
+    assert.equal(queries.isSettled, false)
+    held.resolve()
+    await settled()
+    assert.deepEqual(told, [`a: ${difference}`, 'b: 1 rows at 1'])
+    assert.equal(queries.isSettled, true)
+  })
+})

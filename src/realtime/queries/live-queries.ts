@@ -183,6 +183,11 @@ export class LiveQueries implements ChangeFeedListener {
     return this.#unsettled.size === 0
   }
 
+  #unsettle(query: LiveQuery, turn: number): void {
+    query.unsettledSince = Math.min(query.unsettledSince, turn)
+    this.#noteSettled(query)
+  }
+
   #noteSettled(query: LiveQuery): void {
     if (query.unsettledSince < Number.POSITIVE_INFINITY) this.#unsettled.add(query)
     else if (this.#unsettled.size > 0) this.#unsettled.delete(query)
@@ -191,12 +196,23 @@ export class LiveQueries implements ChangeFeedListener {
   #flush(position: Position): void {
     const touched = [...this.#touched]
     this.#touched.clear()
-    // The last subscriber of one may leave while another is flushed.
-    for (const query of touched) if (this.#isCurrent(query)) this.#counting(query, () => query.flush(position))
+    const settled: LiveQuery[] = []
+    for (const query of touched) {
+      // The last subscriber of one may leave while another is flushed.
+      if (!this.#isCurrent(query)) continue
+      const isSent = this.#counting(query, () => query.flush(position))
+      if (!isSent || query.unsettledSince === Number.POSITIVE_INFINITY) continue
+      query.unsettledSince = Number.POSITIVE_INFINITY
+      this.#noteSettled(query)
+      settled.push(query)
+    }
+    for (const query of settled) for (const client of this.#clientsOf(query)) client.onSettled(position)
   }
 
   #queue(query: LiveQuery, tries = 1): void {
     if (query.isQueued) return
+    // The difference of this turn is sent by the run.
+    if (this.#touched.has(query)) this.#unsettle(query, this.#turn)
     // What is delivered during a run is considered when it has ended.
     query.isQueued = true
     if (query.isRunning) return
@@ -224,9 +240,11 @@ export class LiveQueries implements ChangeFeedListener {
     const since = Math.min(query.unsettledSince, this.#turn)
     const missed = this.#counting(query, () => query.finish(result))
     const reactions = missed?.map((change) => query.react(change, since)) ?? ['run']
-    if (!missed) query.unsettledSince = since
-    if (this.#isCurrent(query)) this.#noteSettled(query)
-    if (reactions.includes('touched')) this.#touched.add(query)
+    const isTouched = reactions.includes('touched')
+    // Changes of earlier turns, whose difference may be sent at the end of this one, or by another run.
+    if ((!missed || isTouched) && this.#isCurrent(query)) this.#unsettle(query, since)
+    else if (this.#isCurrent(query)) this.#noteSettled(query)
+    if (isTouched) this.#touched.add(query)
     if (mustRepeat || reactions.includes('run')) this.#queue(query)
     // Within a turn its end sends the difference.
     else if (!this.#isInTurn && this.#position !== undefined) this.#flush(this.#position)

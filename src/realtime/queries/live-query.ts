@@ -116,12 +116,14 @@ export class LiveQuery {
     this.#prepared = { rows, body: this.#bodyOf(rows, (index) => texts.get(rows[index]?.id as RecordId) ?? '') }
   }
 
-  /** Sends it. */
-  flush(position: Position): void {
+  /** Sends it. False: the next run sends it. */
+  flush(position: Position): boolean {
     if (!this.#prepared) this.prepareFlush()
     const prepared = this.#prepared
     this.#prepared = undefined
-    if (prepared && !this.isQueued && !this.isRunning) this.#send(position, prepared, undefined)
+    if (this.isQueued || this.isRunning) return false
+    if (prepared) this.#send(position, prepared, undefined)
+    return true
   }
 
   begin(): void {
