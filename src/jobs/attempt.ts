@@ -1,3 +1,6 @@
+/** A timer of Node for a longer time ends at once. */
+const longestTimerMs = 2 ** 31 - 1
+
 /** Runs once. Resolves with the error, or undefined. A run that ignores its signal may go on after its time. */
 export async function attempt(
   run: (signal: AbortSignal) => unknown,
@@ -5,11 +8,14 @@ export async function attempt(
 ): Promise<{ readonly error: unknown } | undefined> {
   const controller = new AbortController()
   const overdue = Promise.withResolvers<never>()
-  const timer = setTimeout(() => {
-    const error = new Error(`The run took longer than ${timeoutMs} ms`)
-    controller.abort(error)
-    overdue.reject(error)
-  }, timeoutMs)
+  const timer = setTimeout(
+    () => {
+      const error = new Error(`The run took longer than ${timeoutMs} ms`)
+      controller.abort(error)
+      overdue.reject(error)
+    },
+    Math.min(timeoutMs, longestTimerMs),
+  )
   const abort = () => {
     // The run may never end: it must not keep the process.
     timer.unref()

@@ -242,6 +242,19 @@ test('a job whose backlog became dead letters goes on with later events', async 
   })
 })
 
+test('a time limit longer than any timer of Node lets a run end', async () => {
+  const { runs, remember } = remembering()
+  const slow = async (record: JsonObject, context: EventJobContext) => {
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    if (!context.signal.aborted) await remember(record, context)
+  }
+  const limits = { jobTimeoutMs: 2 ** 31 }
+  await using service = await open('memory:', { created: job('mail', slow, { retry: 0 }) }, { limits })
+  await petsOf(service).create({ name: 'Rex' })
+  await eventually(async () => runs.length === 1 || (await service.jobs.list())[0]?.deadLetters === 1)
+  assert.equal(runs.length, 1)
+})
+
 describe('the progress of a job', () => {
   for (const { name, missing, open: openDatabase } of databases.filter(({ name }) => name !== 'memory')) {
     test(`is stored: nothing is lost and nothing is repeated between two processes on ${name}`, {
