@@ -190,7 +190,7 @@ export async function createService<
   const limits = transportLimits(service.limits)
   const { onError, observe, waiting } = service
   const options = { onError, observe, cors: config.cors, allowedHosts: config.allowedHosts, waiting }
-  const servers: HttpServer[] = []
+  const servers = new Set<HttpServer>()
   const mounted = openSockets(service, config)
   const actor = (
     requester: Requester,
@@ -207,7 +207,9 @@ export async function createService<
   const close = async () => {
     isClosed = true
     service.endWaiting()
-    await Promise.all([mounted?.stop(), ...servers.splice(0).map((server) => server.stop())])
+    const stopping = [...servers]
+    servers.clear()
+    await Promise.all([mounted?.stop(), ...stopping.map((server) => server.stop())])
     await service[Symbol.asyncDispose]()
   }
   return {
@@ -225,13 +227,16 @@ export async function createService<
     async listen(port = config.port ?? defaultPort, host = config.host, workers?: WorkerChannel) {
       if (isClosed) throw new Error('The service is closed')
       const server = await serve(service, config, { ...options, limits, port, host, workers })
-      if (isClosed) {
+      servers.add(server)
+      try {
+        if (isClosed) throw new Error('The service is closed')
+        await service.startJobs()
+        return server
+      } catch (error) {
+        servers.delete(server)
         await server.stop()
-        throw new Error('The service is closed')
+        throw error
       }
-      servers.push(server)
-      await service.startJobs()
-      return server
     },
     close,
     [Symbol.asyncDispose]: close,

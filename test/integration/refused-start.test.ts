@@ -69,3 +69,15 @@ test('jobs that cannot start leave no open database', async () => {
   // The last connection that is closed removes it.
   assert.equal(existsSync(`${database.url.replace('sqlite:', '')}-wal`), false)
 })
+
+test('a server whose jobs cannot start does not go on listening', async () => {
+  await using database = await databaseNamed('sqlite').open()
+  await (await open({ database: database.url })).close()
+  const jobs = { nightly: schedule({ every: '1h' }, () => {}) }
+  await using service = await open({ database: database.url, migrate: 'safe', jobs })
+  await using other = await open({ database: 'memory:' })
+  const { port, stop } = await other.listen(0)
+  await stop()
+  await assert.rejects(service.listen(port), /Jobs need the tables/)
+  await (await other.listen(port)).stop()
+})
