@@ -49,7 +49,7 @@ for (const { name, missing, open } of schemaDatabases) {
         assert.match(problem, /with columnName: 'size_text' and migrate: 'add'/)
         const moved = pets({ size: { type: 'string', columnName: 'size_text' } })
         assert.deepEqual(await start(database.url, moved), [
-          'added column pet.size_text (without an attribute: size; columnName keeps the values of a renamed attribute)',
+          "added column pet.size_text (column size has no attribute now; if you renamed it, write columnName: 'size')",
         ])
       } else {
         await database.execute(problem.slice(problem.indexOf('alter table')))
@@ -293,8 +293,8 @@ for (const { name, missing, open } of schemaDatabases) {
       ])
       const filled = { type: 'string', defaultsTo: 'none' } as const
       assert.deepEqual(await start(database.url, pets({ remark: string, filled, kind: string, chip: required })), [
-        'added column pet.remark (without an attribute: note, size; columnName keeps the values of a renamed attribute)',
-        'added column pet.filled (without an attribute: note, size; columnName keeps the values of a renamed attribute)',
+        'added column pet.remark',
+        "added column pet.filled (columns note, size have no attribute now; if you renamed one, write its columnName, as columnName: 'note')",
       ])
     })
 

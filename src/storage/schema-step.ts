@@ -47,10 +47,15 @@ export function describeStep(step: SchemaStep): string {
 
 /** What an operator should know of a new column: what it lacks, and that it may be an old one with a new name. */
 function addedTo({ isNull, unused = [] }: Extract<SchemaStep, { kind: 'addColumn' }>): string {
+  return [isNull ? ', which is null in existing records' : '', unused.length === 0 ? '' : ` (${renamed(unused)})`].join(
+    '',
+  )
+}
+
+function renamed(unused: readonly string[]): string {
   const [first, ...others] = unused
+  if (others.length === 0)
+    return `column ${first} has no attribute now; if you renamed it, write columnName: '${first}'`
   const names = others.length < 3 ? unused.join(', ') : `${first} and ${others.length} more`
-  return [
-    isNull ? ', which is null in existing records' : '',
-    first === undefined ? '' : ` (without an attribute: ${names}; columnName keeps the values of a renamed attribute)`,
-  ].join('')
+  return `columns ${names} have no attribute now; if you renamed one, write its columnName, as columnName: '${first}'`
 }

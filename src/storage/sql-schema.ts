@@ -45,20 +45,24 @@ type Plan = (model: Model, table: ExistingTable | undefined, dialect: SchemaDial
 
 const tableSteps: Plan = (model, table, dialect) =>
   table
-    ? missingColumns(model, table).map((attribute) =>
-        planned(addColumnStep(model, table, attribute), addColumn(model, attribute, dialect)),
-      )
+    ? missingColumns(model, table).map((attribute, index, { length }) => {
+        // They are named once, after all columns of the table.
+        const unused = index === length - 1 ? unusedColumns(model, table) : []
+        return planned(addColumnStep(model, attribute, unused), addColumn(model, attribute, dialect))
+      })
     : [planned({ kind: 'createTable', table: model.table }, createTable(model, dialect))]
 
-const addColumnStep = (model: Model, table: ExistingTable, attribute: Attribute): SchemaStep => {
+const addColumnStep = (model: Model, attribute: Attribute, unused: readonly string[]): SchemaStep => ({
+  kind: 'addColumn',
+  table: model.table,
+  column: attribute.column,
+  isNull: !attribute.nullable && constantDefault(attribute) === undefined,
+  unused,
+})
+
+function unusedColumns(model: Model, table: ExistingTable): readonly string[] {
   const used = new Set([...model.attributes.values()].map(({ column }) => column))
-  return {
-    kind: 'addColumn',
-    table: model.table,
-    column: attribute.column,
-    isNull: !attribute.nullable && constantDefault(attribute) === undefined,
-    unused: [...table.columns.keys()].filter((column) => !used.has(column)),
-  }
+  return [...table.columns.keys()].filter((column) => !used.has(column))
 }
 
 const foreignKeySteps: Plan = (model, table, dialect) =>

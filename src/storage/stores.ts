@@ -35,15 +35,18 @@ const stores: Readonly<Record<string, (options: StoreOptions) => Promise<OpenedS
 const aliases: Readonly<Record<string, string>> = { postgresql: 'postgres', file: 'sqlite' }
 
 export async function openStore(options: StoreOptions): Promise<OpenedStore> {
-  const scheme = schemeOf(options.url)
+  return storeFor(options.url)(options)
+}
+
+/** The function that opens the database of a URL. Throws a ConfigError if there is none. */
+export function storeFor(url: string): (options: StoreOptions) => Promise<OpenedStore> {
+  const scheme = schemeOf(url)
   const open = stores[aliases[scheme] ?? scheme]
-  if (!open) {
-    const known = Object.keys(stores)
-      .map((name) => `${name}:`)
-      .join(', ')
-    throw new ConfigError([`database: "${scheme}:" is not a supported database (${known})`])
-  }
-  return open(options)
+  if (open) return open
+  const known = Object.keys(stores)
+    .map((name) => `${name}:`)
+    .join(', ')
+  throw new ConfigError([`database: "${scheme}:" is not a supported database (${known})`])
 }
 
 /** Reads the tables of an existing database without changing it. */

@@ -45,6 +45,11 @@ describe('keelson dev', () => {
     write(cwd, 'models/pet.ts', withAttribute("weight: { type: 'number' }"))
     await dev.until(/added column pet\.weight/)
     assert.equal((await ask(`${url}/pet/1`)).weight, null)
+
+    const config = petShop['keelson.config.ts'].replace('defineConfig({', "defineConfig({ database: 'mysql:shop',")
+    write(cwd, 'keelson.config.ts', config)
+    await dev.until(/"mysql:" is not a supported database[\s\S]*keeps serving the previous version/)
+    assert.equal((await ask(`${url}/pet/1`)).weight, null)
   })
 
   test('keeps serving the previous version while a job is invalid', async () => {

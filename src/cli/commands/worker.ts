@@ -1,5 +1,6 @@
 import type { AnyConfig } from '../../service/config/config.ts'
 import { routesOf } from '../../service/dispatch/model-routes.ts'
+import { storeFor } from '../../storage/stores.ts'
 import { type Command, type ExitCode, exitCode } from '../command.ts'
 import { reportOf } from '../error-report.ts'
 import { serve } from '../serve.ts'
@@ -27,6 +28,8 @@ export const worker: Command = {
       const startRequested = nextMessage()
       const settings = await readSettings(options, context, files)
       await routesOf(settings.config)
+      // A database of another kind is reported while the previous worker still serves.
+      if (settings.config.database !== undefined) storeFor(settings.config.database)
       const entry = await context.load()
       const { config } = settings
       const inMemoryDatabase = inMemoryDatabaseOf(config)
