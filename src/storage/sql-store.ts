@@ -44,6 +44,8 @@ export interface SqlStoreParts {
   readonly isSecretShared: boolean
   /** Whether several statements may be on their way at once. */
   readonly overlaps?: boolean
+  /** Whether transactions run beside each other. */
+  readonly hasConcurrentWriters?: boolean
   /** What one transaction may change. */
   readonly limits: TransactionLimits
   /** Whether the database itself rejects values of the attribute's column that are not JSON. */
@@ -77,6 +79,7 @@ export class SqlStore extends SqlReads implements Store {
   #isClosed = false
   readonly changes: SqlChangeLog
   readonly overlaps: boolean | undefined
+  readonly hasConcurrentWriters: boolean | undefined
   readonly answers: SqlStoredAnswers | undefined
   readonly versions: TableVersions | undefined
   readonly keepsTexts: boolean
@@ -96,6 +99,7 @@ export class SqlStore extends SqlReads implements Store {
     this.#resyncSequence = parts.resyncSequence
     this.changes = parts.changes
     this.overlaps = parts.overlaps
+    this.hasConcurrentWriters = parts.hasConcurrentWriters
     this.answers = parts.answers
     this.versions = parts.versions
     this.description = parts.description

@@ -187,6 +187,8 @@ export interface TransactionContext extends WriteContext {
  * resolves.
  */
 export interface Store extends Reads, AsyncDisposable {
+  /** Transactions overlap, and are serializable only where this is asked for. Absent: they run one after the other. */
+  readonly hasConcurrentWriters?: boolean | undefined
   /** True for a store that is part of a transaction under way. */
   readonly isWithin?: boolean
   insert(model: Model, assignments: readonly Assignment[], context?: WriteContext): Promise<Records>

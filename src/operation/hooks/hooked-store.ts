@@ -4,7 +4,7 @@ import type { HookedWrite } from '../../model/hooks.ts'
 import type { Model } from '../../model/model.ts'
 import type { JsonObject } from '../../protocol/json.ts'
 import { type Requester, system } from '../../protocol/requester.ts'
-import type { Records, Store, Transaction } from '../../storage/store.ts'
+import type { Records, Store, Transaction, TransactionContext, WriteContext } from '../../storage/store.ts'
 import { assertDefined } from '../../support/assert.ts'
 import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import type { Limits } from '../../support/limits.ts'
@@ -33,17 +33,28 @@ export const runsInTransactions = (model: Model): boolean =>
 export function hookedStore(store: Store, caller: WithinCaller): Store {
   const transaction: Store['transaction'] = async (work, context) => {
     let written: Written[] = []
-    const result = await store.transaction(
-      (transaction) => {
-        // After a conflict the work runs again from its beginning.
-        written = []
-        return work(hookedTransaction(transaction, caller, written))
-      },
-      { ...context, timeoutMs: context?.timeoutMs ?? caller.limits.transactionTimeoutMs },
-    )
+    const timeoutMs = context?.timeoutMs ?? caller.limits.transactionTimeoutMs
+    const attempt = (isSerializable: boolean) =>
+      store.transaction(
+        (transaction) => {
+          // After a conflict the work runs again from its beginning.
+          written = []
+          return work(hookedTransaction(transaction, { ...caller, isSerializable }, written))
+        },
+        { ...context, timeoutMs, isSerializable },
+      )
+    const result = await attempt(context?.isSerializable || !store.hasConcurrentWriters).catch((error: unknown) => {
+      if (error !== notSerializable) throw error
+      return attempt(true)
+    })
     if (written.length > 0) await runAfterCommit(written, caller)
     return result
   }
+  /** Of one statement, after which a hook may run within the transaction. */
+  const contextOf = (model: Model, write: HookedWrite, context?: WriteContext): TransactionContext => ({
+    ...context,
+    isSerializable: model.hooks?.within[write] !== undefined,
+  })
   return {
     find: (model, criteria, options) => store.find(model, criteria, options),
     count: (model, where, options) => store.count(model, where, options),
@@ -51,15 +62,15 @@ export function hookedStore(store: Store, caller: WithinCaller): Store {
     matching: (model, ids, conditions) => store.matching(model, ids, conditions),
     insert: (model, assignments, context) =>
       hasHook(model, 'create')
-        ? transaction((within) => within.insert(model, assignments), context)
+        ? transaction((within) => within.insert(model, assignments), contextOf(model, 'create', context))
         : store.insert(model, assignments, context),
     update: (model, where, assignments, context) =>
       hasHook(model, 'update')
-        ? transaction((within) => within.update(model, where, assignments), context)
+        ? transaction((within) => within.update(model, where, assignments), contextOf(model, 'update', context))
         : store.update(model, where, assignments, context),
     delete: (model, where, context) =>
       hasHook(model, 'destroy')
-        ? transaction((within) => within.delete(model, where), context)
+        ? transaction((within) => within.delete(model, where), contextOf(model, 'destroy', context))
         : store.delete(model, where, context),
     transaction,
     snapshot: (work, options) => store.snapshot(work, options),
@@ -85,7 +96,16 @@ interface Written {
   readonly record: JsonObject
 }
 
-function hookedTransaction(all: Transaction, caller: WithinCaller, written: Written[]): Transaction {
+/**
+ * A hook that reads and then writes must not lose what others write in between. Which hooks run within a transaction is known
+ * only when it has written: one that is not serializable is rolled back before its first hook, and run again as one that is.
+ */
+const notSerializable = new Error('A hook runs within serializable transactions only')
+
+/** `isSerializable`: whether the transaction is, so that hooks may run within it. */
+type TransactionCaller = WithinCaller & { readonly isSerializable: boolean }
+
+function hookedTransaction(all: Transaction, caller: TransactionCaller, written: Written[]): Transaction {
   const inserted = async (model: Model, records: MaybePromise<Records>): Promise<Records> => {
     const stored = await records
     if (hasHook(model, 'create')) for (const record of stored.decode()) await wrote(model, 'create', { record })
@@ -93,6 +113,7 @@ function hookedTransaction(all: Transaction, caller: WithinCaller, written: Writ
   }
   const wrote = async (model: Model, write: HookedWrite, images: Images): Promise<void> => {
     if (model.hooks?.within[write]) {
+      if (!caller.isSerializable) throw notSerializable
       if (eventLoopTurn.isUsed) await eventLoopTurn.end()
       const own = hookedTransaction(all, { ...caller, requester: system }, written)
       await runWithin({ model, write, images }, own, caller)

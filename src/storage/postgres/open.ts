@@ -152,6 +152,7 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenedStor
       stored: new PostgresAnswerTable(driver, answers),
     }),
     overlaps: true,
+    hasConcurrentWriters: true,
     description: `PostgreSQL ${version} (${database} at ${hostOf(url) || 'localhost'})`,
     secret: installed.secret ?? randomBytes(32).toString('hex'),
     isSecretShared: installed.secret !== undefined,
