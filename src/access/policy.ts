@@ -43,7 +43,7 @@ export class AccessPolicy {
     this.#views = new ViewCache(models)
   }
 
-  /** Whether a rule is declared for the model, by itself or by the configuration. */
+  /** Whether access is declared for the model, by itself or by the configuration: an empty one of a model forbids everything. */
   isDeclared(model: Model): boolean {
     return model.access !== undefined || Object.keys(this.#defaults).length > 0
   }
@@ -62,12 +62,9 @@ export class AccessPolicy {
     return this.#views.without(unreadable)
   }
 
-  /** A model without rules is open; in a model with rules, what is not mentioned is forbidden. */
+  /** A model without declared access is open; what a declared one does not mention is forbidden. */
   ruleOf(action: Action, model: Model): Rule {
-    const rules = model.access ?? this.#defaults
-    const own = rules[action] ?? this.#defaults[action]
-    if (own !== undefined) return own
-    return Object.keys(rules).length === 0
+    return (model.access ?? this.#defaults)[action] ?? this.#defaults[action] ?? !this.isDeclared(model)
   }
 
   /**
@@ -76,8 +73,7 @@ export class AccessPolicy {
    */
   actionRule({ access }: DeclaredAction, model: Model | undefined): Rule {
     if (access !== undefined) return access
-    const rules = model?.access ?? this.#defaults
-    return rules === publicRules || (model !== undefined && Object.keys(rules).length === 0)
+    return (model?.access ?? this.#defaults) === publicRules || (model !== undefined && !this.isDeclared(model))
   }
 
   /** Whether a requester may exist that does not read every value of every record. */

@@ -38,7 +38,7 @@ for (const database of databases) {
 
     before(async () => {
       opened = await database.open()
-      service = (await createService({ models, database: opened.url, limits, access: {} } as never)) as never
+      service = (await createService({ models, database: opened.url, limits, access: 'public' } as never)) as never
     })
     beforeEach(async () => {
       for (const { id } of (await records().entry.find()).data) await records().entry.destroy(id)

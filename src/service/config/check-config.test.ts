@@ -19,6 +19,8 @@ describe('a setting is refused', () => {
   const originList = 'must be a list of origins such as "https://app.example", without a path and in lower case'
   const brokerProblem = 'broker must be a URL such as "redis://host:6379", "rediss://host:6379" or "nats://host:4222"'
   const brokerOnSqlite = 'broker needs a PostgreSQL database; processes on one SQLite file notice writes without it'
+  const emptyAccess =
+    "access contains no rule. Write what it allows, such as { read: true }, or { read: false } to forbid everything, or 'public' to allow everything"
   const unsetDatabase = (what: string, operator: string) =>
     `database is ${what}, as an environment variable is that is not set. Set it, or write the database to use without it: process.env.X ${operator} 'sqlite:data/app.db'`
   const cases: readonly [config: object, ...problems: string[]][] = [
@@ -77,6 +79,9 @@ describe('a setting is refused', () => {
     [{ models: 'pet' }, 'models must be an object'],
     [{ access: { raed: true } }, 'there is no setting "access.raed"; did you mean "read"?'],
     [{ access: { read: ['admin'] } }, 'access.read must be true, false, a role or a function'],
+    [{ access: {} }, emptyAccess],
+    [{ access: { read: undefined } }, emptyAccess],
+    [{ access: { shadow: undefined } }, emptyAccess],
     [{ rest: 1, populate: 'no' }, 'rest must be true or false', 'populate must be true or false'],
   ]
   for (const [config, ...problems] of cases) {
@@ -93,6 +98,8 @@ test('an asynchronous rule is refused', () => {
 
 describe('a setting is accepted', () => {
   const cases: readonly object[] = [
+    { access: { read: false } },
+    { access: { shadow: 0 } },
     { cors: { origins: '*' } },
     { cors: { origins: ['https://app.example', 'http://localhost:3000', 'capacitor://localhost'], credentials: true } },
     { allowedHosts: ['api.example', 'api.example:8443', 'intranet'] },

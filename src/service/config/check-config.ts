@@ -198,8 +198,20 @@ function translated({ models, attributes, compatibility }: AnyConfig) {
   return { models, attributes, notes: [], readRules: undefined }
 }
 
-/** Settings that are valid alone and not together. */
-function contradictions({ rest, shortcuts, cors, limits, auth, broker, database }: AnyConfig): readonly string[] {
+const emptyAccess =
+  "access contains no rule. Write what it allows, such as { read: true }, or { read: false } to forbid everything, or 'public' to allow everything"
+
+/** Of members that are valid each: those that contradict each other, and an `access` without any. */
+function contradictions({
+  rest,
+  shortcuts,
+  access,
+  cors,
+  limits,
+  auth,
+  broker,
+  database,
+}: AnyConfig): readonly string[] {
   const all: Limits = { ...defaultLimits, ...limits }
   return [
     ...(rest === false && shortcuts === false ? ['rest and shortcuts are both off: no route is served'] : []),
@@ -209,6 +221,7 @@ function contradictions({ rest, shortcuts, cors, limits, auth, broker, database 
     ...(broker !== undefined && !/^postgres(ql)?:/.test(database ?? '')
       ? ['broker needs a PostgreSQL database; processes on one SQLite file notice writes without it']
       : []),
+    ...(typeof access === 'object' && Object.values(access).every((rule) => rule === undefined) ? [emptyAccess] : []),
     ...(auth?.jwt ? jwtProblems(auth.jwt) : []),
     ...(auth && !auth.identify && !auth.jwt ? ['auth needs identify or jwt'] : []),
     ...(all.defaultLimit > all.maxLimit ? ['limits.defaultLimit is larger than limits.maxLimit'] : []),
