@@ -7,7 +7,7 @@ import { eventLoopTurn } from '../support/event-loop-turn.ts'
 import { checkTargets, unchecked } from './check-targets.ts'
 import { laterAssignments } from './later-values.ts'
 import { NewMember } from './member-changes.ts'
-import { linkRecord, replaceMembers } from './membership.ts'
+import { linkAll, linkRecord, unlinkOthers } from './membership.ts'
 import type { OperationServices } from './operation.ts'
 import type { PreparedMembers, PreparedRecord } from './prepare-record.ts'
 
@@ -27,7 +27,7 @@ export async function insertRecord(
   const assignments = await assignmentsOf(record, transaction, services, keys)
   await checkTargets(unchecked(assignments, services), model, transaction)
   const stored = await transaction.insert(model, assignments)
-  for (const item of members) await writeMembers(item, keyOf(stored, model), transaction, services)
+  for (const item of members) await writeFirstMembers(item, keyOf(stored, model), transaction, services)
   return stored
 }
 
@@ -58,9 +58,20 @@ export async function writeMembers(
   transaction: ScopedTransaction,
   services: OperationServices,
 ): Promise<void> {
+  await unlinkOthers({ members, parent }, { transaction, services, changes: members.changes })
+  await writeFirstMembers(members, parent, transaction, services)
+}
+
+/** The same for a record that is new: it has no others, which the requester would need the right to remove. */
+export async function writeFirstMembers(
+  members: PreparedMembers,
+  parent: Json,
+  transaction: ScopedTransaction,
+  services: OperationServices,
+): Promise<void> {
   const { association, created, changes } = members
   const context = { transaction, services, changes }
-  await replaceMembers({ members, parent }, context)
+  await linkAll({ members, parent }, context)
   for (const [index, record] of created.entries()) {
     if (eventLoopTurn.isUsed) await eventLoopTurn.next()
     if (association.kind === 'hasMany') {

@@ -79,21 +79,25 @@ export interface Replacement {
 
 /** Makes these records the members, and no others. */
 export async function replaceMembers(replacement: Replacement, context: LinkedWrite): Promise<void> {
-  const { members, parent } = replacement
-  const { association, ids, wereRecords } = members
-  if (wereRecords) await refuseTruncatedList(replacement, context)
   await unlinkOthers(replacement, context)
+  await linkAll(replacement, context)
+}
+
+/** Makes these records members. */
+export async function linkAll({ members, parent }: Replacement, context: LinkedWrite): Promise<void> {
+  const { association, ids } = members
   for (const child of ids) {
     if (eventLoopTurn.isUsed) await eventLoopTurn.next()
     await linkRecord({ association, parent, child }, context)
   }
 }
 
-async function unlinkOthers(
-  { members: { association, ids }, parent }: Replacement,
-  context: LinkedWrite,
-): Promise<void> {
+/** Ends the membership of all other records. */
+export async function unlinkOthers(replacement: Replacement, context: LinkedWrite): Promise<void> {
+  const { members, parent } = replacement
+  const { association, ids, wereRecords } = members
   const { transaction } = context
+  if (wereRecords) await refuseTruncatedList(replacement, context)
   await transaction.assertMayChangeMembers?.('remove', association, [parent])
   if (association.kind === 'manyToMany') {
     const { junction, near, far } = association
