@@ -1,6 +1,7 @@
-import type { HasMany, ManyToMany } from '../model/model.ts'
-import type { Violation } from '../protocol/errors.ts'
+import type { HasMany, ManyToMany, Model } from '../model/model.ts'
+import { ServiceError, type Violation } from '../protocol/errors.ts'
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts'
+import type { ParameterValues } from './operation.ts'
 
 /** Existing records that become the members of an association. */
 export interface Members {
@@ -8,6 +9,21 @@ export interface Members {
   readonly ids: readonly Json[]
   /** They were given as whole records, so the list may be truncated like the answer it was taken from. */
   readonly wereRecords: boolean
+}
+
+/**
+ * Throws E_FORBIDDEN for an association whose members are written to a foreign key that the requester may not write. It
+ * names the association: the name of the key may be hidden.
+ */
+export function assertMayWriteMembers(
+  association: HasMany | ManyToMany,
+  { name: modelName }: Model,
+  mayWrite: ParameterValues['mayWrite'],
+): void {
+  const { name } = association
+  const keys = association.kind === 'hasMany' ? [association.via] : [association.near, association.far]
+  if (!mayWrite || keys.every(mayWrite)) return
+  throw new ServiceError('E_FORBIDDEN', `You may not write "${name}" of ${modelName}`, { attribute: name })
 }
 
 /** Reads keys of records, or the records themselves; one alone is a list of one. Returns what is wrong with them. */

@@ -15,6 +15,7 @@ import {
   writeCurrent,
 } from './hooks/linked-changes.ts'
 import { type MemberWrite, memberChanges } from './member-changes.ts'
+import { assertMayWriteMembers } from './member-values.ts'
 import type {
   Invocation,
   OperationServices,
@@ -35,7 +36,10 @@ export interface MembersInput {
   readonly populate: readonly Populate[]
 }
 
-/** Throws E_NO_SUCH_ROUTE for an association that leads to one record: it has no members. */
+/**
+ * Throws E_NO_SUCH_ROUTE for an association that leads to one record: it has no members; and E_FORBIDDEN where the requester
+ * may not write the foreign key.
+ */
 export function readMembersInput(
   parameters: ParameterValues,
   target: Target,
@@ -48,6 +52,7 @@ export function readMembersInput(
       `"${association.name}" of ${target.model.name} leads to one record and has no members`,
     )
   }
+  assertMayWriteMembers(association, target.model, parameters.mayWrite)
   const others = readAnswerPopulate(parameters, target.model, services)
   return {
     parent: existingKey(parameters.record, target.model),

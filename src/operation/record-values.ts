@@ -4,7 +4,7 @@ import { type InvalidAttributes, ServiceError, type Violation } from '../protoco
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts'
 import { nearest } from '../support/nearest.ts'
 import { readAnswerPopulate } from './find-input.ts'
-import { type Members, readMembers, splitMembers } from './member-values.ts'
+import { assertMayWriteMembers, type Members, readMembers, splitMembers } from './member-values.ts'
 import type { LaterValue, OperationServices, ParameterValues } from './operation.ts'
 import { noParameters, reserved } from './parameters.ts'
 import { valueFromText } from './value-from-text.ts'
@@ -174,6 +174,7 @@ class ValueReader {
         parents.delete(name)
       }
     } else if (association && association.kind !== 'belongsTo') {
+      assertMayWriteMembers(association, model, this.#mayWrite)
       const read = this.#members(given, association, isText, `${path}${name}`)
       if (read) members.set(name, read)
     } else if (name !== 'id' && this.#services.unknownAttributes === 'refuse') this.#refuseUnknown(name, model, path)
