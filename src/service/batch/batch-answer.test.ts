@@ -54,3 +54,18 @@ test('what is left to do at the end of a long batch is one part', (t) => {
   assert.ok(((body as EncodedJson).parts?.length ?? 0) > 40)
   assert.ok(encoded < 2 * half.length, `${encoded} characters`)
 })
+
+test('an answer that is sent in pieces is refused, and its source ended', async () => {
+  let isEnded = false
+  const pieces = {
+    next: async () => ({ done: false, value: 'a' }) as const,
+    async return() {
+      isEnded = true
+      return { done: true, value: undefined } as const
+    },
+  }
+  const stream = { [Symbol.asyncIterator]: () => pieces }
+  const answers = new BatchAnswers(1_000)
+  assert.throws(() => answers.add({ status: 200, headers: {}, stream }), { code: 'E_BAD_REQUEST' })
+  assert.ok(isEnded)
+})

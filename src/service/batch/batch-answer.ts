@@ -2,6 +2,7 @@ import { type ErrorListener, errorResponse } from '../../protocol/error-response
 import { ServiceError } from '../../protocol/errors.ts'
 import { EncodedJson, isEncoded, type Json } from '../../protocol/json.ts'
 import type { ServiceResponse } from '../../protocol/request.ts'
+import { endUnread } from '../../support/end-unread.ts'
 import type { BatchItem } from './read-batch.ts'
 import type { AnswerBodies } from './references.ts'
 
@@ -31,10 +32,13 @@ export class BatchAnswers {
     return Math.max(0, this.#maxBytes - this.#bytes)
   }
 
-  /** Throws E_BAD_CRITERIA for an answer that is sent in pieces, which a list cannot contain. */
+  /** Throws E_BAD_REQUEST for an answer that is sent in pieces, which a list cannot contain, and ends it. */
   add(response: ServiceResponse): void {
-    if (response.stream)
+    // The refusal is the answer, whatever the source says about its end.
+    if (response.stream) {
+      endUnread(response.stream, () => {})
       throw new ServiceError('E_BAD_REQUEST', 'A batch cannot contain a request that is answered with a stream')
+    }
     const { status, headers } = response
     const body = encodedBody(response)
     if (status >= 400) this.#failed.add(this.#bodies.length)

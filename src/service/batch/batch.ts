@@ -11,7 +11,7 @@ import { endpointAt } from '../dispatch/route.ts'
 import type { KeepAnswer } from '../idempotency/idempotent-writes.ts'
 import { BatchAnswers } from './batch-answer.ts'
 import { type Batch, requestOf, resolved } from './batch-step.ts'
-import { readBatch } from './read-batch.ts'
+import { type BatchItem, readBatch } from './read-batch.ts'
 import { runAtomic } from './run-batch.ts'
 
 type Answer = (request: ServiceRequest) => MaybePromise<ServiceResponse>
@@ -27,9 +27,7 @@ export async function answerBatch(
   const { limits } = context.services
   const isAtomic = readAtomic(request, context)
   const items = readBatch(request, limits)
-  for (const { url, index } of items)
-    if (endpointAt(context.routes, url.split(/[?#]/, 1)[0] as string)?.operation === 'batch')
-      throw new ServiceError('E_BAD_BODY', `Request ${index} of the batch is a batch itself`)
+  for (const item of items) assertIsOperation(item, context)
   const batch = { items, request, authorization, receipt: receiptFor(authorization.requester, context, request) }
   const run = (keep?: KeepAnswer) => runAtomic(batch, context, keep)
   if (request.headers['idempotency-key'] === undefined) return isAtomic ? run() : runEach(batch, context, answer)
@@ -39,6 +37,18 @@ export async function answerBatch(
     'Idempotency-Key needs a batch that is atomic: its answer is stored with its writes',
   )
 }
+
+/** Throws E_BAD_BODY for a batch in the batch, and for what may be answered with a stream: no list can contain one. */
+function assertIsOperation({ url, index }: BatchItem, { routes }: DispatchContext): void {
+  const endpoint = endpointAt(routes, url.split(/[?#]/, 1)[0] as string)
+  if (endpoint)
+    throw new ServiceError(
+      'E_BAD_BODY',
+      `Request ${index} of the batch is ${nounOf[endpoint.operation]}, which needs a request of its own`,
+    )
+}
+
+const nounOf = { batch: 'a batch', live: 'a live query', shapes: 'a shape' } as const
 
 function readAtomic({ query }: ServiceRequest, { services: { limits } }: DispatchContext): boolean {
   const { atomic = 'true', callback: _c, _: _n, ...others } = query === '' ? {} : parseQueryString(query, limits)
@@ -55,9 +65,11 @@ function readAtomic({ query }: ServiceRequest, { services: { limits } }: Dispatc
  */
 async function runEach(
   { items, request: batch }: Batch,
-  { services: { limits }, onError }: DispatchContext,
+  context: DispatchContext,
   answer: Answer,
 ): Promise<ServiceResponse> {
+  const { services, onError } = context
+  const { limits } = services
   const client = batch.peer ?? batch
   const answers = new BatchAnswers(limits.maxAnswerBytes)
   for (const item of items) {
@@ -72,7 +84,9 @@ async function runEach(
             limit: 'maxAnswerBytes',
           },
         )
-      const request = requestOf(resolved(item, answers.bodyOf, limits), batch)
+      const whole = resolved(item, answers.bodyOf, limits)
+      assertIsOperation(whole, context)
+      const request = requestOf(whole, batch)
       const own = {
         ...request,
         peer: batch.peer,

@@ -59,9 +59,12 @@ export class ShapeEndpoint {
     this.#options = options
   }
 
-  async respond({ query, signal }: ServiceRequest, requester: Requester): Promise<ServiceResponse> {
+  async respond(asked: ServiceRequest, requester: Requester): Promise<ServiceResponse> {
     if (this.#isStopped) throw new ServiceError('E_UNAVAILABLE', 'The service is stopping')
+    const { query, peer } = asked
+    const { signal } = peer ?? asked
     const request = readShapeRequest(query)
+    if (peer && request.isStream) throw new ServiceError('E_BAD_REQUEST', 'A socket cannot be answered with a stream')
     const records = this.#options.recordsFor(requester, { signal }).get(request.table)
     const model = this.#options.models.get(request.table)
     if (!records || !model) throw new ServiceError('E_BAD_REQUEST', `There is no table "${request.table}"`)
@@ -121,6 +124,7 @@ export class ShapeEndpoint {
     }
     this.#waiting.add(end)
     signal?.addEventListener('abort', end)
+    if (signal?.aborted) end()
     try {
       const { value: first } = await events.next()
       if (first?.verb === 'reset') {

@@ -34,6 +34,24 @@ describe('a message', () => {
     assert.equal((await socket.ask('get', { url: '/pet' })).statusCode, 200)
   })
 
+  test('whose answer is a stream is refused, and the stream is ended', async () => {
+    const ended: string[] = []
+    const answer: Handle = ({ path }) => {
+      const iterator = {
+        next: async () => ({ done: false, value: 'a' }) as const,
+        async return() {
+          ended.push(path)
+          return { done: true, value: undefined } as const
+        },
+      }
+      return { status: 200, headers: {}, stream: { [Symbol.asyncIterator]: () => iterator } }
+    }
+    await using served = await startSockets({ handle: answer })
+    await using socket = await RawSocket.connect(served.url)
+    assert.equal((await socket.ask('get', { url: '/file' })).statusCode, 400)
+    assert.deepEqual(ended, ['/file'])
+  })
+
   test('not named for a method is ignored', async () => {
     const requested: string[] = []
     await using served = await startSockets({

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { errorResponse } from '../../protocol/error-response.ts'
+import { ServiceError } from '../../protocol/errors.ts'
 import type { Mirror, Peer, SubscriptionEvent } from '../../protocol/event.ts'
 import { EncodedJson, type JsonObject } from '../../protocol/json.ts'
 import type { Handshake, ServiceRequest, ServiceResponse } from '../../protocol/request.ts'
 import { type Requester, remainingMs } from '../../protocol/requester.ts'
+import { endUnread } from '../../support/end-unread.ts'
 import type { MaybePromise } from '../../support/maybe-promise.ts'
 import { takeWeight } from '../body-weight.ts'
 import { observeRequest } from '../observe-request.ts'
@@ -226,6 +228,10 @@ export class SocketClient implements Peer, SessionListener {
     const endRequest = this.#deferred.beginRequest((packet) => this.#release(packet))
     try {
       const response = await this.#observed(request, () => service.handle(request))
+      if (response.stream) {
+        endUnread(response.stream, onError)
+        throw new ServiceError('E_BAD_REQUEST', 'A socket cannot be answered with a stream')
+      }
       this.#reply(event, request.method === 'HEAD' ? { ...response, body: undefined } : response)
     } catch (error) {
       this.#reply(event, errorResponse(error, onError))

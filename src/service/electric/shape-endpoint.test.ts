@@ -1,0 +1,48 @@
+import { test } from 'node:test'
+import type { Peer } from '../../protocol/event.ts'
+import type { ServiceRequest } from '../../protocol/request.ts'
+import { anonymous } from '../../protocol/requester.ts'
+import { StreamSlots } from '../live/stream-slots.ts'
+import { ShapeEndpoint, type ShapeOptions } from './shape-endpoint.ts'
+import { newHandle, offsetText, readShapeRequest } from './shape-request.ts'
+
+/** A shape of which nothing ever changes. `waiting` resolves when a request waits for a change. */
+function unchangingShape() {
+  const waiting = Promise.withResolvers<void>()
+  const ended = Promise.withResolvers<{ readonly done: true; readonly value: undefined }>()
+  const events = {
+    [Symbol.asyncIterator]: () => events,
+    next() {
+      waiting.resolve()
+      return ended.promise
+    },
+    async return() {
+      ended.resolve({ done: true, value: undefined })
+      return ended.promise
+    },
+  }
+  const slots = new StreamSlots(1)
+  const endpoint = new ShapeEndpoint({
+    models: new Map([['pet', { primaryKey: { name: 'id' } }]]),
+    recordsFor: () => new Map([['pet', { live: () => events }]]),
+    limits: { maxLimit: 10, maxAnswerBytes: 1000, maxQueuedBytes: 1000 },
+    slots,
+  } as unknown as ShapeOptions)
+  return { endpoint, slots, waiting: waiting.promise }
+}
+
+const table = 'table=pet&live=true'
+const query = `${table}&offset=${offsetText({ position: '1' })}&handle=${newHandle(readShapeRequest(table).shape)}`
+
+for (const when of ['while it waits', 'before'])
+  test(`a request that waits for changes ends with the socket that was closed ${when}`, async () => {
+    const { endpoint, slots, waiting } = unchangingShape()
+    const socket = new AbortController()
+    if (when === 'before') socket.abort()
+    const peer = { signal: socket.signal } as Peer
+    const response = endpoint.respond({ query, peer } as ServiceRequest, anonymous)
+    await waiting
+    socket.abort()
+    slots.take()[Symbol.dispose]()
+    await response
+  })
