@@ -56,7 +56,7 @@ export interface Invocation<Input = unknown> {
   readonly origin?: WriteOrigin | undefined
   /** Long reads end when it disconnects. */
   readonly client?: ReadOptions | undefined
-  /** Whether the client can be sent a body in pieces: a socket cannot. */
+  /** Whether the client can be sent a body in pieces: a socket and a batch cannot. */
   readonly acceptsStream?: boolean
   /** Of the request, for actions of the application. */
   readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>> | undefined

@@ -35,6 +35,8 @@ export interface ServiceRequest {
   readonly signal?: AbortSignal | undefined
   /** The connection that sent the request, if it can receive events: it is subscribed to the records of the response. */
   readonly peer?: Peer | undefined
+  /** It belongs to a batch: its answer is an item of a list, which no stream can be. */
+  readonly inBatch?: boolean | undefined
   /** What a framework around the service has left on the request as `user`. */
   readonly frameworkUser?: unknown
   /** The poll of the event loop before which the client had begun to send it; undefined where that is not known. */

@@ -108,6 +108,11 @@ export class ActionCall {
     }
   }
 
+  /** Throws the failure that the action has been answered with, such as its time limit. */
+  assertNotFailed(): void {
+    if (this.#failure) throw this.#failure.error
+  }
+
   #records(caller: Caller): object {
     return lazyRecords(this.#dispatch.services.models, (model) => recordsOf(this.#dispatch, model, caller))
   }

@@ -14,6 +14,7 @@ import type { DispatchContext } from '../dispatch/context.ts'
 import { OutsideOnlyError, TransactionScope } from '../in-process/transaction-scope.ts'
 import { ActionCall } from './action-call.ts'
 import { actionResult } from './action-result.ts'
+import { endResult } from './reply.ts'
 import { validateInput, validateResult } from './validate-input.ts'
 
 export interface ActionInput {
@@ -61,10 +62,19 @@ export function createActionOperation(
   }
 
   const finish = async (call: ActionCall, invocation: Invocation<ActionInput>, isWithin = false) => {
-    const value = await validateResult(action.result, await action.run(call.context), name)
-    if (invocation.input.isInProcess) return { kind: 'action', value, status: 200, headers: {} } satisfies ActionResult
-    const { maxAnswerBytes } = contextOf().services.limits
-    return actionResult(value, name, { maxAnswerBytes, acceptsStreams: invocation.acceptsStream === true && !isWithin })
+    const made = await action.run(call.context)
+    try {
+      call.assertNotFailed()
+      const value = await validateResult(action.result, made, name)
+      if (invocation.input.isInProcess)
+        return { kind: 'action', value, status: 200, headers: {} } satisfies ActionResult
+      const { maxAnswerBytes } = contextOf().services.limits
+      const acceptsStreams = invocation.acceptsStream === true && !isWithin
+      return await actionResult(value, name, { maxAnswerBytes, acceptsStreams })
+    } catch (error) {
+      endResult(made)
+      throw error
+    }
   }
 
   const runDirectly = async (invocation: Invocation<ActionInput>, prepared: Prepared, reads: ScopedReads) => {
@@ -82,14 +92,17 @@ export function createActionOperation(
     return call.within(context.services.limits.actionTimeoutMs, () => concealed(name, finish(call, invocation)))
   }
 
-  const runInTransaction = (
+  const runInTransaction = async (
     invocation: Invocation<ActionInput>,
     prepared: Prepared,
     store: ScopedStore,
   ): Promise<ActionResult> => {
     const context = contextOf()
     const call = new ActionCall(context, invocation, prepared.input)
+    let made: ActionResult | undefined
     const work = async (transaction: ScopedTransaction) => {
+      // The transaction is run again after a conflict.
+      endResult(made?.value)
       if (action.on === 'record') {
         const { input, target, precondition } = invocation
         await requireVersion(target.model, input.id as Json, precondition, transaction, context.services)
@@ -99,11 +112,20 @@ export function createActionOperation(
       }
       const scope = new TransactionScope(context.store)
       call.setTransaction(transaction, store, scope)
-      return scope.run(() => finish(call, invocation, store.isWithin))
+      // The scope fails after the action where one of its writes has failed.
+      return scope.run(async () => {
+        made = await finish(call, invocation, store.isWithin)
+        return made
+      })
     }
     const { transactionTimeoutMs: timeoutMs } = context.services.limits
     const options = { origin: invocation.origin, timeoutMs, isSerializable: true }
-    return call.abortedOnFailure(concealed(name, store.transaction(work, options)))
+    try {
+      return await call.abortedOnFailure(concealed(name, store.transaction(work, options)))
+    } catch (error) {
+      endResult(made?.value)
+      throw error
+    }
   }
 
   if (method === 'GET')

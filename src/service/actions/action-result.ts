@@ -1,7 +1,8 @@
 import type { ActionResult } from '../../operation/operation.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import { EncodedJson } from '../../protocol/json.ts'
-import { ActionFile, ActionReply, contentOf, isStream, type StreamedContent, unnamedContent } from './reply.ts'
+import { isStream } from './content-stream.ts'
+import { ActionFile, ActionReply, contentOf, type StreamedContent, unnamedContent } from './reply.ts'
 
 /** What a result must fit. Undefined: it stays in this process, and is passed on as it is. */
 export interface ResultLimits {

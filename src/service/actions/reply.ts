@@ -1,12 +1,9 @@
 import { lstat } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
-import { Readable } from 'node:stream'
 import { create as contentDisposition } from 'content-disposition'
 import { contentTypeOf } from '../pages/content-types.ts'
 import { contentOf as readFile } from '../pages/file-response.ts'
-
-/** Bytes, or pieces of them, that an action answers with. Text is encoded as UTF-8. */
-export type Content = Uint8Array | AsyncIterable<string | Uint8Array> | ReadableStream<string | Uint8Array>
+import { type Content, ContentStream, endContent } from './content-stream.ts'
 
 export interface FileOptions {
   /** The name under which a browser saves it. */
@@ -102,32 +99,8 @@ function headersFor({ name, type, inline = false }: FileOptions, length: number 
 /** A stream without a name and a type: bytes that a browser saves. */
 export const unnamedContent = (content: Content): Promise<StreamedContent> => contentOf(new ActionFile(content, {}))
 
-export const isStream = (value: unknown): value is AsyncIterable<string | Uint8Array> | ReadableStream =>
-  typeof value === 'object' && value !== null && Symbol.asyncIterator in value
-
-/** The pieces of a content. Leaving them ends the source, also before the first piece. */
-class ContentStream implements AsyncIterable<string | Uint8Array> {
-  readonly #content: Content
-
-  constructor(content: Content) {
-    this.#content = content
-  }
-
-  [Symbol.asyncIterator](): AsyncIterator<string | Uint8Array> {
-    const content = this.#content
-    if (content instanceof Uint8Array) return single(content)
-    const pieces = content[Symbol.asyncIterator]()
-    return {
-      next: () => pieces.next(),
-      async return() {
-        await pieces.return?.()
-        if (content instanceof Readable) content.destroy()
-        return { done: true, value: undefined }
-      },
-    }
-  }
-}
-
-async function* single(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {
-  yield bytes
+/** Ends the source of a result that will not be sent. */
+export function endResult(result: unknown): void {
+  const value = result instanceof ActionReply ? result.value : result
+  void endContent(value instanceof ActionFile ? value.content : value)
 }

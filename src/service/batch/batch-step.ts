@@ -47,6 +47,7 @@ export function requestOf({ method, url, body, headers }: BatchItem, batch: Serv
     headers,
     site: batch.site,
     originAllowed: batch.originAllowed,
+    inBatch: true,
   }
 }
 

@@ -75,7 +75,7 @@ export const invocationOf = (
   precondition: request.headers['if-match'] === undefined ? undefined : readVersions(request.headers['if-match']),
   origin,
   client: request.peer ?? request,
-  acceptsStream: request.peer === undefined,
+  acceptsStream: request.peer === undefined && !request.inBatch,
   headers: request.headers,
 })
 
