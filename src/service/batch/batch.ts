@@ -59,6 +59,13 @@ function readAtomic({ query }: ServiceRequest, { services: { limits } }: Dispatc
   throw new ServiceError('E_BAD_REQUEST', '"atomic" is true or false')
 }
 
+/** The headers that concern the batch alone: the form of its body and of its answer, and what must hold for it as a whole. */
+const ownHeaders = new Set(['accept', 'content-length', 'content-type', 'idempotency-key', 'if-match', 'if-none-match'])
+
+/** The headers of a batch that are those of each of its requests as well. */
+const sharedHeaders = (headers: ServiceRequest['headers']): ServiceRequest['headers'] =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !ownHeaders.has(name)))
+
 /**
  * Each request by itself, in order, until the client disconnects. One that refers to the answer of a failed one is not
  * executed.
@@ -71,6 +78,7 @@ async function runEach(
   const { services, onError } = context
   const { limits } = services
   const client = batch.peer ?? batch
+  const shared = sharedHeaders(batch.headers)
   const answers = new BatchAnswers(limits.maxAnswerBytes)
   for (const item of items) {
     if (eventLoopTurn.isUsed) await eventLoopTurn.next()
@@ -89,6 +97,7 @@ async function runEach(
       const request = requestOf(whole, batch)
       const own = {
         ...request,
+        headers: { ...shared, ...request.headers },
         peer: batch.peer,
         get signal() {
           return batch.signal
