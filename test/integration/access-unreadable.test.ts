@@ -173,6 +173,20 @@ for (const database of databases) {
       })
     }
 
+    test('an association that may not be read is unknown in the process', async () => {
+      const { person } = service.as(users.ann ?? null).records
+      for (const name of ['boss', 'reports', 'nothing'] as readonly string[] as readonly ['reports'])
+        for (const call of [
+          () => person.related(1, name),
+          () => person.add(1, name, 2),
+          () => person.remove(1, name, 2),
+          () => person.replace(1, name, []),
+        ]) {
+          const message = `person has no association "${name}"`
+          await assert.rejects(call, { code: 'E_BAD_REQUEST', message })
+        }
+    })
+
     for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
       test(`an association that may not be read has no address: ${method}`, async () => {
         const unknown = await ask(service, 'ann', `${method} /person/1/nothing`)

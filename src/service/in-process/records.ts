@@ -64,7 +64,8 @@ export function recordsOf(
   const parse = (name: OperationName, { association, ...given }: Given, authorization: Authorization): Parsed => {
     const { access } = authorization
     const view = viewOf(authorization)
-    const target = { model: view, association: association && view.associations.get(association.name) }
+    // One that the requester may not read is unknown to it.
+    const target = { model: view, association: association && associationNamed(association.name, view) }
     const parameters = {
       style: 'rest',
       query: nothing,
