@@ -6,7 +6,6 @@ import type { HttpSender } from '../http.ts'
 import type { ClientOptions } from '../options.ts'
 import { retryDelay } from '../random.ts'
 import type { PendingWrites } from '../writes/pending-writes.ts'
-import type { Diff, Rows } from './diff.ts'
 import type { LiveQuery } from './live-query.ts'
 import { type Message, messagesOf } from './server-sent-events.ts'
 
@@ -114,10 +113,9 @@ export class LiveConnection {
       const response = await this.#http.open({ method: 'POST', path: '/live', body, headers, signal })
       // Such as the page of a proxy, or of the sign-in of a network.
       if (!response.headers.get('Content-Type')?.includes('event-stream')) throw requestError(response)
-      for await (const message of messagesOf(response.body as ReadableStream<Uint8Array>)) {
-        beat()
-        if (message?.event === 'restart') return
-        if (message) this.#receive(message)
+      for await (const message of messagesOf(response.body as ReadableStream<Uint8Array>, beat)) {
+        if (message.event === 'restart') return
+        this.#receive(message)
       }
     } finally {
       clearTimeout(timer)
@@ -172,12 +170,10 @@ export class LiveConnection {
       this.#writes.pass(operations)
     } else if (query) {
       this.#failures = 0
-      const total = data.total as number | undefined
       if (event === 'reset') query.refresh('catching-up')
       else if (event === 'failed') this.#fail(query, new RequestError(0, data.error as JsonObject))
       else {
-        if (event === 'rows') query.setRows(data.rows as Rows, (data.key ?? 'id') as string, total)
-        else if (event === 'diff') query.applyDiff(data as unknown as Diff, total)
+        query.receive(data)
         this.#writes.pass(operations)
         query.setCurrent(id ?? (data.position as Position))
       }

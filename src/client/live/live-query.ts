@@ -23,6 +23,13 @@ export interface LiveSnapshot<Row> {
 /** `isOfStream`: the service has sent the rows; otherwise a write of this client, or its answer, has changed them. */
 export type LiveListener<Row> = (snapshot: LiveSnapshot<Row>, isOfStream?: boolean) => void
 
+/** The data of a frame with rows. Only that of all rows has `rows` and `key`. */
+interface ReceivedRows extends Diff {
+  readonly rows?: Rows
+  readonly key?: string
+  readonly total?: number | undefined
+}
+
 /** A query whose rows are kept as the service has them. */
 export class LiveQuery {
   readonly model: string
@@ -44,6 +51,8 @@ export class LiveQuery {
   #hasRows = false
   #snapshot: LiveSnapshot<JsonObject> = { rows: [], status: 'catching-up' }
   readonly #ready = Promise.withResolvers<void>()
+  /** Resolves with the first rows; rejects when the service refuses the query or the connection. */
+  readonly ready = this.#ready.promise
 
   constructor(model: string, query: Query, writes: PendingWrites, close: (query: LiveQuery) => void) {
     this.model = model
@@ -51,7 +60,7 @@ export class LiveQuery {
     this.content = JSON.stringify([query.select, query.omit, query.populate])
     this.#writes = writes
     this.#close = close
-    this.#ready.promise.catch(() => {})
+    this.ready.catch(() => {})
     writes.addQuery(this)
   }
 
@@ -61,11 +70,6 @@ export class LiveQuery {
 
   get status(): LiveStatus {
     return this.#snapshot.status
-  }
-
-  /** Resolves with the first rows; rejects when the service refuses the query or the connection. */
-  get ready(): Promise<void> {
-    return this.#ready.promise
   }
 
   /** Calls the listener after every change of the snapshot, until the returned function is called. */
@@ -95,20 +99,15 @@ export class LiveQuery {
     return this.#base.find((row) => row[this.key] === id)
   }
 
-  /** Takes over the rows, which are shown by `setCurrent`: the pending writes that they contain are named in between. */
-  setRows(rows: Rows, key: string, total: number | undefined): void {
+  /** Takes over rows or a difference, which `setCurrent` shows: the pending writes that they contain are named in between. */
+  receive({ rows, key = this.key, total = this.#total, ...diff }: ReceivedRows): void {
     const had = new Set(this.#base.map((row) => row[this.key]))
     this.key = key
-    if (this.#hasRows) this.#withhold(rows.map((row) => row[key] as RecordId).filter((id) => !had.has(id)))
-    this.#base = rows
+    this.#base = rows ?? applyDiff(this.#base, diff, key)
     this.#total = total
-  }
-
-  /** The same for a difference. */
-  applyDiff(diff: Diff, total: number | undefined): void {
-    this.#withhold((diff.enter ?? []).map(([, record]) => record[this.key] as RecordId))
-    this.#base = applyDiff(this.#base, diff, this.key)
-    this.#total = total ?? this.#total
+    const creates = this.#hasRows ? this.#writes.shownIn(this).filter(isUnanswered) : []
+    if (creates.length > 0)
+      for (const row of this.#base) if (!had.has(row[key])) this.#withheld.set(row[key] as RecordId, creates)
   }
 
   /** The rows are those at the position, and are shown. */
@@ -129,27 +128,15 @@ export class LiveQuery {
   refresh(status: LiveStatus = this.status, error: Error | null | undefined = this.#snapshot.error): void {
     const writes = this.#writes.shownIn(this)
     for (const [id, creates] of this.#withheld) if (!creates.some(isUnanswered)) this.#withheld.delete(id)
-    const base =
-      this.#withheld.size === 0
-        ? this.#base
-        : this.#base.filter((row) => !this.#withheld.has(row[this.key] as RecordId))
+    const base = this.#base.filter((row) => !this.#withheld.has(row[this.key] as RecordId))
     const elsewhere = (write: PendingWrite) => this.#writes.elsewhere(this, write)
-    const rows = keepSame(
-      this.rows,
-      writes.length === 0 ? base : overlay(base, writes, this.query, this.key, elsewhere),
-      this.key,
-    )
+    const rows = keepSame(this.rows, overlay(base, writes, this.query, this.key, elsewhere), this.key)
     const total = this.#total === undefined ? undefined : this.#total + rows.length - this.#base.length
     const last = this.#snapshot
     if (rows === last.rows && status === last.status && total === last.total && (error ?? undefined) === last.error)
       return
-    this.#snapshot = { rows, status, ...(total !== undefined && { total }), ...(error ? { error } : {}) }
+    this.#snapshot = { rows, status, ...(total !== undefined && { total }), ...(error && { error }) }
     for (const listener of this.#listeners) listener(error === null)
-  }
-
-  #withhold(ids: readonly RecordId[]): void {
-    const creates = this.#writes.shownIn(this).filter(isUnanswered)
-    if (creates.length > 0) for (const id of ids) this.#withheld.set(id, creates)
   }
 }
 

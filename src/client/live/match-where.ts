@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts'
+import { isComposite } from '../same.ts'
 
 /**
  * Whether a record matches a condition on its own attributes; undefined where only the service can tell: conditions through
@@ -14,7 +15,7 @@ export function matchesWhere(where: Json | undefined, record: JsonObject): boole
     }
     if (name === 'not') return not(matchesWhere(test, record))
     const value = record[name]
-    if (value === undefined || (typeof value === 'object' && value !== null)) return undefined
+    if (value === undefined || isComposite(value)) return undefined
     return isJsonObject(test)
       ? every(Object.entries(test), ([operator, operand]) => compare(value, operator, operand))
       : oneOf(value, test)

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../../protocol/json.ts'
 import type { Query } from '../options.ts'
+import { isComposite } from '../same.ts'
 import type { PendingWrite } from '../writes/pending-write.ts'
 import type { Rows } from './diff.ts'
 import { matchesWhere } from './match-where.ts'
@@ -59,16 +60,13 @@ const isSelected = (name: string, key: string, select: Json | undefined, omit: J
   name === key || (Array.isArray(select) ? select.includes(name) : !(Array.isArray(omit) && omit.includes(name)))
 
 const isEmbedded = (populate: Json | undefined, name: string): boolean =>
-  Array.isArray(populate)
-    ? populate.includes(name)
-    : typeof populate === 'object' && populate !== null && name in populate
+  Array.isArray(populate) ? populate.includes(name) : isComposite(populate) && name in populate
 
 /** The record that a written key stands for, if one of the rows contains it. To-many lists wait for the stream. */
 function embedded(name: string, value: Json, row: JsonObject, rows: Rows): Json {
   const known = row[name]
   if (Array.isArray(known)) return known
-  if (value === null || typeof value === 'object') return value
-  const isIt = (other: Json | undefined) =>
-    typeof other === 'object' && other !== null && Object.values(other)[0] === value
+  if (value === null || isComposite(value)) return value
+  const isIt = (other: Json | undefined) => isComposite(other) && Object.values(other)[0] === value
   return [known, ...rows.map((other) => other[name])].find(isIt) ?? { id: value }
 }

@@ -8,8 +8,8 @@ export interface Message {
   readonly data: JsonObject
 }
 
-/** The messages of a response, and undefined for every chunk of bytes, heartbeats included. Its end is an error as well. */
-export async function* messagesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Message | undefined> {
+/** The messages of a response. Its end is an error as well. `onBytes` is called for every chunk, heartbeats included. */
+export async function* messagesOf(body: ReadableStream<Uint8Array>, onBytes: () => void): AsyncGenerator<Message> {
   const reader = body.getReader()
   const decoder = new TextDecoder()
   let text = ''
@@ -17,7 +17,7 @@ export async function* messagesOf(body: ReadableStream<Uint8Array>): AsyncGenera
     for (;;) {
       const { done, value } = await reader.read()
       if (done) throw new Error('the stream ended')
-      yield undefined
+      onBytes()
       const blocks = (text + decoder.decode(value, { stream: true })).split('\n\n')
       text = blocks.pop() as string
       for (const block of blocks) {

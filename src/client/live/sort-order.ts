@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts'
+import { isComposite } from '../same.ts'
 
 type Compare = (a: JsonObject, b: JsonObject) => number
 
@@ -30,5 +31,5 @@ export const sortedBy = (sort: Json | undefined): readonly string[] => termsOf(s
 function at(record: JsonObject, path: readonly string[]): string | null | undefined {
   let value: Json | undefined = record
   for (const name of path) value = isJsonObject(value) ? value[name] : undefined
-  return typeof value === 'object' && value !== null ? undefined : (value as string | null | undefined)
+  return isComposite(value) ? undefined : (value as string | null | undefined)
 }

@@ -1,8 +1,8 @@
-import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts'
+import { isJsonObject, type JsonObject } from '../../protocol/json.ts'
 import { ConflictError } from '../errors.ts'
 import type { Answer, CallOptions } from '../options.ts'
 import { randomId } from '../random.ts'
-import { isSame } from '../same.ts'
+import { isComposite, isSame } from '../same.ts'
 import type { OutboxOptions } from './outbox-options.ts'
 import { described, type PendingWrite } from './pending-write.ts'
 
@@ -80,7 +80,7 @@ export class ConflictSender {
 
 /** Whether the stored record differs from the one that the write is based on only where the write does not matter. */
 function isMergeable({ kind, values, base = {} }: PendingWrite, theirs: JsonObject): boolean {
-  const names = kind === 'destroy' ? Object.keys(base).filter((name) => isPlain(base[name])) : Object.keys(values)
+  const names = kind === 'destroy' ? Object.keys(base).filter((name) => !isComposite(base[name])) : Object.keys(values)
   return names.every((name) => {
     const [mine, shown, stored] = [values[name], base[name], theirs[name]]
     if (stored === undefined || isSame(shown, stored) || isSame(mine, stored)) return true
@@ -88,5 +88,3 @@ function isMergeable({ kind, values, base = {} }: PendingWrite, theirs: JsonObje
     return isJsonObject(shown) && Object.values(shown)[0] === stored
   })
 }
-
-const isPlain = (value: Json | undefined): boolean => typeof value !== 'object' || value === null

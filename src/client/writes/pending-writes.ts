@@ -11,7 +11,7 @@ const unconfirmedMs = 5_000
  * operation: the answer and the stream carry the same token.
  */
 export class PendingWrites {
-  readonly list: PendingWrite[] = []
+  list: readonly PendingWrite[] = []
   readonly #queries = new Set<LiveQuery>()
   /** Tokens that the stream has passed while a write had no answer. */
   readonly #passed = new Set<string>()
@@ -30,12 +30,12 @@ export class PendingWrites {
   }
 
   add(write: PendingWrite): void {
-    this.list.push(write)
+    this.list = [...this.list, write]
     this.#refresh(write)
   }
 
   remove(write: PendingWrite): void {
-    this.#drop(write)
+    this.list = this.list.filter((one) => one !== write)
     this.#release()
     this.#refresh(write)
   }
@@ -110,19 +110,15 @@ export class PendingWrites {
 
   /** The stream has passed a write, and so the earlier ones of the same record: shown any longer, they would cover it. */
   #end({ model, id, sentAt }: PendingWrite): void {
-    for (const one of [...this.list])
+    for (const one of this.list)
       if (isAnswered(one) && one.model === model && one.id === id && one.sentAt <= sentAt) this.remove(one)
   }
 
   /** Forgets answered writes that no query shows, and tokens that no write waits for. */
   #release(): void {
-    for (const write of [...this.list])
-      if (isAnswered(write) && !(write.isOptimistic && this.#of(write.model).length > 0)) this.#drop(write)
+    this.list = this.list.filter(
+      (write) => !isAnswered(write) || (write.isOptimistic && this.#of(write.model).length > 0),
+    )
     if (this.list.every(isAnswered)) this.#passed.clear()
-  }
-
-  #drop(write: PendingWrite): void {
-    const index = this.list.indexOf(write)
-    if (index >= 0) this.list.splice(index, 1)
   }
 }
