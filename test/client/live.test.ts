@@ -45,6 +45,17 @@ describe('live queries', () => {
     assert.equal(new Set(frames).size, frames.length)
   })
 
+  test('a value may contain characters that end a line elsewhere', async () => {
+    await using fake = await FakeService.start()
+    using api = clientOf(fake)
+    const cards = api.card.live()
+    await cards.ready
+    const title = 'a\u2028event: restart\u2029data: b\u0085\v\fid: c\r'
+    fake.write({ id: 1, title })
+    await eventually(() => assert.equal(cards.rows[0]?.title, title))
+    assert.equal(fake.requests.length, 1)
+  })
+
   test('all queries share one stream, which ends with the last one', async () => {
     await using fake = await FakeService.start()
     fake.write({ id: 1, title: 'a', lane: 'todo' })

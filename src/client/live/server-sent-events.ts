@@ -32,10 +32,11 @@ export async function* messagesOf(body: ReadableStream<Uint8Array>, onBytes: () 
   }
 }
 
-/** The service writes each field on one line. */
+/**
+ * The service writes each field on one line. Only `\n` ends a line: values may contain other characters that end lines for
+ * `m` and `.` of a regular expression, such as U+2028.
+ */
 function parse(block: string): Message | undefined {
-  const [event = '', id, data] = ['event', 'id', 'data'].map(
-    (name) => new RegExp(`^${name}: (.*)`, 'm').exec(block)?.[1],
-  )
-  return data === undefined ? undefined : { event, id, data: JSON.parse(data) }
+  const { event, id, data } = Object.fromEntries(block.split('\n').map((line) => line.split(/: (.*)/s)))
+  return data && { event, id, data: JSON.parse(data) }
 }
