@@ -52,6 +52,7 @@ export function openClient(options: ClientOptions): object {
         }
       },
       tagOf: (write) => tags.get(pathOfRecord(write)),
+      save: () => queue.save(),
     },
     outbox,
   )

@@ -38,9 +38,11 @@ export class FakeService implements AsyncDisposable {
   refuseWith: number | undefined
   /** Breaks the connection of the next write: before it is performed, or instead of its answer. */
   breakNext: 'before' | 'after' | undefined
+  beforeBreak: () => void = () => {}
   readonly #server: Server
   readonly #streams = new Map<string, Stream>()
-  readonly #answers = new Map<string, readonly [number, JsonObject, string]>()
+  /** Answers by their keys, each with its request. Refusals are not kept. */
+  readonly #answers = new Map<string, readonly [number, JsonObject, string, string]>()
   /** The number of writes that were performed. */
   performed = 0
   #position = 0
@@ -124,11 +126,20 @@ export class FakeService implements AsyncDisposable {
     await this.beforeWrite()
     const failure = this.breakNext
     this.breakNext = undefined
-    if (failure === 'before') return void response.destroy()
+    if (failure === 'before') {
+      this.beforeBreak()
+      return void response.destroy()
+    }
     const key = String(request.headers['idempotency-key'] ?? `none ${++this.#count}`)
-    if (!this.#answers.has(key)) this.#answers.set(key, this.#perform(request, given, body))
-    const [status, record, token] = this.#answers.get(key) as readonly [number, JsonObject, string]
-    if (failure === 'after') return void response.destroy()
+    const fingerprint = JSON.stringify([request.method, request.url, body, request.headers['if-match']])
+    const answer = this.#answers.get(key) ?? ([...this.#perform(request, given, body), fingerprint] as const)
+    if (answer[3] !== fingerprint) return this.#send(response, 422, { code: 'E_IDEMPOTENCY_MISMATCH' })
+    const [status, record, token] = answer
+    if (status < 400) this.#answers.set(key, answer)
+    if (failure === 'after') {
+      this.beforeBreak()
+      return void response.destroy()
+    }
     await this.beforeAnswer()
     this.#send(response, status, record, token)
   }

@@ -184,6 +184,70 @@ describe('writes that are made offline', () => {
   })
 })
 
+describe('a write of a displayed record whose answer was lost', () => {
+  for (const place of ['online', 'offline', 'by an earlier page'] as const)
+    for (const kind of ['update', 'destroy'] as const)
+      test(`has taken place once: ${kind}, sent ${place}`, async () => {
+        await using fake = await FakeService.start()
+        fake.write({ id: 1, title: 'a', lane: 'todo' })
+        const storage = new Storage()
+        const first = clientOf(fake, { outbox: { storage } })
+        const cards = first.card.live()
+        await cards.ready
+        if (place !== 'online') {
+          fake.isDown = true
+          fake.cut()
+          await eventually(() => assert.equal(cards.status, 'offline'))
+        }
+        const writing = kind === 'update' ? first.card.update(1, { title: 'x' }) : first.card.destroy(1)
+        const refusals: unknown[] = []
+        fake.breakNext = 'after'
+        fake.beforeBreak = () => {
+          fake.isDown = place === 'by an earlier page'
+        }
+        fake.isDown = false
+        if (place === 'by an earlier page') {
+          writing.catch(() => {})
+          await eventually(() => assert.ok(fake.isDown && fake.performed === 1))
+          const saved = new Storage()
+          saved.items.set('keelson', storage.items.get('keelson') as string)
+          first.close()
+          fake.isDown = false
+          using later = clientOf(fake, { outbox: { storage: saved, onRefused: (error) => refusals.push(error) } })
+          await eventually(() => assert.equal(saved.items.get('keelson'), '[]'))
+          assert.equal(later.outbox.size, 0)
+        } else assert.equal((await writing).title, kind === 'update' ? 'x' : 'a')
+        first.close()
+        assert.deepEqual([fake.performed, refusals], [1, []])
+      })
+
+  test('and was overwritten since is no conflict', async () => {
+    await using fake = await FakeService.start()
+    fake.write({ id: 1, title: 'a' })
+    const asked: unknown[] = []
+    using api = clientOf(fake, { outbox: { onConflict: (mine) => void asked.push(mine) } })
+    await api.card.live().ready
+    fake.breakNext = 'after'
+    fake.beforeBreak = () => fake.write({ id: 1, title: 'theirs' })
+    assert.equal((await api.card.update(1, { title: 'mine' })).title, 'mine')
+    assert.deepEqual([asked, fake.rows.get(1)?.title], [[], 'theirs'])
+  })
+
+  test('is a conflict if it has not taken place, and the decided values have another key', async () => {
+    await using fake = await FakeService.start()
+    fake.write({ id: 1, title: 'a' })
+    using api = clientOf(fake, {
+      outbox: { onConflict: (mine, theirs) => ({ title: `${theirs?.title} and ${mine.values.title}` }) },
+    })
+    await api.card.live().ready
+    fake.breakNext = 'before'
+    fake.beforeBreak = () => fake.write({ id: 1, title: 'theirs' })
+    assert.equal((await api.card.update(1, { title: 'mine' })).title, 'theirs and mine')
+    const keys = new Set(fake.requests.map(({ headers }) => headers['idempotency-key']).filter(Boolean))
+    assert.equal(keys.size, 2)
+  })
+})
+
 describe('conflicts of writes that were made offline', () => {
   /** Edits card 1 offline while another client writes these values. */
   async function conflict(

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../protocol/json.ts'
-import { ConflictError } from '../errors.ts'
+import { ConflictError, type RequestError } from '../errors.ts'
 import type { Answer, CallOptions } from '../options.ts'
 import { randomId } from '../random.ts'
 import { isComposite, isSame } from '../same.ts'
@@ -19,7 +19,12 @@ export interface Wire {
   read(write: PendingWrite): Promise<Stored | undefined>
   /** The tag of the version that was received last. */
   tagOf(write: PendingWrite): string | undefined
+  /** Called before a write is sent: its key and its tag have to outlive the page. */
+  save(): void
 }
+
+/** The tag of no version. */
+const noVersion = '"-"'
 
 /**
  * Sends a write so that it does not replace what it has not seen: a kept update or destroy names the version that it is
@@ -35,38 +40,44 @@ export class ConflictSender {
   }
 
   async send(write: PendingWrite, wasKept: boolean): Promise<Answer> {
-    let tag = wasKept && write.kind !== 'create' ? await this.#checked(write) : undefined
+    // To the service a key is that of one request, with its If-Match: repeated with another it would be refused.
+    if (wasKept && write.kind !== 'create') write.tag ??= await this.#checked(write)
     for (;;) {
       try {
+        this.#wire.save()
         return await this.#wire.write(write, {
           signal: write.signal,
           headers: {
             ...write.headers,
             ...(this.#options && { 'Idempotency-Key': write.key }),
-            ...(tag !== undefined && { 'If-Match': tag }),
+            ...(write.tag !== undefined && { 'If-Match': write.tag }),
           },
         })
       } catch (error) {
+        if (write.tag !== undefined && (error as RequestError).code === 'E_IDEMPOTENCY_MISMATCH') {
+          // The write has taken place when it was first sent, without If-Match.
+          write.tag = undefined
+          continue
+        }
         if (!this.#options || !(error instanceof ConflictError)) throw error
         const theirs = write.kind === 'create' ? undefined : await this.#wire.read(write)
-        // The answer to the old key is this refusal.
+        // Another request.
         write.key = randomId()
         if (error.status !== 412 || !theirs || !write.base || !isMergeable(write, theirs.record))
           await this.#decide(write, theirs, error)
-        tag = theirs?.tag
+        write.tag = theirs?.tag
       }
     }
   }
 
-  /** The tag of the version that a kept write may replace. */
+  /**
+   * The tag of the version that a kept write may replace. Where there is a conflict, one that the service refuses, unless
+   * the write has taken place already and only its answer was lost.
+   */
   async #checked(write: PendingWrite): Promise<string | undefined> {
     if (!write.base) return this.#wire.tagOf(write)
     const theirs = await this.#wire.read(write)
-    if (theirs && !isMergeable(write, theirs.record)) {
-      const detail = 'The record was changed'
-      await this.#decide(write, theirs, new ConflictError(412, { code: 'E_PRECONDITION_FAILED', detail }))
-    }
-    return theirs?.tag
+    return theirs && !isMergeable(write, theirs.record) ? noVersion : theirs?.tag
   }
 
   /** Replaces the values by what `onConflict` resolves with; rejects when it gives the write up. */

@@ -39,6 +39,7 @@ export class OutboxStore {
     const kept = writes.map((write) => ({
       ...described(write),
       key: write.key,
+      tag: write.tag,
       isOptimistic: write.isOptimistic,
       state: 'kept',
     }))

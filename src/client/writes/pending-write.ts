@@ -14,6 +14,8 @@ export interface PendingWrite {
   base: JsonObject | undefined
   /** The idempotency key. */
   key: string
+  /** The If-Match that it was sent with. */
+  tag?: string | undefined
   readonly isOptimistic: boolean
   /** `kept`: it could not be sent, and is sent again when the service can be reached. */
   state: 'waiting' | 'sent' | 'kept' | 'answered'

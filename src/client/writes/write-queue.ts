@@ -6,7 +6,7 @@ import type { Answer, ClientOptions, WriteOptions } from '../options.ts'
 import { randomId, retryDelay } from '../random.ts'
 import type { ConflictSender } from './conflicts.ts'
 import type { OutboxStore } from './outbox-store.ts'
-import { type PendingWrite, pendingWrite } from './pending-write.ts'
+import { isAnswered, type PendingWrite, pendingWrite } from './pending-write.ts'
 import type { PendingWrites } from './pending-writes.ts'
 
 /**
@@ -86,10 +86,16 @@ export class WriteQueue {
     this.#pause.end()
   }
 
-  #changed(): void {
-    const open = this.#pending.list.filter(({ state }) => state !== 'answered')
-    this.size = open.length
+  /** Puts the writes without an answer into the storage. */
+  save(): readonly PendingWrite[] {
+    const open = this.#pending.list.filter((write) => !isAnswered(write))
     this.#store?.save(open)
+    return open
+  }
+
+  #changed(): void {
+    const open = this.save()
+    this.size = open.length
     for (const listener of this.#listeners) listener()
     if (this.size === 0) this.#isCatchingUp = false
     if (this.#isWaiting) return
@@ -122,7 +128,7 @@ export class WriteQueue {
     write.id = (write.record[this.#pending.keyOf(write.model)] as RecordId | undefined) ?? temporary
     if (write.id !== temporary) this.#ids.set(temporary, write.id)
     for (const later of this.#pending.list) {
-      if (later.state === 'answered') continue
+      if (isAnswered(later)) continue
       later.values = withId(later.values, temporary, write.id)
       if (later.model !== write.model || later.id !== temporary) continue
       later.id = write.id
@@ -136,7 +142,7 @@ export class WriteQueue {
   }
 
   #refuse(write: PendingWrite, error: unknown): void {
-    if (write.state === 'answered') return
+    if (isAnswered(write)) return
     write.state = 'answered'
     this.#pending.remove(write)
     write.reject(error)
