@@ -47,7 +47,7 @@ export interface ClientMembers<M extends ModelDefinitions, A = None> extends Dis
   ): Promise<{ -readonly [I in keyof T]: Awaited<T[I]> }>
   /** The writes that were not answered yet; with the option `outbox`, also those that wait for the service to be reachable. */
   readonly outbox: Outbox
-  /** Closes all live queries. Kept writes stay in their storage. */
+  /** Closes all live queries, and the outbox: what is kept stays in its storage, and its promises are not settled. */
   close(): void
 }
 

@@ -56,11 +56,11 @@ export function openClient(options: ClientOptions): object {
     },
     outbox,
   )
-  const queue = new WriteQueue(writes, sender, options, outbox && new OutboxStore(outbox))
+  const closed = new AbortController()
+  const queue = new WriteQueue(writes, sender, options, outbox && new OutboxStore(outbox), closed.signal)
   const connection = new LiveConnection(http, writes, options)
   connection.onOpen = () => queue.wake()
   queue.onAnswer = () => connection.update()
-  const closed = new AbortController()
   watchConnectivity(
     () => {
       connection.wake()
@@ -92,6 +92,7 @@ export function openClient(options: ClientOptions): object {
   })
   const close = () => {
     closed.abort()
+    queue.wake()
     connection.close()
   }
   const batch = (work: (tx: object) => Iterable<unknown>, call?: CallOptions) => sendBatch(send, pathOf, work, call)

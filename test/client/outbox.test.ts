@@ -115,6 +115,20 @@ describe('writes that are made offline', () => {
     assert.equal(new Set(keys).size, 2)
   })
 
+  test('a kept write is sent again after the delay, or when a stream opens', async () => {
+    await using fake = await FakeService.start()
+    using api = clientOf(fake, { retryDelayMs: [60_000, 60_000] })
+    const broken = Promise.withResolvers<void>()
+    fake.breakNext = 'before'
+    fake.beforeBreak = broken.resolve
+    const creating = api.card.create({ title: 'a' })
+    await broken.promise
+    await fake.sent()
+    assert.equal(fake.performed, 0)
+    api.card.live()
+    assert.equal((await creating).title, 'a')
+  })
+
   test('a create whose answer was lost is not shown beside its record', async () => {
     await using fake = await FakeService.start()
     using api = clientOf(fake)
@@ -160,6 +174,29 @@ describe('writes that are made offline', () => {
       ['x', 'b', 'c'],
     )
     await eventually(() => assert.equal(storage.items.get('keelson'), '[]'))
+  })
+
+  test('close ends the outbox: nothing more is sent or saved', async () => {
+    await using fake = await FakeService.start()
+    const storage = new Storage()
+    const [answer, closed] = [Promise.withResolvers<void>(), clientOf(fake, { outbox: { storage } })]
+    fake.beforeAnswer = () => answer.promise
+    const answered = closed.card.create({ title: 'a' })
+    await eventually(() => assert.equal(fake.performed, 1))
+    fake.breakNext = 'before'
+    closed.card.create({ title: 'b' }).catch(() => {})
+    await eventually(() => assert.deepEqual([fake.breakNext, closed.outbox.size], [undefined, 2]))
+    const saved = storage.items.get('keelson')
+    assert.equal(JSON.parse(saved as string).length, 2)
+    closed.close()
+    answer.resolve()
+    assert.equal((await answered).title, 'a')
+    await assert.rejects(closed.card.create({ title: 'c' }), { name: 'AbortError' })
+    await fake.sent()
+    assert.deepEqual([fake.performed, storage.items.get('keelson')], [1, saved])
+    using next = clientOf(fake, { outbox: { storage } })
+    await eventually(() => assert.equal(storage.items.get('keelson'), '[]'))
+    assert.deepEqual([fake.performed, next.outbox.size], [2, 0])
   })
 
   test('a refusal of a write of an earlier page is reported', async () => {

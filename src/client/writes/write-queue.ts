@@ -18,6 +18,8 @@ export class WriteQueue {
   readonly #sender: ConflictSender
   readonly #options: ClientOptions
   readonly #store: OutboxStore | undefined
+  /** Aborted when the client is closed: then an outbox sends and saves nothing more. */
+  readonly #closed: AbortSignal
   readonly #listeners = new Set<() => void>()
   readonly #pause = new Pause()
   /** The ids of created records by their temporary ones. */
@@ -31,11 +33,18 @@ export class WriteQueue {
   /** The number of writes without an answer. */
   size = 0
 
-  constructor(pending: PendingWrites, sender: ConflictSender, options: ClientOptions, store: OutboxStore | undefined) {
+  constructor(
+    pending: PendingWrites,
+    sender: ConflictSender,
+    options: ClientOptions,
+    store: OutboxStore | undefined,
+    closed: AbortSignal,
+  ) {
     this.#pending = pending
     this.#sender = sender
     this.#options = options
     this.#store = store
+    this.#closed = closed
     void store?.load((write) => this.#pending.add(write)).then(() => this.#changed())
   }
 
@@ -54,6 +63,7 @@ export class WriteQueue {
   ): Promise<JsonObject> {
     // An optimistic write is shown before this returns, unless those of an earlier page are still being loaded.
     if (this.#store?.loaded) await this.#store.loaded
+    if (this.#store) this.#closed.throwIfAborted()
     call.signal?.throwIfAborted()
     const id = this.#ids.get(given as RecordId) ?? given
     const key = randomId()
@@ -89,11 +99,15 @@ export class WriteQueue {
   /** Puts the writes without an answer into the storage. */
   save(): readonly PendingWrite[] {
     const open = this.#pending.list.filter((write) => !isAnswered(write))
-    this.#store?.save(open)
+    if (this.#store) {
+      this.#closed.throwIfAborted()
+      this.#store.save(open)
+    }
     return open
   }
 
   #changed(): void {
+    if (this.#store && this.#closed.aborted) return
     const open = this.save()
     this.size = open.length
     for (const listener of this.#listeners) listener()
@@ -114,7 +128,8 @@ export class WriteQueue {
       this.#failures = 0
       this.#answered(write, answer)
     } catch (error) {
-      if (this.#store && (error instanceof NetworkError || error instanceof UnavailableError)) return this.#keep(write)
+      const mayPass = error instanceof NetworkError || error instanceof UnavailableError
+      if (this.#store && (mayPass || this.#closed.aborted)) return this.#keep(write)
       this.#refuse(write, error)
     }
   }
@@ -150,13 +165,15 @@ export class WriteQueue {
   }
 
   async #keep(write: PendingWrite): Promise<void> {
+    // It stays in the storage.
+    if (this.#closed.aborted) return
     write.state = 'kept'
     this.#isCatchingUp = true
-    this.#failures++
-    this.#changed()
-    if (this.#isWaiting) return
+    const wasWaiting = this.#isWaiting
     this.#isWaiting = true
-    await this.#pause.for(retryDelay(this.#failures - 1, this.#options.retryDelayMs))
+    this.#changed()
+    if (wasWaiting) return
+    await this.#pause.for(retryDelay(this.#failures++, this.#options.retryDelayMs))
     this.#isWaiting = false
     this.#changed()
   }
