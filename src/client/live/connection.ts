@@ -1,4 +1,3 @@
-import type { Position } from '../../protocol/change.ts'
 import type { JsonObject } from '../../protocol/json.ts'
 import { Pause } from '../connectivity.ts'
 import { RequestError, requestError } from '../errors.ts'
@@ -158,7 +157,6 @@ export class LiveConnection {
 
   #receive({ event, id, data }: Message): void {
     const query = this.#queries.get(data.query as string)
-    const operations = (data.operations ?? []) as readonly string[]
     if (event === 'open') {
       this.#stream = data.stream as string
       this.#writes.openedAt = ++this.#writes.time
@@ -167,17 +165,15 @@ export class LiveConnection {
       void this.#change()
     } else if (event === 'seen') {
       for (const one of this.#queries.values()) if (one.status === 'live') one.position = id ?? one.position
-      this.#writes.pass(operations)
     } else if (query) {
       this.#failures = 0
       if (event === 'reset') query.refresh('catching-up')
       else if (event === 'failed') this.#fail(query, new RequestError(0, data.error as JsonObject))
-      else {
-        query.receive(data)
-        this.#writes.pass(operations)
-        query.setCurrent(id ?? (data.position as Position))
-      }
+      else query.receive(data)
     }
+    // Also with the difference of a query that was closed meanwhile.
+    this.#writes.pass((data.operations ?? []) as readonly string[])
+    if (query && /rows|diff|current/.test(event)) query.setCurrent(id)
   }
 
   /** Whether an error is the refusal of one query, which is then ended. */

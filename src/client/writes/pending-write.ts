@@ -19,7 +19,7 @@ export interface PendingWrite {
   readonly isOptimistic: boolean
   /** `kept`: it could not be sent, and is sent again when the service can be reached. */
   state: 'waiting' | 'sent' | 'kept' | 'answered'
-  /** When it was sent, on the counter of the pending writes. */
+  /** When it was sent first, on the counter of the pending writes; 0 when that is not known. */
   sentAt: number
   /** The stream was asked to tell when it has passed the write. */
   isAsked?: boolean

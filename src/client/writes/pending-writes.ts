@@ -109,9 +109,9 @@ export class PendingWrites {
   }
 
   /** The stream has passed a write, and so the earlier ones of the same record: shown any longer, they would cover it. */
-  #end({ model, id, sentAt }: PendingWrite): void {
-    for (const one of this.list)
-      if (isAnswered(one) && one.model === model && one.id === id && one.sentAt <= sentAt) this.remove(one)
+  #end(write: PendingWrite): void {
+    for (const one of this.list.slice(0, this.list.indexOf(write) + 1))
+      if (isAnswered(one) && one.model === write.model && one.id === write.id) this.remove(one)
   }
 
   /** Forgets answered writes that no query shows, and tokens that no write waits for. */

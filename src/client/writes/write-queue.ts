@@ -121,8 +121,9 @@ export class WriteQueue {
 
   async #send(write: PendingWrite): Promise<void> {
     this.#isCatchingUp ||= write.state === 'kept'
+    // A kept write may have taken place when it was sent before.
+    write.sentAt = write.state === 'kept' ? 0 : ++this.#pending.time
     write.state = 'sent'
-    write.sentAt = ++this.#pending.time
     try {
       const answer = await this.#sender.send(write, this.#isCatchingUp)
       this.#failures = 0
