@@ -73,7 +73,7 @@ describe('live queries', () => {
     const live = fake.requests
       .filter(({ line }) => line === 'POST /live')
       .map(({ body }) => Object.keys(body as object))
-    assert.deepEqual(live.slice(0, 2), [['queries'], ['stream', 'add', 'remove']])
+    assert.deepEqual(live.slice(0, 2), [['queries'], ['stream', 'add', 'remove', 'operations']])
     first.close()
     third.close()
     await eventually(() => assert.equal(fake.streams, 0))

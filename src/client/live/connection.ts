@@ -107,7 +107,7 @@ export class LiveConnection {
       beat()
       const names = [...this.#queries.keys()]
       this.#known = new Set(names)
-      const body = { queries: this.#requests(names), ...asking(this.#writes.toAsk(true)) }
+      const body = { queries: this.#requests(names) }
       const headers = { Accept: 'text/event-stream' }
       const response = await this.#http.open({ method: 'POST', path: '/live', body, headers, signal })
       // Such as the page of a proxy, or of the sign-in of a network.
@@ -130,18 +130,27 @@ export class LiveConnection {
     try {
       for (;;) {
         const stream = this.#stream
+        const { openedAt } = this.#writes
         const added = [...this.#queries.keys()].filter((name) => !this.#known.has(name))
         const remove = [...this.#known].filter((name) => !this.#queries.has(name))
-        const operations = this.#writes.toAsk(false)
-        if (stream === undefined || added.length + remove.length + operations.length === 0) return
+        const asked = this.#writes.toAsk()
+        if (stream === undefined || added.length + remove.length + asked.length === 0) return
         this.#known = new Set(this.#queries.keys())
-        const body = { stream, add: this.#requests(added), remove, ...asking(operations) }
-        await this.#http.send({ method: 'POST', path: '/live', body }).catch((error) => {
-          // The other queries of the refused request are added again.
+        const body = {
+          stream,
+          add: this.#requests(added),
+          remove,
+          operations: asked.map(({ token }) => token as string),
+        }
+        try {
+          await this.#http.send({ method: 'POST', path: '/live', body })
+          for (const write of asked) write.askedAt = openedAt
+        } catch (error) {
+          // What else the refused request contained is sent again.
           if (!this.#failQuery(error)) throw error
           for (const name of added) this.#known.delete(name)
           for (const name of remove) this.#known.add(name)
-        })
+        }
       }
     } catch {
       // The stream is of another process or has ended, or the service cannot be reached.
@@ -192,5 +201,3 @@ export class LiveConnection {
     for (const query of this.#queries.values()) query.refresh('catching-up')
   }
 }
-
-const asking = (operations: readonly string[]): JsonObject => (operations.length > 0 ? { operations } : {})

@@ -21,8 +21,8 @@ export interface PendingWrite {
   state: 'waiting' | 'sent' | 'kept' | 'answered'
   /** When it was sent first, on the counter of the pending writes; 0 when that is not known. */
   sentAt: number
-  /** The stream was asked to tell when it has passed the write. */
-  isAsked?: boolean
+  /** When the stream opened that was asked to tell when it has passed the write. */
+  askedAt?: number
   /** The record in the answer. */
   record?: JsonObject
   /** The token of the operation in the answer; undefined when it changed nothing. */

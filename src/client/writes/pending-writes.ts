@@ -6,6 +6,9 @@ import { isAnswered, type PendingWrite } from './pending-write.ts'
 /** A write that changed nothing has no token, so that the stream cannot name it: it is shown for this time. */
 const unconfirmedMs = 5_000
 
+/** The service takes at most as many in one request. */
+const maxTokens = 1_000
+
 /**
  * The writes that live queries show before the stream has brought them. A write is shown until the stream has passed its
  * operation: the answer and the stream carry the same token.
@@ -50,16 +53,14 @@ export class PendingWrites {
   }
 
   /**
-   * The tokens that the stream may have passed before it opened, so that it would not tell them: of answered writes that were
-   * sent before. A new stream is asked for all.
+   * The writes whose tokens the stream may have passed before it opened, so that it would not tell them: answered ones that
+   * were sent before, as many as one request may name.
    */
-  toAsk(isNew: boolean): readonly string[] {
-    return this.list.flatMap((write) => {
-      const { token, sentAt, isAsked } = write
-      if (token === undefined || (!isNew && (isAsked || sentAt > this.openedAt))) return []
-      write.isAsked = true
-      return token
-    })
+  toAsk(): readonly PendingWrite[] {
+    const { openedAt } = this
+    return this.list
+      .filter(({ token, sentAt, askedAt }) => token !== undefined && sentAt < openedAt && askedAt !== openedAt)
+      .slice(0, maxTokens)
   }
 
   /** The rows of all queries contain the operations. */
