@@ -31,7 +31,13 @@ export class HttpSender {
 
   async #fetch({ method, path, body, headers, signal }: Sending, renew: boolean): Promise<Response> {
     const { token, credentials = 'same-origin', fetch = globalThis.fetch } = this.#options
-    const bearer = typeof token === 'function' ? await token(renew) : token
+    let bearer: string | undefined
+    try {
+      bearer = typeof token === 'function' ? await token(renew) : token
+    } catch (error) {
+      // The server of the token cannot be reached.
+      throw error instanceof TypeError ? failure(error, signal) : error
+    }
     signal?.throwIfAborted()
     const request = {
       method,

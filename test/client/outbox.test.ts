@@ -129,6 +129,21 @@ describe('writes that are made offline', () => {
     assert.equal((await creating).title, 'a')
   })
 
+  test('a write is kept when the server of the token cannot be reached, and refused when there is no token', async () => {
+    await using fake = await FakeService.start()
+    let error: Error | undefined = new TypeError('fetch failed')
+    const token = async () => {
+      if (!error) return 'x'
+      const thrown = error
+      error = undefined
+      throw thrown
+    }
+    using api = clientOf(fake, { token })
+    assert.equal((await api.card.create({ title: 'a' })).title, 'a')
+    error = new Error('signed out')
+    await assert.rejects(api.card.create({ title: 'b' }), /signed out/)
+  })
+
   test('a create whose answer was lost is not shown beside its record', async () => {
     await using fake = await FakeService.start()
     using api = clientOf(fake)
