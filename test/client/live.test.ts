@@ -226,6 +226,26 @@ describe('live queries', () => {
     assert.equal(fake.streams, 1)
   })
 
+  test('a change that is never answered ends with its stream', async () => {
+    await using fake = await FakeService.start()
+    let isLost = false
+    using api = clientOf(fake, {
+      fetch: (url, init) => {
+        if (!isLost || !String(init?.body).includes('"stream"')) return fetch(url, init)
+        isLost = false
+        return new Promise((_, reject) => init?.signal?.addEventListener('abort', () => reject(init.signal?.reason)))
+      },
+    })
+    await api.card.live().ready
+    isLost = true
+    const second = api.card.live()
+    await eventually(() => assert.ok(!isLost))
+    fake.cut()
+    await second.ready
+    await api.card.live({ limit: 1 }).ready
+    assert.equal(fake.streams, 1)
+  })
+
   test('a stream that another process does not have is opened again', async () => {
     await using fake = await FakeService.start()
     using api = clientOf(fake)

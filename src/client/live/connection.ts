@@ -127,6 +127,7 @@ export class LiveConnection {
   async #change(): Promise<void> {
     if (this.#changing) return
     this.#changing = true
+    const controller = this.#controller as AbortController
     try {
       for (;;) {
         const stream = this.#stream
@@ -143,7 +144,7 @@ export class LiveConnection {
           operations: asked.map(({ token }) => token as string),
         }
         try {
-          await this.#http.send({ method: 'POST', path: '/live', body })
+          await this.#http.send({ method: 'POST', path: '/live', body, signal: controller.signal })
           for (const write of asked) write.askedAt = openedAt
         } catch (error) {
           // What else the refused request contained is sent again.
@@ -154,7 +155,7 @@ export class LiveConnection {
       }
     } catch {
       // The stream is of another process or has ended, or the service cannot be reached.
-      this.drop()
+      controller.abort()
     } finally {
       this.#changing = false
     }
