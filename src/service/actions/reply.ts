@@ -29,9 +29,11 @@ export class ActionReply<T = unknown> {
   constructor(value: T, { status = 200, headers = {} }: ReplyOptions = {}) {
     if (!Number.isInteger(status) || status < 200 || status > 399)
       throw new TypeError(`reply: the status must be from 200 to 399, not ${status}; a refusal is thrown: see refuse`)
+    if (bodyless.has(status) && value !== undefined)
+      throw new TypeError(`reply: an answer with the status ${status} has no body, so its value must be undefined`)
     this.value = value
     this.status = status
-    this.headers = Object.fromEntries(Object.entries(headers).map(([name, value]) => [spelled(name), value]))
+    this.headers = Object.fromEntries(Object.entries(headers).map(([name, value]) => [checked(name, value), value]))
   }
 }
 
@@ -47,7 +49,14 @@ export class ActionFile {
 }
 
 /** A result with a status and headers: `reply(order, { status: 201, headers: { Location: '/order/7' } })`. */
-export const reply = <T>(value: T, options: ReplyOptions = {}): ActionReply<T> => new ActionReply(value, options)
+export const reply = <T>(value: T, options: ReplyOptions = {}): ActionReply<T> => {
+  try {
+    return new ActionReply(value, options)
+  } catch (error) {
+    endResult(value)
+    throw error
+  }
+}
 
 /** A result that is sent as a file: bytes, a stream of them, or `{ path }`, which is read while it is sent. */
 export const file = (content: Content | { readonly path: string }, options: FileOptions = {}): ActionFile =>
@@ -56,6 +65,20 @@ export const file = (content: Content | { readonly path: string }, options: File
 /** Headers that the transport decides. */
 const transportHeaders =
   /^(?:content-length|transfer-encoding|connection|keep-alive|upgrade|trailer|te|x-content-type-options)$/i
+
+/** Statuses whose answers end with their headers. */
+const bodyless: ReadonlySet<number> = new Set([204, 205, 304])
+
+/**
+ * The name in one spelling. Throws for what HTTP does not allow: found when the answer is written, it would be an error
+ * after the commit.
+ */
+function checked(name: string, value: string): string {
+  const { validateHeaderName, validateHeaderValue } = process.getBuiltinModule('node:http')
+  validateHeaderName(name)
+  validateHeaderValue(name, value)
+  return spelled(name)
+}
 
 /** One spelling of a name, so that a header of the reply replaces the one of the service. */
 function spelled(name: string): string {

@@ -161,6 +161,13 @@ test('an invalid status becomes a 500', async () => {
   assert.equal(reported.length, 1)
 })
 
+test('a response that cannot be written leaves nothing of its status', async () => {
+  const created = { handle: () => ({ status: 201, headers: { 'X-A': 'a\nb' } }) }
+  const listener = handler(created, limits, { onError: () => {} })
+  const { status, statusText } = await withServer(listener, (port) => fetch(`http://127.0.0.1:${port}/`))
+  assert.deepEqual([status, statusText], [500, 'Internal Server Error'])
+})
+
 test('more than one Host is refused', async () => {
   const { status } = await withServer(handler(service, limits), (port) => {
     const headers = ['Host', 'localhost', 'host', 'localhost']

@@ -225,7 +225,8 @@ function send(
     if (stream) writeStream(res, { ...response, stream }, context.drain)
     else write(res, response, context.drain)
   } catch (error) {
-    // A response that cannot be written is a defect of the service.
+    // A response that cannot be written is a defect of the service. Its status text stays where it is not reset; HTTP/2 has none.
+    if (res.req.httpVersionMajor === 1) res.statusMessage = ''
     write(res, errorResponse(error, context.onError), context.drain)
   }
 }

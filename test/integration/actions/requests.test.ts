@@ -83,6 +83,18 @@ const open = () =>
       smuggle: action({ on: 'service', run: () => reply(1, { headers: { 'Content-Length': '0' } }) }),
       split: action({ on: 'service', run: () => reply(1, { headers: { 'X-A': 'b\r\nX-C: d' } }) }),
       status: action({ on: 'service', run: () => reply(1, { status: 500 }) }),
+      beyond: action({
+        on: 'service',
+        input: v.object({
+          status: v.optional(v.number()),
+          name: v.optional(v.string()),
+          value: v.optional(v.string()),
+        }),
+        run: async ({ input: { status = 200, name = 'X-A', value = 'a' }, tx }) => {
+          await tx.city.create({ name: 'Oslo' })
+          return reply(status === 200 ? undefined : 1, { status, headers: { [name]: value } })
+        },
+      }),
       echo: action({
         on: 'service',
         input: v.looseObject({}),
@@ -194,6 +206,16 @@ test('a stream waits for a slow client, and ends when the client disconnects', a
   await streamed.ended.promise
   assert.equal(streamed.aborted, true)
 })
+
+for (const input of [{ value: '/city/名前' }, { value: 'a\nb' }, { name: 'a b' }, { status: 204 }, { status: 304 }]) {
+  test(`a reply that HTTP does not allow is rolled back: ${JSON.stringify(input)}`, async () => {
+    errors.length = 0
+    assert.equal((await ask('POST', '/beyond', JSON.stringify(input))).status, 500)
+    assert.equal(errors.length, 1)
+    assert.equal(await service.system.records.city.count(), 0)
+    errors.length = 0
+  })
+}
 
 test('where an id may be text, other methods of the address mean the record', async () => {
   await service.system.records.country.create({ code: 'merge', name: 'Merge' })
