@@ -97,14 +97,12 @@ export class RestrictedReads<Unscoped extends Reads = Reads> implements Reads {
     return this.checks.assertNotRefused(write, original, primaryKeyEquals(original, id))
   }
 
-  async assertMayChangeMembers(
+  assertMayChangeMembers(
     action: 'add' | 'remove',
     association: HasMany | ManyToMany,
     parents: readonly Json[],
   ): Promise<void> {
-    const owner = (association.kind === 'hasMany' ? association.via : association.near).references as Model
-    const verdict = this.access.membersVerdict(action, association)
-    await this.checks.assertVerdict(verdict, action, owner, idIn(owner, parents))
+    return this.checks.assertMayChangeMembers(action, association, parents)
   }
 }
 

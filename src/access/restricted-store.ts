@@ -2,15 +2,17 @@ import { and, type Condition, isMatchAll } from '../criteria/criteria.ts'
 import { matches } from '../criteria/matches.ts'
 import type { Assignment } from '../model/assignment.ts'
 import { type Attribute, type Model, originalOf } from '../model/model.ts'
+import type { Json } from '../protocol/json.ts'
 import type { ScopedReads, ScopedStore, ScopedTransaction } from '../storage/scoped-store.ts'
 import type { ReadOptions, Records, Store, Transaction, TransactionContext, WriteContext } from '../storage/store.ts'
+import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
 import type { MaybePromise } from '../support/maybe-promise.ts'
 import { type Attempt, concealConflict } from './conceal.ts'
 import { afterAssignments, isLocal, valuesOf } from './condition-parts.ts'
 import { guardCondition } from './guard.ts'
 import type { Access } from './policy.ts'
 import { RestrictedReads, restrictReads } from './restricted-reads.ts'
-import { forbidden } from './write-checks.ts'
+import { forbidden, WriteChecks } from './write-checks.ts'
 
 /**
  * The store as one requester may use it. Reads find what the rules let it read, with masked values as null; writes happen
@@ -106,10 +108,15 @@ class RestrictedStore extends RestrictedReads<Store> implements Omit<ScopedStore
 
 class RestrictedTransaction extends RestrictedReads<Transaction> implements Omit<ScopedTransaction, symbol> {
   readonly #attempt: Attempt
+  readonly #inserted = new Map<Model, Set<Json>>()
 
   constructor(transaction: Transaction, access: Access, attempt: Attempt) {
     super(transaction, access)
     this.#attempt = attempt
+  }
+
+  protected override get checks(): WriteChecks {
+    return new WriteChecks(this.unscoped, this.access, this.#inserted)
   }
 
   insert(model: Model, assignments: readonly Assignment[]): Promise<Records> {
@@ -154,7 +161,18 @@ class RestrictedTransaction extends RestrictedReads<Transaction> implements Omit
     Object.assign(this.#attempt, { model: original, assignments })
     const inserted = await insert(original)
     await checks.assertStillAllowed('create', original, inserted)
+    if (!isMatchAll(access.readable(original))) this.#remember(original, inserted)
     return inserted
+  }
+
+  hasInserted(model: Model, key: Json): boolean {
+    return this.#inserted.get(originalOf(model))?.has(key) ?? false
+  }
+
+  /** The records that are written with a new one refer to it, also where the requester cannot read it, or not yet. */
+  #remember(model: Model, inserted: Records): void {
+    const keys = getOrInsertComputed(this.#inserted, model, () => new Set<Json>())
+    for (const key of inserted.values(model.primaryKey)) keys.add(key)
   }
 }
 

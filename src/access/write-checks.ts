@@ -4,7 +4,7 @@ import { keysIn, maxMatches, withKeys } from '../criteria/named-keys.ts'
 import type { Action } from '../model/access-rules.ts'
 import type { Assignment } from '../model/assignment.ts'
 import { missingReference } from '../model/missing-target.ts'
-import type { Model } from '../model/model.ts'
+import { type HasMany, type ManyToMany, type Model, originalOf } from '../model/model.ts'
 import { ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
 import type { Reads, Records } from '../storage/store.ts'
@@ -17,15 +17,22 @@ const fewRecords = 100
 /** At most, where another process counts them. */
 const countedAtOnce = 2_000
 
+/** The keys of records that a transaction has inserted and that may be unreadable for its requester. */
+export type InsertedKeys = ReadonlyMap<Model, ReadonlySet<Json>>
+
+const noKeys: InsertedKeys = new Map()
+
 /** What a requester may write: checks inside the transaction of a write, before and after its statements. */
 export class WriteChecks {
   readonly #all: Reads
   readonly #access: Access
+  readonly #inserted: InsertedKeys
 
   /** `all`: reads without rules, in the same transaction. */
-  constructor(all: Reads, access: Access) {
+  constructor(all: Reads, access: Access, inserted: InsertedKeys = noKeys) {
     this.#all = all
     this.#access = access
+    this.#inserted = inserted
   }
 
   /** Throws E_FORBIDDEN if the requester may read, but not write, one of the records. */
@@ -33,11 +40,31 @@ export class WriteChecks {
     return this.assertVerdict(this.#access.verdict(action, model), action, model, where)
   }
 
-  async assertVerdict(verdict: boolean | Condition, action: Action, model: Model, where: Condition): Promise<void> {
+  assertVerdict(verdict: boolean | Condition, action: Action, model: Model, where: Condition): Promise<void> {
+    return this.#assertForAll(verdict, action, model, and(where, this.#access.readable(model)))
+  }
+
+  async #assertForAll(verdict: boolean | Condition, action: Action, model: Model, where: Condition): Promise<void> {
     if (verdict === true) return
-    const selected = and(where, this.#access.readable(model))
-    const refused = verdict === false ? selected : and(selected, not(verdict))
+    const refused = verdict === false ? where : and(where, not(verdict))
     if ((await this.#count(model, refused)) > 0) throw forbidden(action, model)
+  }
+
+  /** Throws E_FORBIDDEN unless the requester may change the association of these records. */
+  async assertMayChangeMembers(
+    action: 'add' | 'remove',
+    association: HasMany | ManyToMany,
+    parents: readonly Json[],
+  ): Promise<void> {
+    const owner = (association.kind === 'hasMany' ? association.via : association.near).references as Model
+    const verdict = this.#access.membersVerdict(action, association)
+    // What no record allows, an unreadable new one does not either. A condition may be one that its members will fulfil.
+    if (verdict === false && parents.some((key) => this.#isInserted(owner, key))) throw forbidden(action, owner)
+    await this.assertVerdict(verdict, action, owner, idIn(owner, parents))
+  }
+
+  #isInserted(model: Model, key: Json): boolean {
+    return this.#inserted.get(originalOf(model))?.has(key) ?? false
   }
 
   /** Throws E_FORBIDDEN unless every record that was written fulfils the rule as it is now. The transaction is rolled back. */
@@ -63,8 +90,8 @@ export class WriteChecks {
   }
 
   /**
-   * A reference to a record that the requester may not read is refused like a reference to none; one to a record that it may
-   * not add to, with E_FORBIDDEN.
+   * A reference to a record that the requester may not read is refused like a reference to none, unless this transaction has
+   * inserted it for the requester; one to a record that it may not add to, with E_FORBIDDEN.
    */
   async assertTargetsAllowed(assignments: readonly Assignment[], model: Model): Promise<void> {
     for (const { attribute, value } of assignments) {
@@ -73,6 +100,10 @@ export class WriteChecks {
       const readable = this.#access.readable(target)
       const isTarget = primaryKeyEquals(target, value)
       const verdict = this.#access.referenceVerdict('add', target)
+      if (this.#isInserted(target, value)) {
+        await this.#assertForAll(verdict ?? true, 'add', target, isTarget)
+        continue
+      }
       if (verdict !== undefined) await this.assertVerdict(verdict, 'add', target, isTarget)
       if (isMatchAll(readable) || (await this.#all.count(target, and(isTarget, readable))) > 0) continue
       const violation = missingReference(attribute, value, model)

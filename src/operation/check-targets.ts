@@ -3,7 +3,8 @@ import type { Assignment } from '../model/assignment.ts'
 import { missingReference } from '../model/missing-target.ts'
 import type { Model } from '../model/model.ts'
 import { ServiceError, type Violation } from '../protocol/errors.ts'
-import type { Reads } from '../storage/store.ts'
+import type { ScopedTransaction } from '../storage/scoped-store.ts'
+import type { Transaction } from '../storage/store.ts'
 import type { OperationServices } from './operation.ts'
 
 /** The references among the assignments for which the database has no foreign key. */
@@ -14,11 +15,16 @@ export const unchecked = (
   unenforced.size === 0 ? [] : assignments.filter(({ attribute, value }) => value !== null && unenforced.has(attribute))
 
 /** Throws E_INVALID_ATTRIBUTES with the rule `exists` for each reference to a record that does not exist. */
-export async function checkTargets(assignments: readonly Assignment[], model: Model, reads: Reads): Promise<void> {
+export async function checkTargets(
+  assignments: readonly Assignment[],
+  model: Model,
+  transaction: Transaction & Pick<ScopedTransaction, 'hasInserted'>,
+): Promise<void> {
   const missing: Record<string, readonly Violation[]> = {}
   for (const { attribute, value } of assignments) {
     const target = attribute.references as Model
-    const found = await reads.find(target, findKey(target, value))
+    if (transaction.hasInserted?.(target, value)) continue
+    const found = await transaction.find(target, findKey(target, value))
     if (found.length > 0) continue
     missing[attribute.name] = [missingReference(attribute, value, model)]
   }

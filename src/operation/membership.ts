@@ -32,7 +32,7 @@ export async function linkRecord(membership: Membership, context: LinkedWrite, c
   const { target } = association
   await assertMayChange('add', membership, transaction)
   if (association.kind === 'manyToMany') {
-    await requireChild(association, child, transaction)
+    if (!created) await requireChild(association, child, transaction)
     const prepared = preparedAssignments(pairChange(association, parent, created ?? child), changes)
     const pair = [
       { attribute: association.near, value: parent },

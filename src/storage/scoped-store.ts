@@ -26,6 +26,8 @@ export interface ScopedReads extends Reads {
 }
 
 export interface ScopedTransaction extends ScopedReads, Transaction {
+  /** Whether this transaction has inserted the record, so that it exists also for a requester that cannot read it. */
+  readonly hasInserted?: (model: Model, key: Json) => boolean
   /**
    * The same transaction without rules, for the integrity of the database alone: references from records that the
    * requester cannot see must be cleared as well.
