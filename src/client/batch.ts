@@ -47,5 +47,6 @@ export async function sendBatch(
       ({ body }) => body as unknown as readonly Part[],
     ),
   )
+  await answers.promise
   return Promise.all(results)
 }

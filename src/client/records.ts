@@ -22,7 +22,9 @@ export type Perform = (
   call?: WriteOptions,
 ) => Promise<JsonObject>
 
-export const segment = (id: RecordId): string => `/${encodeURIComponent(id)}`
+/** The key of a record in a path. In a batch it may be that of an earlier result. */
+export const segment = (id: RecordId | { readonly $ref: string }): string =>
+  `/${typeof id === 'object' ? `$${id.$ref}` : encodeURIComponent(id)}`
 
 /** The operations on the records of one model. The public types are laid over them. */
 export class ModelClient {

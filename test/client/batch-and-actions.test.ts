@@ -101,6 +101,28 @@ describe('batches and actions', () => {
     )
   })
 
+  test('a batch waits for its answer also when it returns no results', async () => {
+    const api = client()
+    assert.deepEqual(await api.batch((tx) => [tx.pet.create({ name: 'Silent' })].slice(1)), [])
+    assert.equal(await api.pet.count({ where: { name: 'Silent' } }), 1)
+    await assert.rejects(
+      api.batch((tx) => {
+        tx.pet.update(99, { name: 'x' })
+        return []
+      }),
+      NotFoundError,
+    )
+  })
+
+  test('the id of an earlier result may stand for that of the record of an operation', async () => {
+    const api = client()
+    const [dan, pup] = await api.batch((tx) => {
+      const [dan, pup] = [tx.owner.create({ name: 'Dan' }), tx.pet.create({ name: 'Pup' })]
+      return [dan, pup, tx.owner.add(tx.result(dan).id, 'pets', tx.result(pup).id)]
+    })
+    assert.equal((await api.pet.findOne(pup.id))?.owner, dan.id)
+  })
+
   test('many records', async () => {
     const api = client()
     const created = await api.pet.createMany([
