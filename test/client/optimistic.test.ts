@@ -267,8 +267,27 @@ describe('optimistic writes', () => {
     held.open()
     assert.equal((await creating).id, 1)
     assert.deepEqual(await updating, { id: 1, title: 'new', lane: 'done', rank: 0 })
+    const { lane } = await api.card.create({ lane: temporary as never })
+    assert.equal(lane, 1)
     await api.card.destroy(temporary, { optimistic: true })
-    assert.equal(cards.rows.length, 0)
+    assert.deepEqual(
+      cards.rows.map(({ id }) => id),
+      [2],
+    )
+  })
+
+  test('a list of values may contain the id of a record that is not created yet', async () => {
+    await using fake = await FakeService.start()
+    using api = clientOf(fake)
+    const cards = api.card.live()
+    await cards.ready
+    const held = gate()
+    fake.beforeWrite = held.wait
+    const creating = api.card.create({ title: 'new' }, { optimistic: true })
+    const referring = api.card.create({ lane: ['x', cards.rows[0]?.id] as never })
+    held.open()
+    await creating
+    assert.deepEqual((await referring).lane, ['x', 1])
   })
 
   test('a stream that breaks between the answer and its frame releases the write when it is back', async () => {

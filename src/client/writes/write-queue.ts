@@ -22,7 +22,7 @@ export class WriteQueue {
   readonly #closed: AbortSignal
   readonly #listeners = new Set<() => void>()
   readonly #pause = new Pause()
-  /** The ids of created records by their temporary ones. */
+  /** The ids of created records by their temporary ones, which only optimistic writes show. */
   readonly #ids = new Map<RecordId, RecordId>()
   #failures = 0
   #isWaiting = false
@@ -74,7 +74,7 @@ export class WriteQueue {
           kind,
           model,
           id: id ?? own ?? key,
-          values,
+          values: this.#withIds(values),
           base: id === undefined ? undefined : this.#pending.shown(model, id),
           key,
           isOptimistic: call.optimistic ?? false,
@@ -94,6 +94,15 @@ export class WriteQueue {
   /** Sends what was kept at once instead of after the delay. */
   wake(): void {
     this.#pause.end()
+  }
+
+  /** The values with real ids in the place of temporary ones, also in lists. */
+  #withIds(values: JsonObject): JsonObject {
+    const idOf = (value: Json): Json => this.#ids.get(value as RecordId) ?? value
+    const entries = Object.entries(values)
+    return Object.fromEntries(
+      entries.map(([name, value]) => [name, Array.isArray(value) ? value.map(idOf) : idOf(value)]),
+    )
   }
 
   /** Puts the writes without an answer into the storage. */
@@ -142,10 +151,10 @@ export class WriteQueue {
     write.record = body as JsonObject
     write.token = headers.get('Keelson-Operation') ?? undefined
     write.id = (write.record[this.#pending.keyOf(write.model)] as RecordId | undefined) ?? temporary
-    if (write.id !== temporary) this.#ids.set(temporary, write.id)
+    if (write.isOptimistic && write.id !== temporary) this.#ids.set(temporary, write.id)
     for (const later of this.#pending.list) {
       if (isAnswered(later)) continue
-      later.values = withId(later.values, temporary, write.id)
+      later.values = this.#withIds(later.values)
       if (later.model !== write.model || later.id !== temporary) continue
       later.id = write.id
       // The later write is based on this one.
@@ -183,7 +192,7 @@ export class WriteQueue {
 /** Whether the later write concerns the same record, or refers to one that does not exist before the earlier one. */
 const mustPrecede = (earlier: PendingWrite, later: PendingWrite): boolean =>
   (earlier.model === later.model && earlier.id === later.id) ||
-  (earlier.kind === 'create' && Object.values(later.values).includes(earlier.id as Json))
-
-const withId = (values: JsonObject, from: RecordId, to: RecordId): JsonObject =>
-  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value === from ? to : value]))
+  (earlier.kind === 'create' &&
+    Object.values(later.values)
+      .flat()
+      .includes(earlier.id as Json))
