@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { findByPrimaryKey } from '../../criteria/criteria.ts'
 import type { ChangeHookContext, HookedWrite } from '../../model/hooks.ts'
 import { type Attribute, type Model, originalOf } from '../../model/model.ts'
@@ -34,12 +35,15 @@ export function valuesToWrite(
   const values = typedValues(originalOf(model), given)
   // Validation refuses values of another type, so that a hook need not expect them.
   if (!values) return given
+  // Compared with what the hook returns, and the hook may change the one that it is given.
+  const stored = previous && structuredClone(previous)
   const call = () => hook(values, new BeforeContext(caller, previous))
   const refuseInvalid = (hook: string, cause: unknown) =>
     refuseForValues(hook, cause, () => validate(model, given, purpose, caller.services, except))
-  return andThen(callBefore(`before.${purpose} of ${model.name}`, caller, call, refuseInvalid), (result) =>
-    valuesFrom(result ?? values, originalOf(model), purpose),
-  )
+  return andThen(callBefore(`before.${purpose} of ${model.name}`, caller, call, refuseInvalid), (result) => {
+    const written = valuesFrom(result ?? values, originalOf(model), purpose)
+    return stored ? withoutUnchanged(written, given, stored) : written
+  })
 }
 
 /** Runs the hook that may refuse to destroy a record. */
@@ -175,4 +179,19 @@ function valuesFrom(result: unknown, model: Model, purpose: Purpose): ReadonlyMa
     if (value !== undefined && !isIgnored) values.set(name, value instanceof Date ? value.toISOString() : value)
   }
   return values
+}
+
+/**
+ * A hook may return the whole record. What it and the request leave as it was is not written: others may have changed it
+ * since, such as an earlier request of a batch, or another change of the same record by this write.
+ */
+function withoutUnchanged(
+  written: ReadonlyMap<string, Json>,
+  given: ReadonlyMap<string, Json>,
+  stored: JsonObject,
+): ReadonlyMap<string, Json> {
+  const changed = new Map(written)
+  for (const [name, value] of written)
+    if (!given.has(name) && isDeepStrictEqual(value, stored[name])) changed.delete(name)
+  return changed
 }
