@@ -4,7 +4,7 @@ import type { ForeignKeyReference, OperationServices } from './operation.ts'
 export interface DeletionOrder {
   /** Each model comes after those that refer to it. */
   readonly order: readonly Model[]
-  /** References that close a cycle of models: they are cleared first. */
+  /** References that close a cycle of models, or refer to the same model and restrict: they are cleared first. */
   readonly cut: readonly ForeignKeyReference[]
 }
 
@@ -21,8 +21,11 @@ export function deletionOrder(
     open.add(model)
     for (const reference of referencedBy.get(model) ?? []) {
       const { model: referring, attribute } = reference
-      if (referring === model || !models.has(referring)) continue
-      if (!open.has(referring)) visit(referring)
+      if (!models.has(referring)) continue
+      if (referring === model) {
+        // The database checks each deleted row, or each statement, and not the records that are deleted together.
+        if (attribute.nullable && attribute.onDestroy === 'restrict') cut.push(reference)
+      } else if (!open.has(referring)) visit(referring)
       else if (attribute.nullable) cut.push(reference)
     }
     open.delete(model)

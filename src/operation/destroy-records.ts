@@ -1,4 +1,4 @@
-import { idIn } from '../criteria/criteria.ts'
+import { and, idIn } from '../criteria/criteria.ts'
 import { type Attribute, type Model, originalOf } from '../model/model.ts'
 import { ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
@@ -30,8 +30,9 @@ export async function destroyRecords(given: Model, ids: readonly Json[], context
   }
   const { order, cut } = deletionOrder(new Set(doomed.keys.keys()), services.referencedBy)
   for (const { model: referring, attribute } of cut) {
-    const found = [...(doomed.keys.get(referring) as Set<Json>)]
-    await all.update(referring, idIn(referring, found), [{ attribute, value: null }])
+    const keysOf = (model: Model) => [...(doomed.keys.get(originalOf(model)) as Set<Json>)]
+    const refersToDoomed = refersToOne(attribute, keysOf(attribute.references as Model))
+    await all.update(referring, and(idIn(referring, keysOf(referring)), refersToDoomed), [{ attribute, value: null }])
   }
   const [first, ...rounds] = doomed.rounds
   for (const target of order) {

@@ -30,6 +30,14 @@ const models = {
   note: { attributes: { ...plain, text: { type: 'string' } } },
   tag: { attributes: { ...plain, name: { type: 'string' }, orders: { collection: 'order', via: 'tags' } } },
   folder: { attributes: { ...plain, name: { type: 'string' }, parent: { model: 'folder', onDestroy: 'cascade' } } },
+  thread: { attributes: { ...plain, comments: { collection: 'comment', via: 'thread' } } },
+  comment: {
+    attributes: {
+      ...plain,
+      thread: { model: 'thread', required: true, onDestroy: 'cascade' },
+      replyTo: { model: 'comment', onDestroy: 'restrict' },
+    },
+  },
   left: { attributes: { ...plain, right: { model: 'right', onDestroy: 'cascade' } } },
   right: { attributes: { ...plain, left: { model: 'left', onDestroy: 'cascade' } } },
 } as const
@@ -54,7 +62,7 @@ for (const database of databases) {
       records = service.system.records
     })
     beforeEach(async () => {
-      for (const model of ['customer', 'folder', 'left', 'right', 'product', 'note', 'tag'])
+      for (const model of ['customer', 'folder', 'thread', 'left', 'right', 'product', 'note', 'tag'])
         await records[model].destroyMany({ where: { id: { '!=': null } } })
     })
     after(async () => {
@@ -108,6 +116,26 @@ for (const database of databases) {
       await records.order.destroy(order.id)
       await records.product.destroy(product.id)
       assert.equal(await records.product.count(), 0)
+    })
+
+    test('records of one model that are destroyed together do not restrict each other', async () => {
+      const [thread, other] = await records.thread.createMany([{}, {}])
+      const first = await records.comment.create({ thread: thread.id })
+      // More than are deleted by one statement.
+      const replies = Array.from({ length: 120 }, () => ({ thread: thread.id, replyTo: first.id }))
+      const [reply] = await records.comment.createMany(replies)
+      await records.comment.update(first.id, { replyTo: reply.id })
+      const elsewhere = await records.comment.create({ thread: other.id, replyTo: reply.id })
+      await assert.rejects(records.thread.destroy(thread.id), code('E_CONFLICT'))
+      await records.comment.update(elsewhere.id, { replyTo: null })
+      const found = await events(() => records.thread.destroy(thread.id))
+      assert.equal(found.filter((event) => event === 'comment destroyed').length, 121)
+      assert.equal(await records.comment.count(), 1)
+
+      const last = await records.comment.create({ thread: other.id, replyTo: elsewhere.id })
+      await assert.rejects(records.comment.destroy(elsewhere.id), code('E_CONFLICT'))
+      await records.comment.destroyMany({ where: { id: [elsewhere.id, last.id] } })
+      assert.equal(await records.comment.count(), 0)
     })
 
     test('a tree of one model is destroyed from any of its records', async () => {
