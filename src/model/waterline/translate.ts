@@ -1,7 +1,7 @@
 import type { AttributeDefinitions, ModelDefinition, ModelDefinitions } from '../definition.ts'
 import { type Callback, lifecycleHooks } from './lifecycle.ts'
 import { translateAttribute } from './translate-attribute.ts'
-import { adviceFor, ignoredModelOptions, lifecycleCallback } from './words.ts'
+import { adviceFor, ignoredModelOptions, lifecycleCallback, typeWords } from './words.ts'
 
 /** Definitions of a Sails application in the options of this package. */
 export interface Translation {
@@ -110,14 +110,24 @@ const isMisspelt = (option: string): boolean =>
 
 /** In 0.x a model turns a timestamp off by `false` and renames it by a text. A declared one is set automatically too. */
 function timestampAttribute(name: string, option: string, setting: unknown, attributes: object): object {
-  const own = (attributes as Record<string, unknown>)[name]
+  const declared = attributes as Record<string, unknown>
+  const own = declared[name]
   if (setting === false) return own === undefined ? { [name]: false } : {}
-  if (typeof setting === 'string' && setting !== name) {
-    return { [name]: false, [setting]: { type: 'datetime', [option]: true } }
-  }
-  const isPlain =
-    typeof own === 'object' && own !== null && Object.keys(own).every((key) => key === 'type' || key === 'columnName')
-  return isPlain ? { [name]: { ...translateAttribute(own as object, [], () => undefined), [option]: true } } : {}
+  if (typeof setting === 'string' && setting !== name)
+    return { [name]: false, ...automatic(setting, option, declared[setting] ?? 'datetime') }
+  return automatic(name, option, own)
+}
+
+/** In 1.x a timestamp is automatic only where its attribute says so; a type of 0.x, or nothing but a type, says that it is of 0.x. */
+function automatic(name: string, option: string, own: unknown): object {
+  const definition = typeof own === 'string' ? { type: own } : own
+  if (typeof definition !== 'object' || definition === null || Object.hasOwn(definition, option)) return {}
+  const { type = 'datetime' } = definition as { readonly type?: unknown }
+  const kind = typeWords[String(type).toLowerCase()]?.type
+  const isPlain = Object.keys(definition).every((key) => key === 'type' || key === 'columnName')
+  const isOfVersion0 = kind === 'datetime' || (isPlain && (kind === 'string' || kind === 'number'))
+  if (!isOfVersion0) return {}
+  return { [name]: translateAttribute({ ...definition, [option]: true }, [], () => undefined) }
 }
 
 function functionNotes(functions: readonly UnusedFunction[]): readonly string[] {
