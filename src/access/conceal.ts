@@ -10,6 +10,8 @@ import type { Access } from './policy.ts'
 export interface Attempt {
   model: Model | undefined
   assignments: readonly Assignment[]
+  /** What the transaction has inserted before. Undefined: it is one statement. */
+  readonly inserted?: { readonly model: Model; readonly assignments: readonly Assignment[] }[]
 }
 
 /**
@@ -18,7 +20,7 @@ export interface Attempt {
  */
 export async function concealConflict(
   error: unknown,
-  { model, assignments }: Attempt,
+  { model, assignments, inserted = [] }: Attempt,
   reads: Reads,
   access: Access,
 ): Promise<unknown> {
@@ -30,9 +32,20 @@ export async function concealConflict(
   const values = new Map(assignments.map(({ attribute, value }) => [attribute, value]))
   // Of values together that are not all given, it is not known whose they are.
   if (!taken.every((attribute) => values.has(attribute))) return conflict(model)
+  // An earlier record of the same request had them first, so no other record has them.
+  if (inserted.some((earlier) => earlier.model === model && hasValues(earlier.assignments, taken, values))) return error
   const has = taken.map((attribute) => eq(attribute, values.get(attribute) as Json))
   return (await reads.count(model, and(...has, readable))) === 0 ? conflict(model) : error
 }
+
+const hasValues = (
+  assignments: readonly Assignment[],
+  attributes: readonly Attribute[],
+  values: ReadonlyMap<Attribute, Json>,
+): boolean =>
+  attributes.every((attribute) =>
+    assignments.some((given) => given.attribute === attribute && given.value === values.get(attribute)),
+  )
 
 /** The attributes of the unique index that is violated. */
 const takenAttributes = ({ details }: ServiceError, model: Model): readonly Attribute[] =>

@@ -78,7 +78,7 @@ class RestrictedStore extends RestrictedReads<Store> implements Omit<ScopedStore
     context?: TransactionContext,
   ): Promise<T> {
     const { unscoped: store, access } = this
-    const attempt: Attempt = { model: undefined, assignments: [] }
+    const attempt: Attempt = { model: undefined, assignments: [], inserted: [] }
     try {
       return await store.transaction((transaction) => {
         const restricted = new RestrictedTransaction(transaction, access, attempt)
@@ -160,6 +160,7 @@ class RestrictedTransaction extends RestrictedReads<Transaction> implements Omit
     await checks.assertTargetsAllowed(assignments, original)
     Object.assign(this.#attempt, { model: original, assignments })
     const inserted = await insert(original)
+    if (inserted.length > 0) this.#attempt.inserted?.push({ model: original, assignments })
     await checks.assertStillAllowed('create', original, inserted)
     if (!isMatchAll(access.readable(original))) this.#remember(original, inserted)
     return inserted

@@ -93,6 +93,17 @@ const refusals: readonly (readonly [line: string, body: Json | undefined, status
     ['POST /person', { tenant: 1, code: 'b' }, 409, conflict],
     ['POST /person', { tenant: 2, code: 'b' }, 400, together],
     ['POST /person', [{ name: 'Gus' }, { tenant: 1, code: 'b' }], 409, conflict],
+    ['POST /person', [{ tenant: 7, code: 'q' }, { name: 'Gus' }, { tenant: 7, code: 'q' }], 400, together],
+    [
+      'POST /person',
+      [
+        { tenant: 7, code: 'q' },
+        { tenant: 1, code: 'b' },
+      ],
+      409,
+      conflict,
+    ],
+    ['POST /person', [{ id: 8 }, { id: 8 }], 400, /^"id" of person must be unique/],
     ['PATCH /person/1', { tenant: 1, code: 'b' }, 409, conflict],
     ['PATCH /person/1', { code: 'b' }, 409, conflict],
     ['PATCH /person/1', { tenant: 2, code: 'b' }, 400, together],
