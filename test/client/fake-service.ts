@@ -34,6 +34,8 @@ export class FakeService implements AsyncDisposable {
   dropped = 0
   /** Answers every request instead of the service, as a proxy. */
   proxyAnswer: readonly [status: number, type: string] | undefined
+  /** Refuses queries with this limit. */
+  refusedLimit = 0
   /** Refuses the next write with this status. */
   refuseWith: number | undefined
   /** Breaks the connection of the next write: before it is performed, or instead of its answer. */
@@ -194,7 +196,9 @@ export class FakeService implements AsyncDisposable {
   }
 
   #live(body: Live, response: ServerResponse): void {
-    const bad = Object.entries({ ...body.queries, ...body.add }).find(([, { model }]) => model !== 'card')
+    const bad = Object.entries({ ...body.queries, ...body.add }).find(
+      ([, { model, limit }]) => model !== 'card' || limit === this.refusedLimit,
+    )
     const stream = body.stream === undefined ? undefined : this.#streams.get(body.stream)
     if (bad) this.#send(response, 400, { code: 'E_BAD_CRITERIA', query: bad[0] })
     else if (body.stream === undefined) this.#open(body, response)

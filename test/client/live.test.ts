@@ -246,6 +246,33 @@ describe('live queries', () => {
     assert.equal(fake.streams, 1)
   })
 
+  test('a query that was refused does not put the writes of its model in offline mode', async () => {
+    await using fake = await FakeService.start()
+    fake.write({ id: 1, title: 'a' })
+    using api = clientOf(fake, { outbox: true })
+    await api.card.live().ready
+    fake.refusedLimit = -1
+    const refused = api.card.live({ limit: -1 })
+    await assert.rejects(refused.ready, { code: 'E_BAD_CRITERIA' })
+    await api.card.update(1, { title: 'b' })
+    assert.ok(!fake.requests.some(({ line }) => line.startsWith('GET')))
+  })
+
+  test('a query above the limit of a stream ends alone', async () => {
+    await using fake = await FakeService.start()
+    using api = clientOf(fake)
+    const queries = [1, 2].map((limit) => api.card.live({ limit }))
+    await Promise.all(queries.map(({ ready }) => ready))
+    fake.refusedLimit = 3
+    const [third, fourth] = [api.card.live({ limit: 3 }), api.card.live({ limit: 4 })]
+    await assert.rejects(third.ready, { code: 'E_BAD_CRITERIA' })
+    await fourth.ready
+    assert.deepEqual(
+      [...queries, fourth].map(({ status }) => status),
+      ['live', 'live', 'live'],
+    )
+  })
+
   test('a stream that another process does not have is opened again', async () => {
     await using fake = await FakeService.start()
     using api = clientOf(fake)

@@ -41,6 +41,7 @@ export class LiveConnection {
 
   remove(query: LiveQuery): void {
     this.#queries.delete(query.name)
+    this.#writes.removeQuery(query)
     this.update()
   }
 
@@ -178,7 +179,8 @@ export class LiveConnection {
     } else if (query) {
       this.#failures = 0
       if (event === 'reset') query.refresh('catching-up')
-      else if (event === 'failed') this.#fail(query, new RequestError(0, data.error as JsonObject))
+      else if (event === 'failed')
+        this.#failQuery(new RequestError(0, { ...(data.error as JsonObject), query: query.name }))
       else query.receive(data)
     }
     // Also with the difference of a query that was closed meanwhile.
@@ -189,13 +191,10 @@ export class LiveConnection {
   /** Whether an error is the refusal of one query, which is then ended. */
   #failQuery(error: unknown): boolean {
     const query = error instanceof RequestError && this.#queries.get(error.problem.query as string)
-    if (query) this.#fail(query, error)
-    return Boolean(query)
-  }
-
-  #fail(query: LiveQuery, error: RequestError): void {
+    if (!query) return false
     this.remove(query)
     query.fail(error)
+    return true
   }
 
   #catchUp(): void {

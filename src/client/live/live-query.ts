@@ -83,7 +83,6 @@ export class LiveQuery {
 
   close(): void {
     this.#listeners.clear()
-    this.#writes.removeQuery(this)
     this.#close(this)
   }
 
