@@ -214,6 +214,35 @@ describe('writes that are made offline', () => {
     assert.deepEqual([fake.performed, next.outbox.size], [2, 0])
   })
 
+  test('a storage that is slow ends with the latest writes, and keeps their headers', async () => {
+    await using fake = await FakeService.start()
+    fake.isDown = true
+    const storage = new Storage()
+    const first = Promise.withResolvers<void>()
+    let calls = 0
+    const slow = {
+      getItem: storage.getItem,
+      setItem: async (key: string, value: string) => {
+        if (++calls === 1) await first.promise
+        await storage.setItem(key, value)
+      },
+    }
+    const api = clientOf(fake, { outbox: { storage: slow }, retryDelayMs: [60_000, 60_000] })
+    for (const title of ['a', 'b']) api.card.create({ title }, { headers: { 'X-Tenant': title } }).catch(() => {})
+    await eventually(() => assert.ok(fake.dropped > 0))
+    first.resolve()
+    await eventually(() => assert.equal(JSON.parse(storage.items.get('keelson') ?? '[]').length, 2))
+    api.close()
+    fake.isDown = false
+    using later = clientOf(fake, { outbox: { storage } })
+    await eventually(() => assert.equal(fake.performed, 2))
+    assert.deepEqual(
+      fake.requests.map(({ headers }) => headers['x-tenant']),
+      ['a', 'b'],
+    )
+    await eventually(() => assert.equal(later.outbox.size, 0))
+  })
+
   test('a refusal of a write of an earlier page is reported', async () => {
     await using fake = await FakeService.start()
     const storage = new Storage()
@@ -301,6 +330,19 @@ describe('a write of a displayed record whose answer was lost', () => {
 })
 
 describe('conflicts of writes that were made offline', () => {
+  test('the If-Match of the caller is sent as it is, and its refusal is the error', async () => {
+    await using fake = await FakeService.start()
+    fake.write({ id: 1, title: 'a', lane: 'todo' })
+    const asked: unknown[] = []
+    using api = clientOf(fake, { outbox: { onConflict: (mine) => void asked.push(mine) } })
+    await api.card.live().ready
+    const headers = { 'if-match': '"old"' }
+    await assert.rejects(api.card.update(1, { lane: 'done' }, { headers }), { status: 412 })
+    fake.breakNext = 'before'
+    await assert.rejects(api.card.update(1, { lane: 'done' }, { headers }), { status: 412 })
+    assert.deepEqual([asked, fake.requests.filter(({ line }) => line.startsWith('GET')).length], [[], 0])
+  })
+
   /** Edits card 1 offline while another client writes these values. */
   async function conflict(
     mine: { title?: string; lane?: string } | 'destroy',

@@ -41,7 +41,8 @@ export class ConflictSender {
 
   async send(write: PendingWrite, wasKept: boolean): Promise<Answer> {
     // To the service a key is that of one request, with its If-Match: repeated with another it would be refused.
-    if (wasKept && write.kind !== 'create') write.tag ??= await this.#checked(write)
+    const isFree = !new Headers(write.headers).has('If-Match')
+    if (wasKept && isFree && write.kind !== 'create') write.tag ??= await this.#checked(write)
     for (;;) {
       try {
         this.#wire.save()
@@ -59,7 +60,8 @@ export class ConflictSender {
           write.tag = undefined
           continue
         }
-        if (!this.#options || !(error instanceof ConflictError)) throw error
+        // The If-Match of the caller says what may be replaced.
+        if (!this.#options || !isFree || !(error instanceof ConflictError)) throw error
         const theirs = write.kind === 'create' ? undefined : await this.#wire.read(write)
         // Another request.
         write.key = randomId()

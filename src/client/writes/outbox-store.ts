@@ -6,6 +6,8 @@ export class OutboxStore {
   readonly #options: OutboxOptions
   readonly #key: string
   #saved = '[]'
+  /** One after another, so that the latest is what remains. */
+  #saving: Promise<unknown> = Promise.resolve()
   /** Resolves when the writes of an earlier page are loaded: later ones follow them. */
   loaded: Promise<void> | undefined
 
@@ -35,18 +37,12 @@ export class OutboxStore {
   save(writes: readonly PendingWrite[]): void {
     const { storage } = this.#options
     if (!storage) return
-    // It may have been sent: after a reload its answer is unknown, as if there had been none.
-    const kept = writes.map((write) => ({
-      ...described(write),
-      key: write.key,
-      tag: write.tag,
-      isOptimistic: write.isOptimistic,
-      state: 'kept',
-    }))
-    const text = JSON.stringify(kept)
+    // It may have been sent: after a reload its answer is unknown, as if there had been none. JSON has no functions.
+    const ofPage = { state: 'kept', sentAt: 0, before: undefined, signal: undefined }
+    const text = JSON.stringify(writes.map((write) => ({ ...write, ...ofPage })))
     if (text === this.#saved) return
     this.#saved = text
     // A storage that is full keeps what it has.
-    new Promise((resolve) => resolve(storage.setItem(this.#key, text))).catch(() => {})
+    this.#saving = this.#saving.then(() => storage.setItem(this.#key, text)).catch(() => {})
   }
 }
