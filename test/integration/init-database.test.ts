@@ -289,7 +289,6 @@ describe('models for an unusual database, on SQLite', () => {
         r: { type: 'number' },
         t: { type: 'string' },
         b: { type: 'binary' },
-        a: { type: 'string', columnType: 'any' },
       },
     },
     looseLink: {
@@ -338,6 +337,7 @@ describe('models for an unusual database, on SQLite', () => {
         'shipment: The foreign key "order_id", "line_no" to "order_lines" is not an association: it has several columns',
         'shipment: The foreign key "order_number" to "order" is not an association: "number" is not the key of the model',
         'profile: The foreign key "user_id" to "users" is not an association: it is the key',
+        'strictOne: Without the column "a": no attribute holds its type ANY',
         'looseLink: The foreign key "user" to "users" is not an association: its type differs from that of the key',
       ],
     )
@@ -347,6 +347,28 @@ describe('models for an unusual database, on SQLite', () => {
     ])
   })
 })
+
+const withDefaults = `
+create table state (id integer primary key);
+create table task (
+  id integer primary key, state_id integer default 1 references state, first_state_id integer not null default 1 references state);
+insert into state values (1);
+insert into task (id) values (1);
+`
+for (const { name, missing, open } of [sqliteWith('defaults', withDefaults), postgresWith('defaults', withDefaults)]) {
+  test(`the default of a foreign key is noted: ${name}`, { skip: missing ?? false }, async () => {
+    await using database = await open()
+    const { models } = await planOf(database.url)
+    const task = models.find(({ name }) => name === 'task')
+    const noted = [...(task?.attributes ?? [])].flatMap(([name, { note }]) =>
+      note === undefined ? [] : [[name, note]],
+    )
+    assert.deepEqual(Object.fromEntries(noted), {
+      state: 'The service does not use the default of the database, 1: an omitted value is null',
+      firstState: 'The service does not use the default of the database, 1: a value must be given',
+    })
+  })
+}
 
 test('foreign keys to tables that are not chosen are plain attributes', async () => {
   const path = newFile()

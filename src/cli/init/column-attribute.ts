@@ -73,10 +73,14 @@ function valueOptions(base: AttributeDefinition, name: string, column: ExistingC
     return { options: { ...(automatic ?? { defaultsTo: () => Date.now() }), ...allowNull } }
   }
   if (base.isUUID && isNewUuid(defaultText)) return { options: { defaultsTo: () => crypto.randomUUID(), ...allowNull } }
-  const note = `The service does not use the default of the database, ${defaultText}`
-  return nullable
-    ? { options: {}, note: `${note}: an omitted value is null` }
-    : { options: { required: true }, note: `${note}: a value must be given` }
+  return { options: nullable ? {} : { required: true }, note: unusedDefault(column) }
+}
+
+/** A note on the default of a column whose attribute has none. Undefined: the column has none either. */
+export function unusedDefault({ defaultText, nullable }: ExistingColumn): string | undefined {
+  if (defaultText === undefined) return undefined
+  const consequence = nullable ? 'an omitted value is null' : 'a value must be given'
+  return `The service does not use the default of the database, ${defaultText}: ${consequence}`
 }
 
 /** Names of the times that a service sets. */

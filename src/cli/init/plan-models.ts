@@ -8,6 +8,7 @@ import {
   columnNameOf,
   isUnique,
   type PlannedAttribute,
+  unusedDefault,
   withColumn,
 } from './column-attribute.ts'
 import { type KeyOfTable, keyOf } from './key-of-table.ts'
@@ -107,7 +108,10 @@ function planModel(
     if (column === key.column)
       attributes.set(attribute, { definition: keyDefinition(attribute, key), note: keyNote(table, key) })
     else if (link) {
-      attributes.set(attribute, { definition: toOne(attribute, column, base, table, link) })
+      attributes.set(attribute, {
+        definition: toOne(attribute, column, base, table, link),
+        note: unusedDefault(column),
+      })
       links.push({ attribute, target: link.model })
     } else attributes.set(attribute, columnAttribute(base, attribute, column, table))
   }

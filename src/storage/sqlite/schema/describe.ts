@@ -54,8 +54,10 @@ function describe(connection: Connection): DatabaseDescription {
 }
 
 /** By the declared type, which for SQLite is a text like any other. */
-function attributeFor({ type, holdsJson, defaultText }: SqliteColumn): AttributeDefinition {
+function attributeFor({ type, isStrict, holdsJson, defaultText }: SqliteColumn): AttributeDefinition | undefined {
   const declared = type.toLowerCase()
+  // It keeps each value as it is given, and an attribute of any type would change the others.
+  if (isStrict && !holdsJson && declared === 'any') return undefined
   const columnType = plainColumnType(declared) ?? /^\w*/.exec(declared)?.[0] ?? ''
   if (holdsJson || /^jsonb?$/.test(declared)) return { type: 'json' }
   if (/^bool|^tinyint ?\(1\)/.test(declared)) return { type: 'boolean' }
