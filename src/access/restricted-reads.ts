@@ -19,7 +19,7 @@ import { isInImages, isLocal } from './condition-parts.ts'
 import { guardCondition, guardCriteria, guardMembers, originalAssociation } from './guard.ts'
 import { guardOnce } from './guard-cache.ts'
 import type { Access } from './policy.ts'
-import { WriteChecks } from './write-checks.ts'
+import { forbidden, WriteChecks } from './write-checks.ts'
 
 export const restrictReads = (all: Reads, access: Access): ScopedReads =>
   new RestrictedReads(all, access) as unknown as ScopedReads
@@ -90,6 +90,11 @@ export class RestrictedReads<Unscoped extends Reads = Reads> implements Reads {
 
   reveal(model: Model, records: Records): MaybePromise<Records> {
     return reveal(originalOf(model), records, this.unscoped, this.access)
+  }
+
+  assertMayCreate(model: Model): void {
+    const original = originalOf(model)
+    if (this.access.verdict('create', original) === false) throw forbidden('create', original)
   }
 
   assertMayWrite(write: 'update' | 'destroy', model: Model, id: Json): Promise<void> {

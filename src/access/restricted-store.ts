@@ -12,7 +12,7 @@ import { afterAssignments, isLocal, valuesOf } from './condition-parts.ts'
 import { guardCondition } from './guard.ts'
 import type { Access } from './policy.ts'
 import { RestrictedReads, restrictReads } from './restricted-reads.ts'
-import { forbidden, WriteChecks } from './write-checks.ts'
+import { WriteChecks } from './write-checks.ts'
 
 /**
  * The store as one requester may use it. Reads find what the rules let it read, with masked values as null; writes happen
@@ -154,9 +154,9 @@ class RestrictedTransaction extends RestrictedReads<Transaction> implements Omit
     assignments: readonly Assignment[],
     insert: (original: Model) => MaybePromise<Records>,
   ): Promise<Records> {
-    const { access, checks } = this
+    const { checks, access } = this
     const original = originalOf(model)
-    if (access.verdict('create', original) === false) throw forbidden('create', original)
+    this.assertMayCreate(original)
     await checks.assertTargetsAllowed(assignments, original)
     Object.assign(this.#attempt, { model: original, assignments })
     const inserted = await insert(original)

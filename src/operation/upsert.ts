@@ -67,7 +67,7 @@ export const upsert: WriteOperation<UpsertInput, RecordResult | EmptyResult, Pre
         throw new ServiceError('E_PRECONDITION_FAILED', `The ${model.name} does not exist`, { model: model.name })
       const stored =
         id === undefined
-          ? await insertUnlessTaken(record, { invocation, store, services, isLast: attempt === maxAttempts })
+          ? await insertUnlessFound(record, { invocation, store, services })
           : await updateFound(id, record, { invocation, store, services })
       if (stored) return writtenResult(stored, invocation, store, services, id === undefined)
     }
@@ -97,7 +97,10 @@ async function prepareUpsert(
 ): Promise<PreparedUpsert> {
   const caller = { requester, reads, services }
   const id = await keyWith(input, model, reads)
-  if (id === undefined) return { id, record: await prepareRecord(model, input.record, 'create', caller) }
+  if (id === undefined) {
+    reads.assertMayCreate?.(model)
+    return { id, record: await prepareRecord(model, input.record, 'create', caller) }
+  }
   const values = new Map(input.record.values)
   values.delete(model.primaryKey.name)
   const isHooked = hasHookBefore('update', model) || (input.record.members.length > 0 && services.hooks)
@@ -120,28 +123,34 @@ interface Caller {
   readonly services: OperationServices
 }
 
-/**
- * Undefined when another record has the value. The last attempt fails with the violation instead: the record with the
- * value is then one that the requester may not read.
- */
-async function insertUnlessTaken(
-  record: PreparedRecord,
-  { invocation: { input, origin }, store, services, isLast }: Caller & { readonly isLast: boolean },
-): Promise<Records | undefined> {
+/** Undefined when the record with the value has come meanwhile, or when it must be prepared again. */
+async function insertUnlessFound(record: PreparedRecord, caller: Caller): Promise<Records | undefined> {
+  const { invocation, store } = caller
+  const isFound = async () => (await keyWith(invocation.input, invocation.target.model, store)) !== undefined
   try {
-    return await store.transaction(
-      async (transaction) => {
-        if (!(await isCurrent(record, transaction, services))) return undefined
-        return isLast || record.parents.length > 0
-          ? insertRecord(record, transaction, services)
-          : insertMissing(record, transaction, services)
-      },
-      { origin, isSerializable: hasChanges(record) },
-    )
+    if (record.parents.length === 0) {
+      const stored = await insertCurrent(record, insertMissing, caller)
+      if (stored || (await isFound())) return stored
+    }
+    // What is taken is another unique value, or the value of a record that the requester may not read: the violation says so.
+    return await insertCurrent(record, insertRecord, caller)
   } catch (error) {
-    if (!isLast && isTaken(error, input.attribute)) return undefined
+    // On PostgreSQL no statement follows an error within a transaction.
+    if (!store.isWithin && isTaken(error, invocation.input.attribute) && (await isFound())) return undefined
     throw error
   }
+}
+
+function insertCurrent(
+  record: PreparedRecord,
+  insert: typeof insertMissing,
+  { invocation: { origin }, store, services }: Caller,
+): Promise<Records | undefined> {
+  return store.transaction(
+    async (transaction) =>
+      (await isCurrent(record, transaction, services)) ? insert(record, transaction, services) : undefined,
+    { origin, isSerializable: hasChanges(record) },
+  )
 }
 
 /** A violation would end the transaction that the operation may be a part of, so the insertion is left out instead. */

@@ -15,6 +15,8 @@ export interface ScopedReads extends Reads {
   readonly reveal?: (model: Model, records: Records) => MaybePromise<Records>
   /** The same without rules, for code of the application and for integrity. Undefined: there are no rules. */
   readonly unscoped?: Reads
+  /** Throws E_FORBIDDEN if the requester may create no record of the model at all. */
+  readonly assertMayCreate?: (model: Model) => void
   /** Throws E_FORBIDDEN if the requester may read, but not write, the record as it is. */
   readonly assertMayWrite?: (write: 'update' | 'destroy', model: Model, id: Json) => Promise<void>
   /** Throws E_FORBIDDEN unless the requester may change the association of these records. Undefined: it may. */

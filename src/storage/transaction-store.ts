@@ -33,6 +33,7 @@ export const scopedWithin = (transaction: ScopedTransaction, store: ScopedStore)
     ...within(transaction, store as unknown as Store),
     reveal: transaction.reveal?.bind(transaction),
     unscoped: transaction.unscoped,
+    assertMayCreate: transaction.assertMayCreate?.bind(transaction),
     assertMayWrite: transaction.assertMayWrite?.bind(transaction),
     assertMayChangeMembers: transaction.assertMayChangeMembers?.bind(transaction),
   }) as unknown as ScopedStore

@@ -241,9 +241,9 @@ for (const database of databases) {
 }
 
 const mistakes: readonly (readonly [hooks: unknown, message: RegExp])[] = [
-  [{ befor: {} }, /`hooks` must be an object with `before` and `within`/],
-  [{ before: { save: () => {} } }, /functions for `create`, `update`, `destroy`/],
-  [{ within: { create: 'audit' } }, /each an object of functions/],
+  [{ befor: {} }, /no `hooks\.befor`; did you mean `hooks\.before`/],
+  [{ before: { save: () => {} } }, /no `hooks\.before\.save`; there are `create`, `update`, `destroy`/],
+  [{ within: { create: 'audit' } }, /`hooks\.within\.create` must be a function/],
 ]
 for (const [hooks, message] of mistakes) {
   test(`a mistake in the definition is reported at start: ${JSON.stringify(hooks)}`, async () => {

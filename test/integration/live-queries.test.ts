@@ -248,7 +248,7 @@ describe('a stream', () => {
     ],
     ['a long name', { queries: { ['n'.repeat(65)]: { model: 'pet' } } }, 400, /64 characters/],
     ['ids without a position', { queries: { a: { model: 'pet', ids: [1] } } }, 400, /"after" is a position/],
-    ['ids that are none', { queries: { a: { model: 'pet', after: 'x', ids: [{}] } } }, 400, /id of a pet/],
+    ['ids that are none', { queries: { a: { model: 'pet', after: 'x', ids: [{}] } } }, 400, /id of pet/],
     ['a key twice', { queries: { a: { model: 'pet', after: 'x', ids: [1, 1] } } }, 400, /twice/],
     [
       'too many queries',

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import { createService, ServiceError } from '../../src/index.ts'
+import { databases, type TestDatabase } from '../support/databases.ts'
+
+/* The hook before a create runs once for an upsert that is refused, and not where nothing may be created. */
+
+// biome-ignore lint/suspicious/noExplicitAny: the types of records are not the subject
+type Any = any
+
+let runs = 0
+let beforeCreate: () => unknown = () => {}
+const hooks = {
+  before: {
+    create: () => {
+      runs++
+      return beforeCreate()
+    },
+  },
+}
+const attributes = {
+  email: { type: 'string', unique: true },
+  login: { type: 'string', unique: true },
+  owner: { type: 'number' },
+} as const
+const models: Any = {
+  member: {
+    attributes: { ...attributes, team: { model: 'team' } },
+    access: { read: ({ user }: Any) => ({ owner: user.id }), create: true, update: true },
+    hooks,
+  },
+  badge: { attributes, access: { read: true, update: true, create: false }, hooks },
+  team: { attributes: { name: { type: 'string' } }, access: 'public' },
+}
+
+for (const database of databases) {
+  describe(`the hook of an upsert on ${database.name}`, { skip: database.missing ?? false }, () => {
+    let opened: TestDatabase
+    let service: Any
+    before(async () => {
+      opened = await database.open()
+      service = await createService({ database: opened.url, models, auth: { identify: () => null } })
+      await service.system.records.member.create({ email: 'a', login: 'a', owner: 1 })
+    })
+    after(async () => {
+      await service.close()
+      await opened[Symbol.asyncDispose]()
+    })
+    beforeEach(() => {
+      runs = 0
+      beforeCreate = () => {}
+    })
+    const refused = (code: string) => (error: unknown) => error instanceof ServiceError && error.code === code
+
+    for (const [requester, recordsOf, code] of [
+      ['the system', () => service.system.records, 'E_INVALID_ATTRIBUTES'],
+      ['a requester who may not read the record', () => service.as({ id: 2 }).records, 'E_CONFLICT'],
+    ] as const)
+      for (const [form, more] of [
+        ['alone', {}],
+        ['with a new record', { team: { name: 'x' } }],
+      ] as const)
+        test(`another unique value that is taken refuses ${requester}, ${form}`, async () => {
+          const values = { email: 'b', login: 'a', owner: 2, ...more }
+          await assert.rejects(recordsOf().member.upsert('email', values), refused(code))
+          assert.equal(runs, 1)
+          assert.equal(await service.system.records.team.count(), 0)
+        })
+
+    test('the value of a record that the requester may not read refuses it', async () => {
+      const values = { email: 'a', login: 'c', owner: 2 }
+      await assert.rejects(service.as({ id: 2 }).records.member.upsert('email', values), refused('E_CONFLICT'))
+      assert.equal(runs, 1)
+    })
+
+    test('none runs where nothing may be created', async () => {
+      const { badge } = service.as({ id: 2 }).records
+      await assert.rejects(badge.upsert('email', { email: 'a' }), refused('E_FORBIDDEN'))
+      const inTransaction = service.as({ id: 2 }).transaction((tx: Any) => tx.badge.upsert('email', { email: 'a' }))
+      await assert.rejects(inTransaction, refused('E_FORBIDDEN'))
+      assert.equal(runs, 0)
+    })
+
+    for (const [form, more] of [
+      ['alone', {}],
+      ['with a new record', { team: { name: 'x' } }],
+    ] as const)
+      test(`a record that comes meanwhile is updated, ${form}`, async () => {
+        const { member } = service.system.records
+        const email = `new ${form}`
+        beforeCreate = async () => {
+          beforeCreate = () => {}
+          await member.create({ email, login: email })
+        }
+        const { login, owner } = await member.upsert('email', { email, owner: 3, ...more })
+        assert.deepEqual({ login, owner }, { login: email, owner: 3 })
+        assert.equal(await member.count({ where: { email } }), 1)
+      })
+  })
+}
