@@ -237,6 +237,7 @@ async function assemble(config: AnyConfig, parts: ServiceParts): Promise<OpenSer
           head: () => store.changes.head(),
           slots,
           clock,
+          secret: services.secret,
         })
   const context: DispatchContext = {
     routes,

@@ -250,3 +250,29 @@ test('answers are never kept by a cache, and a wrong offset or handle is refused
   const columns = await ask('&offset=now&columns=id,name&replica=full')
   assert.equal(columns.status, 200)
 })
+
+test('whoever may read other values than before starts again', async () => {
+  const read = { isEveryoneAllowed: false }
+  await using service = await createService({
+    database: `sqlite:${join(folder, `${++files}.db`)}`,
+    models: {
+      pet: {
+        access: { read: () => (read.isEveryoneAllowed ? true : { isPublic: true }), create: true },
+        attributes: { name: { type: 'string' }, isPublic: { type: 'boolean' } },
+      },
+    },
+    shapes: '/v1/shape',
+    auth: { identify: ({ headers }) => (headers.authorization ? { id: headers.authorization } : null) },
+  })
+  const { url } = await service.listen(0)
+  const ask = (query: string, authorization = 'ann') =>
+    fetch(`${url}/v1/shape?table=pet${query}`, { headers: { authorization } })
+  const { headers } = await ask('&offset=-1')
+  const held = `&offset=${headers.get('electric-offset')}&handle=${headers.get('electric-handle')}`
+  assert.equal((await ask(held)).status, 200)
+  assert.equal((await ask(held, 'bob')).status, 200, 'another user with the same rights')
+  read.isEveryoneAllowed = true
+  const refused = await ask(held)
+  assert.equal(refused.status, 409)
+  assert.notEqual(refused.headers.get('electric-handle')?.slice(0, 16), headers.get('electric-handle')?.slice(0, 16))
+})

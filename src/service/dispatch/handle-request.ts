@@ -145,7 +145,7 @@ function answerEndpoint(
     case 'live':
       return liveResponse(context.liveStreams, request, authorization, context.onError)
     case 'shapes':
-      return assertDefined(context.shapes, 'shapes').respond(request, authorization.requester)
+      return assertDefined(context.shapes, 'shapes').respond(request, authorization)
   }
 }
 

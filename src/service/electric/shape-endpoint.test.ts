@@ -40,7 +40,7 @@ for (const when of ['while it waits', 'before'])
     const socket = new AbortController()
     if (when === 'before') socket.abort()
     const peer = { signal: socket.signal } as Peer
-    const response = endpoint.respond({ query, peer } as ServiceRequest, anonymous)
+    const response = endpoint.respond({ query, peer } as ServiceRequest, { requester: anonymous, access: undefined })
     await waiting
     socket.abort()
     slots.take()[Symbol.dispose]()

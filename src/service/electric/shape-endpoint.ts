@@ -1,3 +1,6 @@
+import type { Access } from '../../access/policy.ts'
+import { readRulesOf } from '../../access/read-rules.ts'
+import type { Model } from '../../model/model.ts'
 import type { Position } from '../../protocol/change.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import type { EncodedJson, Json, JsonObject } from '../../protocol/json.ts'
@@ -27,13 +30,21 @@ const maxPageSize = 200
 const shrinks = 8
 
 export interface ShapeOptions {
-  readonly models: ReadonlyMap<string, { readonly primaryKey: { readonly name: string } }>
+  readonly models: ReadonlyMap<string, Model>
   /** The records of the models on behalf of a requester, under its rules. */
   readonly recordsFor: (requester: Requester, client: ReadOptions) => ReadonlyMap<string, LooseRecords>
   readonly head: () => Promise<Position> | Position
   readonly limits: Pick<Limits, 'maxLimit' | 'maxAnswerBytes' | 'maxQueuedBytes'>
   readonly slots: StreamSlots
   readonly clock: Clock
+  /** With it, rules cannot be guessed from a handle. */
+  readonly secret: string
+}
+
+/** Who asks, and what the rules allow it; undefined: everything. */
+interface Asker {
+  readonly requester: Requester
+  readonly access: Access | undefined
 }
 
 /** What a request concerns. */
@@ -59,14 +70,15 @@ export class ShapeEndpoint {
     this.#options = options
   }
 
-  async respond(asked: ServiceRequest, requester: Requester): Promise<ServiceResponse> {
+  async respond(asked: ServiceRequest, { requester, access }: Asker): Promise<ServiceResponse> {
     if (this.#isStopped) throw new ServiceError('E_UNAVAILABLE', 'The service is stopping')
     const { query, peer } = asked
     const { signal } = peer ?? asked
-    const request = readShapeRequest(query)
+    const { models, secret, recordsFor } = this.#options
+    const request = readShapeRequest(query, (table) => rightsOf(models.get(table), access, secret))
     if (peer && request.isStream) throw new ServiceError('E_BAD_REQUEST', 'A socket cannot be answered with a stream')
-    const records = this.#options.recordsFor(requester, { signal }).get(request.table)
-    const model = this.#options.models.get(request.table)
+    const records = recordsFor(requester, { signal }).get(request.table)
+    const model = models.get(request.table)
     if (!records || !model) throw new ServiceError('E_BAD_REQUEST', `There is no table "${request.table}"`)
     const shape = { ...request, records, key: model.primaryKey.name, requester }
     const { offset, handle } = request
@@ -149,6 +161,10 @@ export class ShapeEndpoint {
     }
   }
 }
+
+/** A change of what the requester may read is not in the log, so that a client has to start again after one. */
+const rightsOf = (model: Model | undefined, access: Access | undefined, secret: string): string =>
+  model && access ? `${secret} ${access.views.key} ${readRulesOf([model], access).key}` : ''
 
 /** Waits for the first changes, and takes those that follow at once. A position is that of a complete operation. */
 async function collect(

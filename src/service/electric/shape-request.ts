@@ -20,7 +20,7 @@ export interface ShapeRequest {
   readonly offset: ShapeOffset | 'start' | 'now'
   readonly isLive: boolean
   readonly isStream: boolean
-  /** Identifies the shape: requests with another one start again. */
+  /** Identifies the shape and what its requester may read of it: requests with another one start again. */
   readonly shape: string
   readonly handle: string | undefined
 }
@@ -40,8 +40,11 @@ const known = [
   'log',
 ]
 
-/** Throws a ServiceError for what this service does not offer: SQL conditions and subsets. */
-export function readShapeRequest(query: string): ShapeRequest {
+/**
+ * `rights` are equal for requesters that read the same values of this table. Throws a ServiceError for what this service does
+ * not offer: SQL conditions and subsets.
+ */
+export function readShapeRequest(query: string, rights: (table: string) => string = () => ''): ShapeRequest {
   const parameters = new URLSearchParams(query)
   for (const name of parameters.keys())
     if (!known.includes(name) && !ignored.includes(name)) throw refused(`There is no parameter "${name}"`)
@@ -53,7 +56,7 @@ export function readShapeRequest(query: string): ShapeRequest {
     .map((name) => name.replace(/^"(.*)"$/, '$1'))
   const where = readWhere(parameters.get('where'))
   const isFull = parameters.get('replica') === 'full'
-  const shape = hash('sha1', JSON.stringify([table, where, columns, isFull]), 'base64url').slice(0, 16)
+  const shape = hash('sha1', JSON.stringify([table, where, columns, isFull, rights(table)]), 'base64url').slice(0, 16)
   const isStream = parameters.get('live_sse') === 'true' || parameters.get('experimental_live_sse') === 'true'
   const offset = readOffset(parameters.get('offset'))
   const handle = parameters.get('handle') ?? undefined
