@@ -251,7 +251,7 @@ test('answers are never kept by a cache, and a wrong offset or handle is refused
   assert.equal(columns.status, 200)
 })
 
-test('whoever may read other values than before starts again', async () => {
+test('a client that may read other values than before starts again', async () => {
   const read = { isEveryoneAllowed: false }
   await using service = await createService({
     database: `sqlite:${join(folder, `${++files}.db`)}`,

@@ -41,7 +41,7 @@ export interface ShapeOptions {
   readonly secret: string
 }
 
-/** Who asks, and what the rules allow it; undefined: everything. */
+/** The requester, and what the rules allow it; undefined: everything. */
 interface Asker {
   readonly requester: Requester
   readonly access: Access | undefined

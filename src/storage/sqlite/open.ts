@@ -25,7 +25,7 @@ import { SqliteAnswerTable } from './answer-table.ts'
 import { SqliteChangeLog } from './change-log/change-log.ts'
 import { FileWatch } from './change-log/file-watch.ts'
 import { SqliteTableVersions } from './change-log/table-versions.ts'
-import { SqliteDriver } from './client/driver.ts'
+import { logOf, SqliteDriver } from './client/driver.ts'
 import { sqliteDialect } from './dialect.ts'
 import { isBusy, namedError, sqliteError } from './errors.ts'
 import { sqliteJobStore } from './job-tables.ts'
@@ -173,7 +173,7 @@ function logIn(
     models,
     nonce: meta.get('nonce') as string,
     notifier,
-    watchFile: path === ':memory:' ? undefined : (check) => new FileWatch(`${path}-wal`, check),
+    watchFile: path === ':memory:' ? undefined : (check) => new FileWatch(logOf(path), check),
   })
   return { changes, secret: meta.get('secret') as string }
 }

@@ -58,12 +58,7 @@ export class SqliteTableVersions implements TableVersions {
   within<T>(work: (reading: Connection) => T): T | undefined {
     const reading = this.#reading
     if (reading.inTransaction) return undefined
-    reading.all('begin', none)
-    try {
-      return this.#isCurrent() ? work(reading) : undefined
-    } finally {
-      reading.all('commit', none)
-    }
+    return reading.inOneState(() => (this.#isCurrent() ? work(reading) : undefined))
   }
 
   /** Whether changes of single records of the table are known by this key. */

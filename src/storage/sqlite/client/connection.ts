@@ -213,8 +213,29 @@ export class Connection implements Disposable {
     this.exec('begin immediate')
   }
 
+  /** Whether a transaction is open that its caller began. */
   get inTransaction(): boolean {
-    return this.#database.isTransaction && this.#shared?.poll === undefined
+    return this.#database.isTransaction && this.#shared?.poll === undefined && !this.#shared?.isHeld
+  }
+
+  /** Of a connection for reads: until `release`, they have the state of this moment. */
+  hold(): void {
+    this.#shared?.hold()
+  }
+
+  release(): void {
+    this.#shared?.release()
+  }
+
+  /** Of a connection for reads: all reads of `work` have one state. */
+  inOneState<T>(work: () => T): T {
+    if (this.#shared?.isHeld) return work()
+    this.all('begin', [])
+    try {
+      return work()
+    } finally {
+      this.all('commit', [])
+    }
   }
 
   /** Later reads see what is committed now. */

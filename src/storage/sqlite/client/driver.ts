@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs'
 import { eventLoopTurn } from '../../../support/event-loop-turn.ts'
 import type { Limits } from '../../../support/limits.ts'
 import type { MaybePromise } from '../../../support/maybe-promise.ts'
@@ -12,6 +13,7 @@ import { sqliteError } from '../errors.ts'
 import { CheckpointThread } from './checkpoint-thread.ts'
 import { Connection } from './connection.ts'
 import { EventLoopReader, NeedsReader } from './event-loop-reader.ts'
+import { FlushedCommits } from './flushed-commits.ts'
 import { GroupCommitQueue } from './group-commit-queue.ts'
 import { inTurns } from './in-turns.ts'
 import { limitReads, limitSharedReads } from './limited-reads.ts'
@@ -58,11 +60,15 @@ export class SqliteDriver implements Driver {
   readonly #checkpoints: CheckpointThread | undefined
   readonly #guard: RowGuard
   readonly #file: ReplacedFileWatch | undefined
+  /** Of a file; undefined before it is served, and where its log cannot be opened. */
+  #flushed: FlushedCommits | undefined
+  readonly #path: string
   /** Undefined without a change log, and in memory. */
   #logPages: LogPages | undefined
 
   constructor({ path, limits, notifier, onScan = () => {}, onError }: SqliteDriverParts) {
     this.#limits = limits
+    this.#path = path
     const inMemory = path === ':memory:'
     const guard = new RowGuard()
     this.#guard = guard
@@ -75,7 +81,7 @@ export class SqliteDriver implements Driver {
     this.#processes = inMemory ? undefined : new ReaderPool(path, limits)
     this.#ofTransactions = inMemory ? undefined : new ReaderPool(path, { ...limits, maxScans: 1 }, true)
     this.#checkpoints = inMemory ? undefined : new CheckpointThread(path)
-    const checkpointer = this.#checkpoints && new WalCheckpointer(path, this.#checkpoints)
+    const checkpointer = this.#checkpoints && new WalCheckpointer(logOf(path), this.#checkpoints)
     this.#writer = new GroupCommitQueue(this.#writing, limits, notifier, checkpointer)
     this.#file = inMemory
       ? undefined
@@ -96,6 +102,18 @@ export class SqliteDriver implements Driver {
   serve(): void {
     if (this.#reading === this.#writing) return
     this.#writing.exec(`pragma cache_size = -${writerCacheKb}`)
+    this.#flushInOtherThread()
+  }
+
+  #flushInOtherThread(): void {
+    if (this.#writing.all('pragma journal_mode', [])[0]?.[0] !== 'wal') return
+    try {
+      this.#flushed = new FlushedCommits(logOf(this.#path), this.#writing, () => this.#reading)
+    } catch {
+      return // each commit waits for the disk
+    }
+    this.#writing.exec('pragma synchronous = normal')
+    this.#writer.flushed = this.#flushed
   }
 
   /** The connection for the schema, before anything is served. */
@@ -152,9 +170,15 @@ export class SqliteDriver implements Driver {
     try {
       return this.#reader.read(statement, this.#reading, options)
     } catch (error) {
-      if (error instanceof NeedsReader) return notInUsedTurn(() => elsewhere(processes))
+      if (error instanceof NeedsReader) return notInUsedTurn(() => this.#flushedBefore(elsewhere(processes)))
       throw sqliteError(error)
     }
+  }
+
+  /** Another process may have read a commit that is not on the disk yet. */
+  #flushedBefore<T>(read: Promise<T>): Promise<T> {
+    const flushed = this.#flushed
+    return flushed ? read.finally(() => flushed.settled()) : read
   }
 
   /** A statement as reads run it on this thread: it throws where it must not. */
@@ -187,14 +211,15 @@ export class SqliteDriver implements Driver {
     const processes = this.#processes
     const connections = this.#connections
     if (!processes || !connections) return this.#snapshotInMemory(work)
-    const waiting = eventLoopTurn.isUsed ? eventLoopTurn.next() : connections.waiting
+    const waiting = eventLoopTurn.isUsed ? eventLoopTurn.next() : (this.#flushed?.flushing ?? connections.waiting)
     if (waiting) return waiting.then(() => this.snapshot(work, options))
     const reading = this.#reading
     const rollback = (): void => {
       if (reading.inTransaction) reading.exec('rollback')
     }
     const repeat = (error: unknown): MaybePromise<T> => {
-      if (error instanceof NeedsReader) return notInUsedTurn(() => processes.snapshot(work, options))
+      if (error instanceof NeedsReader)
+        return notInUsedTurn(() => this.#flushedBefore(processes.snapshot(work, options)))
       throw sqliteError(error)
     }
     const run = (): MaybePromise<T> => {
@@ -211,8 +236,9 @@ export class SqliteDriver implements Driver {
       // Meanwhile others read what is committed, through another connection.
       this.#reading = connections.take()
       return result
-        .then(end)
-        .finally(() => {
+        .finally(async () => {
+          // Until then its other reads would be newer than those of the connection that has taken its place.
+          while (this.#flushed?.flushing) await this.#flushed.flushing
           rollback()
           this.#giveBack(reading, connections)
         })
@@ -270,8 +296,18 @@ export class SqliteDriver implements Driver {
     this.#processes?.close()
     this.#ofTransactions?.close()
     await this.#checkpoints?.close()
+    this.#flushed?.[Symbol.dispose]()
     this.#connections?.[Symbol.dispose]()
     this.#writing[Symbol.dispose]()
+  }
+}
+
+/** SQLite keeps the write-ahead log beside the file that a link leads to. */
+export function logOf(path: string): string {
+  try {
+    return `${realpathSync(path)}-wal`
+  } catch {
+    return `${path}-wal`
   }
 }
 

@@ -7,6 +7,7 @@ import type { WriteOrigin } from '../../write-origin.ts'
 import type { OperationMarker } from '../change-log/operation-marker.ts'
 import { bounds } from './commit-bounds.ts'
 import type { Connection } from './connection.ts'
+import type { FlushedCommits } from './flushed-commits.ts'
 import { GroupCommit } from './group-commit.ts'
 import type { WalCheckpointer } from './wal-checkpointer.ts'
 import { type Job, type JobOptions, takeOverdue, type Work } from './write-job.ts'
@@ -20,9 +21,6 @@ export class GroupCommitQueue {
   readonly #commit: GroupCommit
   readonly #queue: Job[] = []
   #isDraining = false
-  /** Queued writes that wait for others to join them, and the turns since the first. */
-  #gathered = 0
-  #gatherTurns = 0
   #drained: PromiseWithResolvers<void> | undefined
   #closed = false
   /** Why writes are rejected; undefined: they are not. */
@@ -41,6 +39,11 @@ export class GroupCommitQueue {
   /** Set where there is a change log. */
   set marker(marker: OperationMarker) {
     this.#commit.marker = marker
+  }
+
+  /** Set where a commit need not wait for the disk. */
+  set flushed(flushed: FlushedCommits) {
+    this.#commit.flushed = flushed
   }
 
   /** Whether the open transaction has. */
@@ -82,29 +85,28 @@ export class GroupCommitQueue {
     this.#queue.push({ run, text, values, single, origin, isExclusive, queuedAt, settled, value: undefined, runs: 0 })
     if (!this.#isDraining) {
       this.#isDraining = true
-      setImmediate(this.#gather)
+      void this.#drain()
     }
     return settled.promise
   }
 
   /** A commit takes the time of some twenty writes: as long as each turn of the event loop brings further ones, it waits. */
-  readonly #gather = (): void => {
-    const { length } = this.#queue
-    const isOver = performance.now() - (this.#queue[0] as Job).queuedAt > bounds.maxGatherMs
-    if (length > this.#gathered && ++this.#gatherTurns <= bounds.maxGatherTurns && !isOver) {
-      this.#gathered = length
-      setImmediate(this.#gather)
-      return
+  async #gather(): Promise<void> {
+    const begun = performance.now()
+    let gathered = 0
+    for (let turn = 0; turn <= bounds.maxGatherTurns; turn++) {
+      await yieldToEventLoop()
+      const { length } = this.#queue
+      if (length === gathered || performance.now() - begun > bounds.maxGatherMs) return
+      gathered = length
     }
-    this.#gathered = 0
-    this.#gatherTurns = 0
-    void this.#drain()
   }
 
   async #drain(): Promise<void> {
     const queue = this.#queue
     try {
       while (queue.length > 0) {
+        await this.#gather()
         const begun = this.#commit.begin(queue)
         if (begun === true || (await begun)) {
           // Those before an exclusive one share the transaction; it has its own.
@@ -113,7 +115,6 @@ export class GroupCommitQueue {
           if (count === 0) await this.#runExclusive(queue.shift() as Job)
           else queue.unshift(...(await this.#commit.run(queue.splice(0, count))))
         }
-        if (queue.length > 0) await yieldToEventLoop()
       }
     } finally {
       this.#isDraining = false

@@ -9,6 +9,7 @@ import { isBusy, isConstraint, isOutOfRange, sqliteError } from '../errors.ts'
 import { bounds } from './commit-bounds.ts'
 import type { Connection } from './connection.ts'
 import { hasFailClause } from './fail-clause.ts'
+import { type FlushedCommits, FlushFailed } from './flushed-commits.ts'
 import { NeedsOwnTransaction } from './limited-reads.ts'
 import { retryWhileBusy } from './retry-while-busy.ts'
 import { inSavepoint } from './savepoint.ts'
@@ -35,6 +36,8 @@ export class GroupCommit {
   #checkedAt = 0
   /** The number of the last log row of the open transaction, where it is known. */
   #lastLogRow: number | undefined
+  /** Undefined where a commit returns when it is on the disk, or there is none. */
+  flushed: FlushedCommits | undefined
   /** Of the rows that the open transaction has written. */
   #writtenBytes = 0
   /** Whether the open transaction has. */
@@ -135,9 +138,10 @@ export class GroupCommit {
       }
     }
     try {
-      await this.#commit(begun)
+      await this.#commit()
     } catch (error) {
-      return this.#replay(jobs, left, error)
+      if (!(error instanceof FlushFailed)) return this.#replay(jobs, left, error)
+      for (const job of done.splice(0)) failed.push([job, error])
     }
     const atOnce = this.#writtenBytes > bounds.answeredBytes ? 1 : bounds.answeredAtOnce
     for (; done.length > atOnce; await yieldToEventLoop())
@@ -146,12 +150,12 @@ export class GroupCommit {
     return alone.length === 0 ? left : [...alone, ...left]
   }
 
-  /** What was written is brought to the disk in this turn: much of it before, by another thread, or in a turn of its own. */
-  async #commit(begun: number): Promise<void> {
+  /** Throws FlushFailed after the commit, any other error before it. */
+  async #commit(): Promise<void> {
     const isLarge = this.#writtenBytes > bounds.answeredBytes
-    if (performance.now() - begun > bounds.maxTurnMs) await this.#checkpointer?.sync()
-    else if (isLarge) await eventLoopTurn.end()
-    this.#connection.exec('commit')
+    if (isLarge) await eventLoopTurn.end()
+    if (this.flushed && this.hasWritten) await this.flushed.commit(this.#writtenBytes)
+    else this.#connection.exec('commit')
     if (isLarge) await eventLoopTurn.end()
   }
 
@@ -188,10 +192,9 @@ export class GroupCommit {
 
   /** False: the job must run again, because a statement returned integers that are now read as big integers. */
   async runAlone(job: Job): Promise<boolean> {
-    const begun = performance.now()
     try {
       job.value = await this.#run(job)
-      await this.#commit(begun)
+      await this.#commit()
       this.#settle([job], [])
     } catch (error) {
       this.#rollback()

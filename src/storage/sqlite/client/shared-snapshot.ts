@@ -11,10 +11,13 @@ export class SharedSnapshot {
   readonly #isWriting: () => boolean
   readonly #begin: StatementSync
   readonly #commit: StatementSync
+  readonly #look: StatementSync
   /** Of the latest read: one that is alone takes less time without a transaction. */
   #latest: number | undefined
   /** Of the open transaction. */
   poll: number | undefined
+  /** All reads share the open transaction, of whichever poll they are. */
+  isHeld = false
 
   /** `isWriting`: whether writes of this process are queued. A request that has written finds what it has written. */
   constructor(database: DatabaseSync, isWriting: () => boolean) {
@@ -22,6 +25,7 @@ export class SharedSnapshot {
     this.#isWriting = isWriting
     this.#begin = database.prepare('begin')
     this.#commit = database.prepare('commit')
+    this.#look = database.prepare('pragma data_version')
   }
 
   /** To be called before a read of another poll than that of the open transaction. Undefined: it is of this moment. */
@@ -39,6 +43,24 @@ export class SharedSnapshot {
   readonly end = (): void => {
     if (this.poll === undefined) return
     this.poll = undefined
+    this.#endTransaction()
+  }
+
+  /** Until `release`, reads have the state of this moment. */
+  hold(): void {
+    this.end()
+    this.#begin.all()
+    this.isHeld = true
+    this.#look.all() // a transaction has the state of its first read
+  }
+
+  release(): void {
+    if (!this.isHeld) return
+    this.isHeld = false
+    this.#endTransaction()
+  }
+
+  #endTransaction(): void {
     // An error of the file ends a transaction as well.
     if (this.#database.isTransaction) this.#commit.all()
   }

@@ -11,7 +11,7 @@ test('an early check asks for a checkpoint of a log that has grown, and of no ot
   const path = newFile()
   let runs = 0
   const thread = { run: () => void runs++ } as unknown as CheckpointThread
-  const checkpointer = new WalCheckpointer(path, thread)
+  const checkpointer = new WalCheckpointer(`${path}-wal`, thread)
   const runsAfter = (bytes: number, isEarly: boolean): number => {
     writeFileSync(`${path}-wal`, '', { flag: 'a' })
     truncateSync(`${path}-wal`, bytes)

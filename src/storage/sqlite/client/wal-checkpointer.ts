@@ -1,5 +1,4 @@
 import { statSync } from 'node:fs'
-import { open } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { CheckpointThread } from './checkpoint-thread.ts'
 
@@ -27,8 +26,9 @@ export class WalCheckpointer {
   #truncateAtBytes = truncateBytes
   #lastBytes = 0
 
+  /** `path`: the WAL. */
   constructor(path: string, thread: CheckpointThread) {
-    this.#path = `${path}-wal`
+    this.#path = path
     this.#thread = thread
   }
 
@@ -45,19 +45,6 @@ export class WalCheckpointer {
     if (bytes < this.#truncateAtBytes) return undefined
     this.#truncateAtBytes = bytes + truncateBytes
     return this.#truncate()
-  }
-
-  /**
-   * What a large transaction has written is brought to the disk by another thread, so that less of it is left for its commit,
-   * for which the event loop waits.
-   */
-  async sync(): Promise<void> {
-    try {
-      await using log = await open(this.#path, 'r')
-      await log.datasync()
-    } catch {
-      // the commit does it
-    }
   }
 
   async #truncate(): Promise<void> {
