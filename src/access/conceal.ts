@@ -6,12 +6,12 @@ import type { Json } from '../protocol/json.ts'
 import type { Reads } from '../storage/store.ts'
 import type { Access } from './policy.ts'
 
-/** The latest write of a transaction: what an error of it is about. */
+/** A write that an error may be about. */
 export interface Attempt {
-  model: Model | undefined
-  assignments: readonly Assignment[]
+  readonly model: Model
+  readonly assignments: readonly Assignment[]
   /** What the transaction has inserted before. Undefined: it is one statement. */
-  readonly inserted?: { readonly model: Model; readonly assignments: readonly Assignment[] }[]
+  readonly inserted?: readonly Attempt[]
 }
 
 /**
@@ -24,7 +24,7 @@ export async function concealConflict(
   reads: Reads,
   access: Access,
 ): Promise<unknown> {
-  if (!(error instanceof ServiceError) || !model) return error
+  if (!(error instanceof ServiceError)) return error
   const taken = takenAttributes(error, model)
   if (taken.length === 0) return error
   const readable = and(access.readable(model), ...taken.map((attribute) => access.mask(attribute) ?? matchAll))

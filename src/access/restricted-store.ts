@@ -78,14 +78,16 @@ class RestrictedStore extends RestrictedReads<Store> implements Omit<ScopedStore
     context?: TransactionContext,
   ): Promise<T> {
     const { unscoped: store, access } = this
-    const attempt: Attempt = { model: undefined, assignments: [], inserted: [] }
+    let restricted: RestrictedTransaction | undefined
     try {
       return await store.transaction((transaction) => {
-        const restricted = new RestrictedTransaction(transaction, access, attempt)
+        // After a conflict the work runs again from its beginning.
+        restricted = new RestrictedTransaction(transaction, access)
         return work(restricted as unknown as ScopedTransaction)
       }, context)
     } catch (error) {
-      throw await concealConflict(error, attempt, store, access)
+      const attempt = restricted?.attempt
+      throw attempt ? await concealConflict(error, attempt, store, access) : error
     }
   }
 
@@ -107,12 +109,14 @@ class RestrictedStore extends RestrictedReads<Store> implements Omit<ScopedStore
 }
 
 class RestrictedTransaction extends RestrictedReads<Transaction> implements Omit<ScopedTransaction, symbol> {
-  readonly #attempt: Attempt
+  #latest: Attempt | undefined
+  #failed: Attempt | undefined
+  readonly #insertions: Attempt[] = []
   readonly #inserted = new Map<Model, Set<Json>>()
 
-  constructor(transaction: Transaction, access: Access, attempt: Attempt) {
-    super(transaction, access)
-    this.#attempt = attempt
+  /** What an error of the transaction is about. Code of the application may write several records at once. */
+  get attempt(): Attempt | undefined {
+    return this.#failed ?? this.#latest
   }
 
   protected override get checks(): WriteChecks {
@@ -135,8 +139,7 @@ class RestrictedTransaction extends RestrictedReads<Transaction> implements Omit
     await checks.assertTargetsAllowed(assignments, original)
     await checks.assertMayLeave(assignments, original, known)
     const allowed = and(known, access.readable(original), access.condition('update', original))
-    Object.assign(this.#attempt, { model: original, assignments })
-    const updated = await all.update(original, allowed, assignments)
+    const updated = await this.#attempt(original, assignments, () => all.update(original, allowed, assignments))
     await checks.assertStillAllowed('update', original, updated)
     return updated
   }
@@ -158,12 +161,26 @@ class RestrictedTransaction extends RestrictedReads<Transaction> implements Omit
     const original = originalOf(model)
     this.assertMayCreate(original)
     await checks.assertTargetsAllowed(assignments, original)
-    Object.assign(this.#attempt, { model: original, assignments })
-    const inserted = await insert(original)
-    if (inserted.length > 0) this.#attempt.inserted?.push({ model: original, assignments })
+    const inserted = await this.#attempt(original, assignments, () => insert(original))
+    if (inserted.length > 0) this.#insertions.push({ model: original, assignments })
     await checks.assertStillAllowed('create', original, inserted)
     if (!isMatchAll(access.readable(original))) this.#remember(original, inserted)
     return inserted
+  }
+
+  async #attempt(
+    model: Model,
+    assignments: readonly Assignment[],
+    write: () => MaybePromise<Records>,
+  ): Promise<Records> {
+    const attempt = { model, assignments, inserted: this.#insertions }
+    this.#latest = attempt
+    try {
+      return await write()
+    } catch (error) {
+      this.#failed ??= attempt
+      throw error
+    }
   }
 
   hasInserted(model: Model, key: Json): boolean {

@@ -153,6 +153,37 @@ for (const database of databases) {
       })
     }
 
+    test('of several writes at once, the refusal of one describes no record that may not be read', async () => {
+      const work = service.as({ id: 1, role: 'member' }).transaction(({ person, team }) => {
+        return Promise.all([person.create({ tenant: 1, code: 'b' }), team.create({ name: 'new' })])
+      })
+      await assert.rejects(work, { code: 'E_CONFLICT', message: conflict })
+    })
+
+    test('a record that has come since a transaction began first is not described', {
+      skip: database.name === 'postgres' ? false : 'its transactions are not repeated',
+    }, async () => {
+      const { person, team } = service.system.records
+      const [begun, changed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      const other = begun.promise.then(async () => {
+        await team.update(1, { name: 'changed' })
+        const waiting = person.create({ tenant: 8, code: 'q', listed: false })
+        changed.resolve()
+        return waiting
+      })
+      let attempts = 0
+      const work = service.as({ id: 1, role: 'member' }).transaction(async (tx) => {
+        if (++attempts > 1) await other
+        await tx.team.findOne(1)
+        await tx.person.create({ tenant: 8, code: 'q' })
+        begun.resolve()
+        await changed.promise
+        await tx.team.update(1, { name: 'mine' })
+      })
+      await assert.rejects(work, { code: 'E_CONFLICT', message: conflict })
+      assert.equal(attempts, 2)
+    })
+
     for (const [line, body, status, left] of memberships) {
       test(`members are removed by the rules of both sides: ${line} ${JSON.stringify(body ?? '')}`, async () => {
         assert.equal((await ask(service, 'ann', line, body)).status, status)
