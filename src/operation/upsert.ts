@@ -131,7 +131,7 @@ async function insertUnlessFound(record: PreparedRecord, caller: Caller): Promis
     if (record.parents.length === 0) {
       const stored = await insertCurrent(record, insertMissing, caller)
       if (stored || (await isFound())) return stored
-    }
+    } else if (store.isWithin && (await isFound())) return undefined
     // What is taken is another unique value, or the value of a record that the requester may not read: the violation says so.
     return await insertCurrent(record, insertRecord, caller)
   } catch (error) {

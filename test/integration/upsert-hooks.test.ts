@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, test } from 'node:test'
 import { createService, ServiceError } from '../../src/index.ts'
 import { databases, type TestDatabase } from '../support/databases.ts'
 
-/* The hook before a create runs once for an upsert that is refused, and not where nothing may be created. */
+/* The hook before a create runs once for an upsert that is refused, and not where nothing may be created. A record that comes meanwhile is updated. */
 
 // biome-ignore lint/suspicious/noExplicitAny: the types of records are not the subject
 type Any = any
@@ -26,11 +26,11 @@ const attributes = {
 const models: Any = {
   member: {
     attributes: { ...attributes, team: { model: 'team' } },
-    access: { read: ({ user }: Any) => ({ owner: user.id }), create: true, update: true },
+    access: { read: ({ user }: Any) => user !== null && { owner: user.id }, create: true, update: true },
     hooks,
   },
   badge: { attributes, access: { read: true, update: true, create: false }, hooks },
-  team: { attributes: { name: { type: 'string' } }, access: 'public' },
+  team: { attributes: { name: { type: 'string', unique: true }, lead: { model: 'member' } }, access: 'public' },
 }
 
 for (const database of databases) {
@@ -96,5 +96,32 @@ for (const database of databases) {
         assert.deepEqual({ login, owner }, { login: email, owner: 3 })
         assert.equal(await member.count({ where: { email } }), 1)
       })
+
+    test('a record that an earlier request of a batch creates is updated, with a new record', async () => {
+      const upsert = (owner: number) => ({
+        method: 'POST',
+        url: '/team?upsert=name',
+        body: { name: 'batch', lead: { email: `lead ${owner}`, login: `lead ${owner}`, owner } },
+      })
+      const body = [upsert(1), upsert(2)]
+      const response = await service.handle({
+        method: 'POST',
+        path: '/batch',
+        query: '',
+        headers: {},
+        body,
+        site: 'none',
+      })
+      const answers = JSON.parse(response.body.encoded)
+      assert.deepEqual(
+        answers.map(({ status }: Any) => status),
+        [201, 200],
+      )
+      const { data } = await service.system.records.team.find({ where: { name: 'batch' }, populate: ['lead'] })
+      assert.deepEqual(
+        data.map(({ lead }: Any) => lead.email),
+        ['lead 2'],
+      )
+    })
   })
 }
