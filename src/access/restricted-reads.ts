@@ -6,7 +6,6 @@ import {
   idIn,
   isMatchAll,
   orderByPrimaryKey,
-  primaryKeyEquals,
 } from '../criteria/criteria.ts'
 import { FilledCriteria } from '../criteria/criteria-template.ts'
 import { matches } from '../criteria/matches.ts'
@@ -97,9 +96,9 @@ export class RestrictedReads<Unscoped extends Reads = Reads> implements Reads {
     if (this.access.verdict('create', original) === false) throw forbidden('create', original)
   }
 
-  assertMayWrite(write: 'update' | 'destroy', model: Model, id: Json): Promise<void> {
+  assertMayWrite(write: 'update' | 'destroy', model: Model, ids: readonly Json[]): Promise<void> {
     const original = originalOf(model)
-    return this.checks.assertNotRefused(write, original, primaryKeyEquals(original, id))
+    return this.checks.assertNotRefused(write, original, idIn(original, ids))
   }
 
   assertMayChangeMembers(

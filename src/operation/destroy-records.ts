@@ -23,6 +23,8 @@ export async function destroyRecords(given: Model, ids: readonly Json[], context
   const model = originalOf(given)
   const { transaction, services } = context
   const all = integrity(transaction)
+  // Before anything is cleared: the rules may go through what refers to the records.
+  await transaction.assertMayWrite?.('destroy', given, ids)
   const doomed = await collectDoomed(model, ids, all, services)
   for (const [target, found] of doomed.keys) {
     for (const reference of services.referencedBy.get(target) ?? [])
@@ -41,7 +43,7 @@ export async function destroyRecords(given: Model, ids: readonly Json[], context
       for (const some of chunksOf(round.ids, deletedAtOnce)) await all.delete(target, idIn(target, some))
     }
     if (first?.model !== target) continue
-    const deleted = await transaction.delete(target, idIn(target, ids))
+    const deleted = await all.delete(target, idIn(target, ids))
     if (deleted.length < ids.length && (await all.count(target, idIn(target, ids))) > 0)
       throw keptByTrigger(target, 'delete')
   }

@@ -1,4 +1,4 @@
-import { findByPrimaryKey, type Populate, primaryKeyEquals } from '../criteria/criteria.ts'
+import { findByPrimaryKey, lockByPrimaryKey, type Populate, primaryKeyEquals } from '../criteria/criteria.ts'
 import { originalOf } from '../model/model.ts'
 import type { Json } from '../protocol/json.ts'
 import { boundedReads } from '../storage/byte-budget.ts'
@@ -91,7 +91,9 @@ async function destroyReferenced(
   context: LinkedWrite,
 ): Promise<Records> {
   const { transaction, services } = context
-  const found = await transaction.find(model, findByPrimaryKey(model, id))
+  // Under rules it must not change between their check and its end.
+  const one = transaction.unscoped ? lockByPrimaryKey(model, id) : findByPrimaryKey(model, id)
+  const found = await transaction.find(model, one)
   if (found.length === 0) return found
   const answer = await embed(found, populate, transaction, boundedReads(client, services.limits.maxAnswerBytes))
   await destroyRecords(model, [id], context)

@@ -17,8 +17,8 @@ export interface ScopedReads extends Reads {
   readonly unscoped?: Reads
   /** Throws E_FORBIDDEN if the requester may create no record of the model at all. */
   readonly assertMayCreate?: (model: Model) => void
-  /** Throws E_FORBIDDEN if the requester may read, but not write, the record as it is. */
-  readonly assertMayWrite?: (write: 'update' | 'destroy', model: Model, id: Json) => Promise<void>
+  /** Throws E_FORBIDDEN if the requester may read, but not write, one of the records as it is. */
+  readonly assertMayWrite?: (write: 'update' | 'destroy', model: Model, ids: readonly Json[]) => Promise<void>
   /** Throws E_FORBIDDEN unless the requester may change the association of these records. Undefined: it may. */
   readonly assertMayChangeMembers?: (
     action: 'add' | 'remove',

@@ -81,7 +81,7 @@ export async function requireWritable(
 ): Promise<Records> {
   const found = await reads.find(model, findByPrimaryKey(model, id))
   if (found.length === 0) throw noSuchRecord(model.name)
-  await reads.assertMayWrite?.(write, model, id)
+  await reads.assertMayWrite?.(write, model, [id])
   return found
 }
 
