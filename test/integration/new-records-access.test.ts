@@ -25,7 +25,7 @@ const models = {
   addedByMember: team({ update: ofMember, add: ofMember }),
   fixed: team({}),
   club: {
-    access: { create: true, read: ofMember, update: ofMember },
+    access: { create: true, read: ofMember, update: ofMember, destroy: ofMember },
     attributes: { ...plain, members: { collection: 'person', through: 'seat', via: 'club' } },
   },
   seat: {
@@ -136,6 +136,19 @@ for (const database of databases) {
           }
         })
       }
+
+      test('a new record that is destroyed again is none to refer to', async () => {
+        const body = JSON.stringify([
+          { method: 'POST', url: '/club', body: { members: [1] } },
+          { method: 'DELETE', url: '/club/$0.id' },
+          { method: 'POST', url: '/seat', body: { club: { $ref: '0.id' }, person: 1 } },
+        ])
+        const headers = { 'Content-Type': 'application/json' }
+        const response = await service.fetch(new Request('http://localhost/batch', { method: 'POST', headers, body }))
+        const [, , answer] = (await response.json()) as readonly { status: number; body: { detail: string } }[]
+        assert.equal(answer?.status, 400)
+        assert.match(answer?.body.detail ?? '', /^"club"(?: of seat)? names no existing club with the id \d+$/)
+      })
     })
   }
 }
