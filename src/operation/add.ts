@@ -17,7 +17,7 @@ import {
   readMembersInput,
 } from './members.ts'
 import { linkRecord } from './membership.ts'
-import type { Invocation, OperationServices, RecordResult, WriteOperation } from './operation.ts'
+import type { EmptyResult, Invocation, OperationServices, RecordResult, WriteOperation } from './operation.ts'
 import { omit, parameterValue, populate } from './parameters.ts'
 import { isCurrent } from './prepare-members.ts'
 import { type PreparedRecord, prepareRecord } from './prepare-record.ts'
@@ -35,7 +35,7 @@ export interface PreparedAdd extends PreparedChange {
 }
 
 /** A record becomes a member of an association: an existing one, or a new one made from the body. */
-export const add: WriteOperation<AddInput, RecordResult, PreparedAdd> = {
+export const add: WriteOperation<AddInput, RecordResult | EmptyResult, PreparedAdd> = {
   name: 'add',
   effect: 'writes',
   routes: [
@@ -82,6 +82,7 @@ export const add: WriteOperation<AddInput, RecordResult, PreparedAdd> = {
   /** The member as well, also when it was one before. */
   subscriptions(result, { input: { association } }) {
     const parent = writtenSubscriptions(result)
+    if (result.kind === 'empty') return parent
     const member = { model: association.target.name, ids: [result.member as RecordId] }
     return { ...parent, records: [...parent.records, member] }
   },

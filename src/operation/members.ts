@@ -17,6 +17,7 @@ import {
 import { type MemberWrite, memberChanges } from './member-changes.ts'
 import { assertMayWriteMembers } from './member-values.ts'
 import type {
+  EmptyResult,
   Invocation,
   OperationServices,
   ParameterValues,
@@ -95,13 +96,13 @@ interface MembersWork<Prepared extends PreparedChange> {
   readonly write: (context: LinkedWrite, prepared: Prepared) => Promise<{ readonly member?: Json } | undefined>
 }
 
-/** Changes the members in one transaction and answers the parent with them. */
+/** Changes the members in one transaction and answers the parent with them, if the requester may read it after that. */
 export async function changeMembers<Prepared extends PreparedChange>(
   invocation: Invocation<MembersInput>,
   { change, prepared, prepareAgain, write }: MembersWork<Prepared>,
   store: ScopedStore,
   services: OperationServices,
-): Promise<RecordResult> {
+): Promise<RecordResult | EmptyResult> {
   const { input, target, precondition, origin } = invocation
   const { model } = target
   const { parent, association, populate } = input
@@ -117,6 +118,7 @@ export async function changeMembers<Prepared extends PreparedChange>(
     store.transaction(writeAll(prepared), { origin, isSerializable: prepared.changes.size > 0 }),
   )
   const stored = await store.find(model, findByPrimaryKey(model, parent))
+  if (stored.length === 0 && store.reveal) return { kind: 'empty' }
   if (stored.length === 0) throw noSuchRecord(model.name)
   const records = await embedWritten(stored, invocation, store, services, (embedded) =>
     member === undefined ? embedded : withMember(embedded, member, association, store),
@@ -128,7 +130,7 @@ export async function changeMembers<Prepared extends PreparedChange>(
 export function changingMembers<Input extends MembersInput>(
   changeOf: (input: Input) => MembersChange,
   write: (input: Input, context: LinkedWrite) => Promise<void>,
-): Pick<WriteOperation<Input, RecordResult, PreparedChange>, 'prepare' | 'run'> {
+): Pick<WriteOperation<Input, RecordResult | EmptyResult, PreparedChange>, 'prepare' | 'run'> {
   const prepare = (invocation: Invocation<Input>, reads: ScopedReads, services: OperationServices) =>
     prepareChange(invocation, changeOf(invocation.input), reads, services)
   return {

@@ -2,14 +2,14 @@ import { ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
 import { changingMembers, type MembersInput, type PreparedChange, readMembersInput } from './members.ts'
 import { unlinkRecord } from './membership.ts'
-import type { RecordResult, WriteOperation } from './operation.ts'
+import type { EmptyResult, RecordResult, WriteOperation } from './operation.ts'
 import { omit, parameterValue, populate } from './parameters.ts'
 import { parseKey } from './record-key.ts'
 
 type RemoveInput = MembersInput & { readonly child: Json }
 
 /** A record is no longer a member of an association. It is not changed otherwise. */
-export const remove: WriteOperation<RemoveInput, RecordResult, PreparedChange> = {
+export const remove: WriteOperation<RemoveInput, RecordResult | EmptyResult, PreparedChange> = {
   name: 'remove',
   effect: 'writes',
   routes: [

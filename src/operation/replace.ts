@@ -3,7 +3,7 @@ import { ServiceError } from '../protocol/errors.ts'
 import { type Members, readMembers } from './member-values.ts'
 import { changingMembers, type MembersInput, type PreparedChange, readMembersInput } from './members.ts'
 import { replaceMembers } from './membership.ts'
-import type { RecordResult, WriteOperation } from './operation.ts'
+import type { EmptyResult, RecordResult, WriteOperation } from './operation.ts'
 import { omit, type Parameter, parameterValue, populate } from './parameters.ts'
 import { writtenSubscriptions } from './subscriptions.ts'
 
@@ -13,7 +13,7 @@ const fks: Parameter = { name: 'fks', doc: 'the ids of the members, as an altern
 type ReplaceInput = MembersInput & { readonly members: Members }
 
 /** These records become the members of an association, and no others. */
-export const replace: WriteOperation<ReplaceInput, RecordResult, PreparedChange> = {
+export const replace: WriteOperation<ReplaceInput, RecordResult | EmptyResult, PreparedChange> = {
   name: 'replace',
   effect: 'writes',
   routes: [
