@@ -37,8 +37,8 @@ export const createMany: WriteOperation<CreateManyInput, RecordsResult | JsonRes
       if (isJsonObject(body)) return body
       throw new ServiceError('E_BAD_BODY', `Item ${index} of the list is not an object of attributes`)
     })
-    const records = readEach(bodies, model, (body) =>
-      readValues({ ...parameters, body }, model, services, { withKey: true }),
+    const records = readEach(bodies, model, (body, invalidCount) =>
+      readValues({ ...parameters, body }, model, services, { withKey: true, suggests: invalidCount === 0 }),
     )
     return { records, ...readManyAnswer(parameters, model, services) }
   },
@@ -130,14 +130,14 @@ type Invalid = Record<string, InvalidAttributes[string]>
 function readEach(
   bodies: readonly JsonObject[],
   model: Model,
-  read: (body: JsonObject) => RecordValues,
+  read: (body: JsonObject, invalidCount: number) => RecordValues,
 ): readonly RecordValues[] {
   const invalid: Invalid = {}
   const results: RecordValues[] = []
   let invalidCount = 0
   for (const [index, body] of bodies.entries()) {
     try {
-      results.push(read(body))
+      results.push(read(body, invalidCount))
     } catch (error) {
       Object.assign(invalid, placed(error, index))
       if (++invalidCount === maxInvalid) break

@@ -49,6 +49,8 @@ export function readRecordInput(
 interface ReadValuesOptions {
   /** Whether the record's own key is read or ignored. */
   readonly withKey: boolean
+  /** Whether names like the unknown ones are looked for, as they are by default: those of one record of a list are enough. */
+  readonly suggests?: boolean
 }
 
 /**
@@ -60,13 +62,13 @@ export function readValues(
   { query, body, mayWrite, laterValue, hasTextBody = false }: ParameterValues,
   model: Model,
   services: OperationServices,
-  { withKey }: ReadValuesOptions,
+  { withKey, suggests = true }: ReadValuesOptions,
 ): RecordValues {
   if (query === noParameters && !mayWrite && !laterValue && !hasTextBody) {
     const values = plainValues(body, model, withKey)
     if (values) return { values, parents: none, members: none }
   }
-  const reader = new ValueReader(services, mayWrite, laterValue)
+  const reader = new ValueReader(services, mayWrite, laterValue, suggests ? maxCompared : 0)
   const reading = newReading(model, withKey, '')
   for (const name of Object.keys(query)) if (!reserved.has(name)) reader.take(name, query[name] as Json, true, reading)
   reader.takeAll(body, hasTextBody, reading)
@@ -126,6 +128,8 @@ class ValueReader {
   readonly #mayWrite: ParameterValues['mayWrite']
   readonly #laterValue: ParameterValues['laterValue']
   readonly #invalid: Record<string, readonly Violation[]> = Object.create(null)
+  /** What may still be compared for suggestions. */
+  #pairsLeft: number
   #unknown = 0
   #created = 0
 
@@ -133,10 +137,12 @@ class ValueReader {
     services: OperationServices,
     mayWrite: ParameterValues['mayWrite'],
     laterValue: ParameterValues['laterValue'],
+    maxCompared: number,
   ) {
     this.#services = services
     this.#mayWrite = mayWrite
     this.#laterValue = laterValue
+    this.#pairsLeft = maxCompared
   }
 
   takeAll(record: JsonObject, isText: boolean, reading: Reading): void {
@@ -214,12 +220,16 @@ class ValueReader {
       this.#invalid[path + name] = [{ rule: 'readOnly', message: 'is computed and cannot be written' }]
       return
     }
-    const near =
-      this.#unknown > maxSuggestions ? undefined : nearest(name.slice(0, maxReportedLength), writableNames(model))
+    const shown = name.slice(0, maxReportedLength)
+    const near = this.#suggestion(shown, model)
     const hint = near === undefined ? '' : `; did you mean "${near}"?`
-    this.#invalid[path + name.slice(0, maxReportedLength)] = [
-      { rule: 'unknown', message: `is not an attribute of ${model.name}${hint}` },
-    ]
+    this.#invalid[path + shown] = [{ rule: 'unknown', message: `is not an attribute of ${model.name}${hint}` }]
+  }
+
+  #suggestion(name: string, model: Model): string | undefined {
+    const known = writableNames(model)
+    this.#pairsLeft -= name.length * known.join('').length
+    return this.#pairsLeft < 0 ? undefined : nearest(name, known)
   }
 }
 
@@ -243,8 +253,8 @@ const writableNames = (model: Model): readonly string[] => [
 /** A body of many or long unknown names gets a short answer. */
 const maxReportedNames = 50
 const maxReportedLength = 100
-/** To find one takes up to a millisecond where a model has a hundred long names. */
-const maxSuggestions = 10
+/** Pairs of letters that are compared for suggestions, which takes milliseconds. */
+const maxCompared = 1_000_000
 
 /** E_INVALID_ATTRIBUTES with a message about the first attributes. */
 export function invalidRecord(model: Model, invalidAttributes: InvalidAttributes): ServiceError {

@@ -12,18 +12,23 @@ const mostDifferent = (candidate: string): number => Math.max(1, Math.floor(cand
 
 /** Damerau–Levenshtein distance: letters changed, added, removed or transposed. */
 function distance(a: string, b: string): number {
-  let beforeLast: number[] = []
-  let last = Array.from({ length: b.length + 1 }, (_, index) => index)
+  let beforeLast = new Uint16Array(b.length + 1)
+  let last = new Uint16Array(b.length + 1)
+  let row = new Uint16Array(b.length + 1)
+  for (let j = 0; j <= b.length; j++) last[j] = j
   for (let i = 1; i <= a.length; i++) {
-    const row = [i]
+    const letter = a.charCodeAt(i - 1)
+    row[0] = i
     for (let j = 1; j <= b.length; j++) {
-      const isSame = a[i - 1] === b[j - 1]
-      let cost = Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (last[j - 1] ?? 0) + (isSame ? 0 : 1))
-      if (a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) cost = Math.min(cost, (beforeLast[j - 2] ?? 0) + 1)
-      row.push(cost)
+      const other = b.charCodeAt(j - 1)
+      let cost = Math.min(at(last, j) + 1, at(row, j - 1) + 1, at(last, j - 1) + (letter === other ? 0 : 1))
+      const isTransposed = i > 1 && j > 1 && letter === b.charCodeAt(j - 2) && a.charCodeAt(i - 2) === other
+      if (isTransposed) cost = Math.min(cost, at(beforeLast, j - 2) + 1)
+      row[j] = cost
     }
-    beforeLast = last
-    last = row
+    ;[beforeLast, last, row] = [last, row, beforeLast]
   }
-  return last[b.length] ?? 0
+  return at(last, b.length)
 }
+
+const at = (row: Uint16Array, index: number): number => row[index] as number
