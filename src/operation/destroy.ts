@@ -1,4 +1,4 @@
-import { findByPrimaryKey, lockByPrimaryKey, type Populate, primaryKeyEquals } from '../criteria/criteria.ts'
+import { lockByPrimaryKey, type Populate, primaryKeyEquals } from '../criteria/criteria.ts'
 import { originalOf } from '../model/model.ts'
 import type { Json } from '../protocol/json.ts'
 import { boundedReads } from '../storage/byte-budget.ts'
@@ -85,15 +85,13 @@ async function prepare(
   return prepareDestroy(model, [id], caller)
 }
 
-/** What the answer embeds is read before the references to it are cleared. */
+/** What the answer embeds is read before the references to it are cleared. The record stays as it is read until it is deleted. */
 async function destroyReferenced(
   { input: { id, populate }, target: { model }, client }: Invocation<DestroyInput>,
   context: LinkedWrite,
 ): Promise<Records> {
   const { transaction, services } = context
-  // Under rules it must not change between their check and its end.
-  const one = transaction.unscoped ? lockByPrimaryKey(model, id) : findByPrimaryKey(model, id)
-  const found = await transaction.find(model, one)
+  const found = await transaction.find(model, lockByPrimaryKey(model, id))
   if (found.length === 0) return found
   const answer = await embed(found, populate, transaction, boundedReads(client, services.limits.maxAnswerBytes))
   await destroyRecords(model, [id], context)

@@ -110,6 +110,21 @@ for (const database of databases) {
       assert.equal((await records.line.findOne(line.id)).note, null)
     })
 
+    test('of requests that destroy a record at once one does, and answers it as it was at its end', async () => {
+      const { note } = records
+      for (let round = 0; round < 10; round++) {
+        const { id } = await note.create({ text: 'first' })
+        const [changed, ...destroyed] = await Promise.allSettled([
+          note.update(id, { text: 'second' }),
+          ...Array.from({ length: 4 }, () => note.destroy(id)),
+        ])
+        const answers = destroyed.filter(({ status }) => status === 'fulfilled')
+        assert.equal(answers.length, 1)
+        const expected = changed.status === 'fulfilled' ? 'second' : 'first'
+        assert.equal((answers[0] as PromiseFulfilledResult<{ text: string }>).value.text, expected)
+      }
+    })
+
     test('what is destroyed as well does not restrict', async () => {
       const { product, order } = await sale()
       await records.line.updateMany({ where: { order: order.id } }, { product: product.id })
