@@ -89,6 +89,12 @@ for (const { name, missing, open } of databases) {
         assert.equal(absent?.text.replaceAll('id 99', 'id 2'), hidden?.text)
       })
 
+    test('a record that does not exist is reported before what it would refer to', async () => {
+      const { pet } = service.system.records
+      await assert.rejects(pet.update(99, { owner: 99 }), { code: 'E_NO_SUCH_RECORD' })
+      assert.deepEqual(await pet.updateMany({ where: { name: 'nobody' } }, { owner: 99 }), [])
+    })
+
     for (const [what, body, detail] of [
       [
         'several references are named, each with its own id',

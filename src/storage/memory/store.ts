@@ -165,9 +165,10 @@ export class MemoryStore implements Store {
         guarded(model, assignments, () => (this.#table(model).holds(assignments) ? [] : insert(model, assignments))),
       update: (model, where, assignments) =>
         guarded(model, assignments, () => {
-          this.#refuseDangling(assignments)
           const table = this.#table(model)
-          return this.#own.matching(model, where).map((before) => {
+          const found = this.#own.matching(model, where)
+          if (found.length > 0) this.#refuseDangling(assignments)
+          return found.map((before) => {
             const after = table.update(before, assignments)
             record(table, 'updated', before, after)
             return after
