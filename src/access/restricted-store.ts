@@ -1,4 +1,4 @@
-import { and, type Condition, isMatchAll } from '../criteria/criteria.ts'
+import { and, type Condition, isMatchAll, matchNone } from '../criteria/criteria.ts'
 import { matches } from '../criteria/matches.ts'
 import type { Assignment } from '../model/assignment.ts'
 import { type Attribute, type Model, originalOf } from '../model/model.ts'
@@ -136,9 +136,9 @@ class RestrictedTransaction extends RestrictedReads<Transaction> implements Omit
     const original = originalOf(model)
     const known = guardCondition(where, access)
     await checks.assertNotRefused('update', original, known)
-    await checks.assertTargetsAllowed(assignments, original)
+    const isFound = await checks.assertTargetsAllowed(assignments, original, known)
     await checks.assertMayLeave(assignments, original, known)
-    const allowed = and(known, access.readable(original), access.condition('update', original))
+    const allowed = isFound ? and(known, access.readable(original), access.condition('update', original)) : matchNone
     const updated = await this.#attempt(original, assignments, () => all.update(original, allowed, assignments))
     await checks.assertStillAllowed('update', original, updated)
     return updated

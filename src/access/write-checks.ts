@@ -91,9 +91,10 @@ export class WriteChecks {
 
   /**
    * A reference to a record that the requester may not read is refused like a reference to none, unless this transaction has
-   * inserted it for the requester; one to a record that it may not add to, with E_FORBIDDEN.
+   * inserted it for the requester; one to a record that it may not add to, with E_FORBIDDEN. `where`: of an update. The
+   * result is false where that finds no record, which is not refused for what it would refer to.
    */
-  async assertTargetsAllowed(assignments: readonly Assignment[], model: Model): Promise<void> {
+  async assertTargetsAllowed(assignments: readonly Assignment[], model: Model, where?: Condition): Promise<boolean> {
     for (const { attribute, value } of assignments) {
       const target = attribute.references
       if (!target || value === null) continue
@@ -106,12 +107,14 @@ export class WriteChecks {
       }
       if (verdict !== undefined) await this.assertVerdict(verdict, 'add', target, isTarget)
       if (isMatchAll(readable) || (await this.#all.count(target, and(isTarget, readable))) > 0) continue
+      if (where && (await this.#count(model, and(where, this.#access.readable(model)))) === 0) return false
       const violation = missingReference(attribute, value, model)
       throw new ServiceError('E_INVALID_ATTRIBUTES', `"${attribute.name}" of ${model.name} ${violation.message}`, {
         model: model.name,
         invalidAttributes: { [attribute.name]: [violation] },
       })
     }
+    return true
   }
 
   /** Throws E_FORBIDDEN if a reference is changed whose present target the requester may not remove from. */

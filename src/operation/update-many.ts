@@ -100,10 +100,11 @@ async function updateAll(
   transaction: ScopedTransaction,
   services: OperationServices,
 ): Promise<void> {
+  if (keys.length === 0) return
   const { model } = record
   const assignments = await assignmentsOf(record, transaction, services)
   await checkTargets(unchecked(assignments, services), model, transaction)
-  if (keys.length > 0) await transaction.update(model, idIn(model, keys), assignments)
+  await transaction.update(model, idIn(model, keys), assignments)
 }
 
 /** A member of a to-many association cannot belong to several records, and new records would be created for each. */

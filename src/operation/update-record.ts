@@ -30,7 +30,7 @@ export async function updateRecord(
   await requireVersion(model, id, precondition, transaction, services)
   if (!(await isCurrent(record, transaction, services))) return undefined
   const assignments = await assignmentsOf(record, transaction, services)
-  await checkTargets(unchecked(assignments, services), model, transaction)
+  await checkTargets(unchecked(assignments, services), model, transaction, id)
   const stored = await transaction.update(model, primaryKeyEquals(model, id), assignments)
   if (stored.length === 0) return refuseUnwritten(model, id, 'change', transaction)
   for (const item of members) await writeMembers(item, id, transaction, services)

@@ -137,6 +137,20 @@ for (const database of databases) {
         })
       }
 
+      test('a record that does not exist is reported before what it would refer to', async () => {
+        for (const [path, status] of [
+          ['/note/99', 404],
+          [`/note?where=${encodeURIComponent('{"id":99}')}`, 200],
+        ] as const) {
+          const init = { method: 'PATCH', headers: { 'Content-Type': 'application/json' }, body: '{"report":99}' }
+          const response = await service.fetch(new Request(`http://localhost${path}`, init))
+          assert.equal(response.status, status, await response.text())
+        }
+        // biome-ignore lint/suspicious/noExplicitAny: as above
+        const { note } = service.system.records as any
+        await assert.rejects(note.update(99, { report: 99 }), { code: 'E_NO_SUCH_RECORD' })
+      })
+
       test('a new record that is destroyed again is none to refer to', async () => {
         const body = JSON.stringify([
           { method: 'POST', url: '/club', body: { members: [1] } },
