@@ -479,6 +479,13 @@ describe('models for an unusual database, on PostgreSQL', { skip: missingPostgre
     measured: {
       attributes: { id: { type: 'number', autoIncrement: true }, at: { type: 'datetime' }, v: { type: 'number' } },
     },
+    marked: {
+      attributes: {
+        id: { type: 'number', autoIncrement: true },
+        measuredId: { type: 'bigint', columnName: 'measured_id' },
+        at: { type: 'datetime' },
+      },
+    },
     bill: {
       tableName: 'bills',
       attributes: {
@@ -527,6 +534,9 @@ describe('models for an unusual database, on PostgreSQL', { skip: missingPostgre
       'Without the column "place": no attribute holds its type point',
       'Without the column "number": the database generates it always',
       'Without the column "Name": its name differs from "name" in letter case only',
+    ])
+    assert.deepEqual(models.find(({ name }) => name === 'marked')?.notes, [
+      'The foreign key "measured_id", "at" to "measured" is not an association: it has several columns',
     ])
   })
 })

@@ -72,7 +72,9 @@ select c.relname, n.nspname, c.relkind in ('r', 'p'), c.relkind = 'r', pg_has_ro
       (select json_agg(a.attname order by k.place) from unnest(f.confkey) with ordinality k (number, place)
        join pg_attribute a on a.attrelid = f.confrelid and a.attnum = k.number)
     ))
-   from pg_constraint f where f.conrelid = c.oid and f.contype = 'f'),
+   from pg_constraint f where f.conrelid = c.oid and f.contype = 'f'
+     -- One to a partitioned table has others to its partitions.
+     and not exists (select 1 from pg_constraint whole where whole.oid = f.conparentid and whole.conrelid = c.oid)),
   (select json_agg(json_build_array(t.tgname, t.tgenabled <> 'D')) from pg_trigger t
    where t.tgrelid = c.oid and ltrim(t.tgname, '!') like 'keelson\\_%')
 from pg_class c join pg_namespace n on n.oid = c.relnamespace
