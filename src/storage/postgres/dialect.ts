@@ -81,7 +81,10 @@ export function postgresDialect(types: ColumnTypes = () => undefined): SchemaDia
 
     selected: (_, column) => column,
     expression: ({ type }, text) => `(${text}::${madeAs[type.storedAs]})`,
-    compared: (_, column) => column,
+    compared(attribute, column) {
+      const type = typeOf(attribute, types)
+      return type.isEnumDomain ? `(${column}::${type.written})` : column
+    },
     operand: (attribute, value) => bind(attribute, encode(attribute, value), [value]),
     bound: (attribute, value) => bind(attribute, value, [numberOf(String(value))]),
 
@@ -90,7 +93,7 @@ export function postgresDialect(types: ColumnTypes = () => undefined): SchemaDia
       const type = operandType(attribute, values, types)
       // There are no arrays of arrays.
       if (isArray(typeOf(attribute, types))) return sql`${raw(`${column}::text`)} = any(${list}::text[])`
-      return sql`${raw(column)} = any(${list}${raw(type === undefined ? '' : `::${type}[]`)})`
+      return sql`${raw(this.compared(attribute, column))} = any(${list}${raw(type === undefined ? '' : `::${type}[]`)})`
     },
 
     keys(attribute, keys) {

@@ -185,6 +185,25 @@ describe('a table of another program', withPostgres, () => {
     await assert.rejects(store.update('odd', 1, { path: '$$' }), refused)
   })
 
+  test('domains of enums, ranges and arrays are compared', async () => {
+    await using database = await emptyDatabase()
+    await database.query(`create type feeling as enum ('sad', 'happy'); create domain state as feeling;
+      create domain span as int4range; create domain labels as text[];
+      create table odd (id int primary key, feeling feeling, state state, range int4range, span span, texts text[], labels labels);
+      insert into odd values (1, 'sad', 'sad', '[1,3)', '[1,3)', '{a}', '{a}'), (2, 'happy', 'happy', '[5,6)', '[5,6)', '{b}', '{b}')`)
+    const values = { feeling: 'sad', state: 'sad', range: '[1,3)', span: '[1,3)', texts: '{a}', labels: '{a}' }
+    await using store = await openTestStore(database.url, {
+      odd: { attributes: { id: whole, ...Object.fromEntries(Object.keys(values).map((name) => [name, text])) } },
+    })
+    const ids = async (where: Json) => (await store.find('odd', where)).map(({ id }) => id)
+    for (const [name, value] of Object.entries(values)) {
+      assert.deepEqual(await ids({ [name]: value }), [1], name)
+      assert.deepEqual(await ids({ [name]: [value] }), [1], name)
+      assert.deepEqual(await ids({ [name]: { '>': value } }), [2], name)
+      assert.deepEqual(await ids({ [name]: { nin: [value] } }), [2], name)
+    }
+  })
+
   test('its indexes are used', async () => {
     await using database = await emptyDatabase()
     await using store = await old(database)

@@ -23,6 +23,8 @@ export interface ColumnType {
   readonly written: string
   /** Has fields, as a row has. */
   readonly isComposite?: boolean
+  /** PostgreSQL finds no operator for it. */
+  readonly isEnumDomain?: boolean
 }
 
 export const madeTypes: Readonly<Record<StorageClass, ColumnType>> = {

@@ -41,7 +41,7 @@ select c.relname, n.nspname, c.relkind in ('r', 'p'), c.relkind = 'r', pg_has_ro
       a.attgenerated <> '',
       base.typname, format_type(base.oid, null), pg_get_serial_sequence(format('%I.%I', n.nspname, c.relname), a.attname),
       base.typname in ('citext', 'bpchar') or exists (select 1 from pg_collation l where l.oid = a.attcollation and not l.collisdeterministic),
-      a.atthasdef and a.attgenerated = '', base.typtype = 'c', pg_get_expr(d.adbin, d.adrelid), a.attidentity = 'a', a.attgenerated = 'v'
+      a.atthasdef and a.attgenerated = '', base.typtype = 'c', base.typtype = 'e' and declared.typtype = 'd', pg_get_expr(d.adbin, d.adrelid), a.attidentity = 'a', a.attgenerated = 'v'
     ) order by a.attnum)
    from pg_attribute a
    left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
@@ -92,6 +92,7 @@ type ColumnRow = [
   foldsText: boolean,
   declaresDefault: boolean,
   isComposite: boolean,
+  isEnumDomain: boolean,
   defaultText: string | null,
   isAlwaysGenerated: boolean,
   isVirtual: boolean,
@@ -184,11 +185,12 @@ function columnOf([
   foldsText,
   declaresDefault,
   isComposite,
+  isEnumDomain,
   defaultText,
   isAlwaysGenerated,
   isVirtual,
 ]: ColumnRow): PostgresColumn {
-  const kind = { name: base, written, isComposite }
+  const kind = { name: base, written, isComposite, isEnumDomain }
   return {
     name,
     type,
