@@ -43,6 +43,31 @@ for (const { name, missing, open } of schemaDatabases) {
     })
 
     if (name === 'sqlite')
+      test('foreign keys that make every write fail', async () => {
+        await using database = await open()
+        await database.execute(`create table owner (id integer primary key, name text);
+          create table pet (id integer primary key, owner text references owner(name));
+          create table visit (id integer primary key, vet integer references vet);
+          create table town (id integer primary key)`)
+        const service = await createService({
+          database: database.url,
+          attributes: { createdAt: false, updatedAt: false },
+          models: {
+            owner: { attributes: { name: text } },
+            pet: { attributes: { owner: text } },
+            visit: { attributes: { vet: { type: 'number', isInteger: true } } },
+            town: {},
+          },
+        })
+        assert.deepEqual(service.warnings, [
+          'owner: SQLite refuses writes of the table "owner", because of a foreign key: foreign key mismatch - "pet" referencing "owner"',
+          'pet: SQLite refuses writes of the table "pet", because of a foreign key: foreign key mismatch - "pet" referencing "owner"',
+          'visit: SQLite refuses writes of the table "visit", because of a foreign key: no such table: main.vet',
+        ])
+        await service.close()
+      })
+
+    if (name === 'sqlite')
       test('times in a column that has no type of the service', async () => {
         await using database = await open()
         await database.execute(`create table pet (id integer primary key, born DATE, seen datetime, made text);

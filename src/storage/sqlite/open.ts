@@ -31,6 +31,7 @@ import { isBusy, namedError, sqliteError } from './errors.ts'
 import { sqliteJobStore } from './job-tables.ts'
 import { assertUtf8 } from './schema/assert-utf8.ts'
 import { sqliteColumns } from './schema/column-check.ts'
+import { foreignKeyWarnings } from './schema/foreign-key-warnings.ts'
 import { inspect, refuseNames } from './schema/inspect.ts'
 import { isLogged, setUp } from './schema/set-up.ts'
 import { timeWarnings } from './schema/time-warnings.ts'
@@ -109,6 +110,7 @@ export async function openSqlite({
         ...(migrate !== 'safe' && isReadOnly(path) ? [`${path} is read-only: every write gets 503`] : []),
         ...schemaWarnings(served, tables),
         ...timeWarnings(served, tables),
+        ...foreignKeyWarnings(connection, served),
       ],
       jobs: sqliteJobStore({
         driver,
