@@ -298,6 +298,20 @@ for (const { name, missing, open } of schemaDatabases) {
       ])
     })
 
+    test('a column type that the database does not have', {
+      skip: isSqlite && 'SQLite accepts every name',
+    }, async () => {
+      await using database = await open()
+      const models = pets({ born: { type: 'datetime', columnType: 'datetime' } })
+      assert.deepEqual(await problemsOf(database.url, models), [
+        'pet: the table "pet" cannot be created: type "datetime" does not exist',
+      ])
+      await start(database.url, pets({}))
+      assert.deepEqual(await problemsOf(database.url, models), [
+        'pet: the column "born" of the table "pet" cannot be created: type "datetime" does not exist',
+      ])
+    })
+
     test('a table of pairs in which a pair could be added twice', async () => {
       await using database = await open()
       const key = isSqlite ? 'integer primary key' : 'serial primary key'

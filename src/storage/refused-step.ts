@@ -2,9 +2,14 @@ import { ConfigError } from '../model/config-error.ts'
 import { DatabaseError } from './driver.ts'
 import type { SchemaStep } from './schema-step.ts'
 
-/** The error of a failed step: a ConfigError with the remedy when existing rows are the cause. */
+/** The error of a failed step: a ConfigError when existing rows are the cause, or a `columnType` that the database does not have. */
 export function refusedStep(step: SchemaStep, error: unknown): unknown {
-  if (!(error instanceof DatabaseError) || error.reason.kind !== 'unique' || step.kind !== 'createIndex') return error
+  if (!(error instanceof DatabaseError)) return error
+  if (error.reason.kind === 'unknown' && (step.kind === 'createTable' || step.kind === 'addColumn')) {
+    const column = step.kind === 'addColumn' ? `column "${step.column}" of the ` : ''
+    return new ConfigError([`${step.table}: the ${column}table "${step.table}" cannot be created: ${error.message}`])
+  }
+  if (error.reason.kind !== 'unique' || step.kind !== 'createIndex') return error
   const columns = step.columns.join(', ')
   const names = step.columns.map((column) => `"${column.replace(/ desc$/, '')}"`).join(', ')
   return new ConfigError([
