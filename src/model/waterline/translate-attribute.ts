@@ -42,10 +42,10 @@ export function translateAttribute(
   return withRules(settle(options, given), rules)
 }
 
-/** `autoMigrations`, `meta` and `validations` contain options that other versions have beside them. */
+/** `autoMigrations` and `validations` contain options that other versions have beside them. */
 function flatten(definition: object): Options {
-  const { autoMigrations, meta, validations, ...own } = definition as Options
-  return { ...(autoMigrations as object), ...(meta as object), ...(validations as object), ...own }
+  const { autoMigrations, validations, ...own } = definition as Options
+  return { ...(autoMigrations as object), ...(validations as object), ...own }
 }
 
 function typeOf({ type, enum: values, columnType }: Options): Options {

@@ -41,7 +41,7 @@ export const ignoredOptions: ReadonlySet<string> = new Set([
   ...words('string text array json object boolean binary date datetime number finite'),
   ...words('isString isNumber isBoolean isDate'),
   ...words('dominant on onKey references'),
-  ...words('label example extendedDescription moreInfoUrl whereToGet sideEffects generator'),
+  ...words('label example extendedDescription moreInfoUrl whereToGet sideEffects generator meta'),
 ])
 
 /** Options of a model that concern other parts of Sails. They are ignored. */

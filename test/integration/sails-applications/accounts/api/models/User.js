@@ -18,7 +18,12 @@ module.exports = {
     },
     fullName: { type: 'string', maxLength: 120, isNotEmptyString: true, extendedDescription: 'First and last name.' },
     isSuperAdmin: { type: 'boolean', isBoolean: true, description: 'Whether this user has extra permissions.' },
-    tosAcceptedByIp: { type: 'string', isIP: true, moreInfoUrl: 'https://example.com/tos' },
+    tosAcceptedByIp: {
+      type: 'string',
+      isIP: true,
+      moreInfoUrl: 'https://example.com/tos',
+      meta: { swagger: { format: 'ipv4' } },
+    },
     emailChangeCandidate: { type: 'string', isEmail: true },
     billingCardBrand: { type: 'string', isIn: ['Visa', 'MasterCard'], defaultsTo: '' },
     billingCardLast4: { type: 'string', example: '4242', defaultsTo: '' },
