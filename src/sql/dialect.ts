@@ -33,6 +33,8 @@ export interface Dialect {
   columnType(attribute: Attribute): string
   /** The storage classes whose values are bound as they are: `encode` returns them unchanged. */
   readonly boundAsIs: ReadonlySet<StorageClass>
+  /** Whether of a time only the date is written. Without this method the database does it, by the type of the column. */
+  writesDate?(attribute: Attribute): boolean
   /** A value of the attribute's type as the driver accepts it. Never called with null. */
   encode(attribute: Attribute, value: Json): unknown
   /** A column value of a row as an API value. Null stays null. */

@@ -143,8 +143,12 @@ export class SqlWrites {
     return ` returning ${this.#lists.of(allAttributes(model))}${operation === undefined ? '' : `, ${operation}`}`
   }
 
-  #encodes({ type }: Attribute): boolean {
-    return !this.#dialect.boundAsIs.has(type.storedAs)
+  #encodes(attribute: Attribute): boolean {
+    return !this.#dialect.boundAsIs.has(attribute.type.storedAs) || this.#dialect.writesDate?.(attribute) === true
+  }
+
+  #encode(attribute: Attribute, value: Json): unknown {
+    return this.#dialect.writesDate?.(attribute) ? String(value).slice(0, 10) : this.#dialect.encode(attribute, value)
   }
 
   #values(
@@ -155,7 +159,7 @@ export class SqlWrites {
     let bytes = 0
     for (let index = 0; index < assignments.length; index++) {
       const { attribute, value } = assignments[index] as Assignment
-      const bound = value !== null && isEncoded[index] ? this.#dialect.encode(attribute, value) : value
+      const bound = value !== null && isEncoded[index] ? this.#encode(attribute, value) : value
       if (typeof bound === 'string' || bound instanceof Uint8Array) bytes += bound.length
       values.push(bound)
     }

@@ -34,6 +34,30 @@ for (const { name, missing, open } of schemaDatabases) {
       assert.deepEqual([client.rows('local'), client.rows('populated')], [[rex], [rex]])
       await service.close()
     })
+
+    test('a column of dates is written as one', async () => {
+      await using database = await open()
+      await database.execute('create table pet (id integer primary key, born date unique)')
+      await database.execute(`insert into pet values (1, '2020-01-02')`)
+      const service = await createService({
+        database: database.url,
+        attributes,
+        models: {
+          pet: {
+            attributes: { id: { type: 'number', required: true }, born: { type: 'datetime', columnType: 'date' } },
+          },
+        },
+      })
+      const { pet } = service.system.records
+      await assert.rejects(pet.create({ id: 2, born: '2020-01-02T00:00:00.000Z' }), { code: 'E_INVALID_ATTRIBUTES' })
+      const born = '2021-03-04T00:00:00.000Z'
+      assert.deepEqual(await pet.create({ id: 2, born: '2021-03-04T10:20:30.000Z' }), { id: 2, born })
+      await assert.rejects(pet.update(1, { born }), { code: 'E_INVALID_ATTRIBUTES' })
+      for (const where of [{ born }, { born: [born] }, { born: { '>=': born } }])
+        assert.deepEqual((await pet.find({ where })).data, [{ id: 2, born }])
+      assert.deepEqual((await pet.find({ where: { born: '2021-03-04T10:20:30.000Z' } })).data, [])
+      await service.close()
+    })
   })
 }
 

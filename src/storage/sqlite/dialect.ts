@@ -54,6 +54,9 @@ export const sqliteDialect = {
 
   boundAsIs: new Set(['text', 'uuid', 'integer', 'real', 'timestamp']),
 
+  // Other programs read nothing else from such a column.
+  writesDate: (attribute) => isForeignTime(attribute) && /^date$/i.test(attribute.columnType ?? ''),
+
   encode(attribute, value) {
     switch (attribute.type.storedAs) {
       case 'boolean':
