@@ -251,6 +251,22 @@ test('answers are never kept by a cache, and a wrong offset or handle is refused
   assert.equal(columns.status, 200)
 })
 
+test('a wrong shape is refused, also by one that starts now', async () => {
+  await using service = await open()
+  const { pet } = service.system.records as never as { pet: { create(values: object): Promise<unknown> } }
+  await pet.create({ name: 'Rex', isPublic: true })
+  const { url } = await service.listen(0)
+  const ask = async (parameters: object) => {
+    const response = await fetch(`${url}/v1/shape?${new URLSearchParams({ table: 'pet', ...parameters })}`)
+    return [response.status, (await response.json()) as { value?: object }[]] as const
+  }
+  for (const offset of ['-1', 'now'])
+    for (const wrong of [{ columns: 'nme' }, { columns: 'secret' }, { where: '{"nme":1}' }, { replica: 'all' }])
+      assert.equal((await ask({ offset, ...wrong }))[0], 400, `${offset} ${JSON.stringify(wrong)}`)
+  const [status, [first]] = await ask({ offset: '-1', columns: '*', replica: 'default' })
+  assert.deepEqual([status, first], [200, (await ask({ offset: '-1' }))[1][0]])
+})
+
 test('a client that may read other values than before starts again', async () => {
   const read = { isEveryoneAllowed: false }
   await using service = await createService({

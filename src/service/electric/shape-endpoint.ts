@@ -83,7 +83,10 @@ export class ShapeEndpoint {
     const shape = { ...request, records, key: model.primaryKey.name, requester }
     const { offset, handle } = request
     if (typeof offset === 'object' && !handle?.startsWith(request.shape)) return refetch(shape)
-    if (offset === 'now') return answer(shape, [upToDate()], { position: await this.#options.head() }, true)
+    if (offset === 'now') {
+      await refuseMistakes(shape)
+      return answer(shape, [upToDate()], { position: await this.#options.head() }, true)
+    }
     if (offset === 'start') return this.#page(shape, { position: await this.#options.head() })
     if (offset.cursor !== undefined) return this.#page(shape, offset)
     return this.#changes(shape, offset.position, signal)
@@ -97,8 +100,7 @@ export class ShapeEndpoint {
 
   async #page(shape: Shape, { position, cursor }: ShapeOffset): Promise<ServiceResponse> {
     const { records, table, where, columns, key } = shape
-    // A condition that changes cannot be matched with is refused before the first page.
-    if (cursor === undefined) await records.live({ where }).return?.()
+    if (cursor === undefined) await refuseMistakes(shape)
     const { maxAnswerBytes, maxLimit } = this.#options.limits
     const most = Math.min(maxLimit, maxPageSize)
     for (let limit = this.#pageSizes.get(table) ?? most; ; limit = Math.ceil(limit / shrinks)) {
@@ -196,6 +198,12 @@ async function collect(
     clearTimeout(timer)
   }
   return { messages: messages.slice(0, complete), position }
+}
+
+/** Refuses unknown columns, and a condition that changes cannot be matched with, before the first answer. */
+async function refuseMistakes({ records, where, columns }: Shape): Promise<void> {
+  await records.live({ where }).return?.()
+  await records.find({ where, limit: 0, ...(columns && { select: columns }) })
 }
 
 async function quiet(): Promise<undefined> {

@@ -50,18 +50,23 @@ export function readShapeRequest(query: string, rights: (table: string) => strin
     if (!known.includes(name) && !ignored.includes(name)) throw refused(`There is no parameter "${name}"`)
   if ((parameters.get('log') ?? 'full') !== 'full') throw refused('"log" must be "full"')
   const table = parameters.get('table') ?? ''
-  const columns = parameters
-    .get('columns')
-    ?.split(',')
-    .map((name) => name.replace(/^"(.*)"$/, '$1'))
+  const columns = readColumns(parameters.get('columns'))
   const where = readWhere(parameters.get('where'))
-  const isFull = parameters.get('replica') === 'full'
+  const replica = parameters.get('replica') ?? 'default'
+  if (replica !== 'default' && replica !== 'full') throw refused('"replica" must be "default" or "full"')
+  const isFull = replica === 'full'
   const shape = hash('sha1', JSON.stringify([table, where, columns, isFull, rights(table)]), 'base64url').slice(0, 16)
   const isStream = parameters.get('live_sse') === 'true' || parameters.get('experimental_live_sse') === 'true'
   const offset = readOffset(parameters.get('offset'))
   const handle = parameters.get('handle') ?? undefined
   if (typeof offset === 'object' && handle === undefined) throw refused('An offset needs its "handle"')
   return { table, where, columns, isFull, offset, isLive: parameters.get('live') === 'true', isStream, shape, handle }
+}
+
+/** Undefined: all. */
+function readColumns(text: string | null): readonly string[] | undefined {
+  const names = text?.split(',').map((name) => name.replace(/^"(.*)"$/, '$1'))
+  return names?.includes('*') ? undefined : names
 }
 
 /** A condition of this service, as JSON. */
