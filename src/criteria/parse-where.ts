@@ -1,4 +1,4 @@
-import { type Association, type Attribute, attributeOf, type Model } from '../model/model.ts'
+import { type Association, type Attribute, attributeOf, type BelongsTo, type Model } from '../model/model.ts'
 import { ServiceError } from '../protocol/errors.ts'
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts'
 import { beginsLikeJson, jsonInText } from '../protocol/json-size.ts'
@@ -36,25 +36,44 @@ export function parseWhere(
     return compare(model.primaryKey, isList ? isIn : equals, raw, limits)
   }
   if (!isJsonObject(raw)) throw bad('"where" must be an object')
-  return new WhereParser(limits, budget, attributeNamed, operands).object(raw, model, 1)
+  return new WhereParser(limits, budget, namesOfRequests, operands).object(raw, model, 1)
 }
 
-/** As `parseWhere`, for a condition of the application: it may compare hidden attributes. */
-export function parseOwnWhere(raw: JsonObject, model: Model, limits: Limits): Condition {
-  const named = (model: Model, name: string) => attributeOf(model, name) ?? attributeNamed(model, name)
-  return new WhereParser(limits, new CostBudget(limits), named).object(raw, model, 1)
+/** As `parseWhere`, for a condition of the application: it may compare hidden attributes, and lead through them. */
+export const parseOwnWhere = (raw: JsonObject, model: Model, limits: Limits): Condition =>
+  new WhereParser(limits, new CostBudget(limits), allNames).object(raw, model, 1)
+
+/** What the names in a condition may stand for. */
+interface Names {
+  attribute(model: Model, name: string): Attribute
+  association(model: Model, name: string): Association | undefined
+}
+
+const namesOfRequests: Names = {
+  attribute: attributeNamed,
+  association: (model, name) => model.associations.get(name),
+}
+
+const allNames: Names = {
+  attribute: (model, name) => attributeOf(model, name) ?? attributeNamed(model, name),
+  association: (model, name) => model.associations.get(name) ?? hiddenAssociation(model, name),
+}
+
+function hiddenAssociation(model: Model, name: string): BelongsTo | undefined {
+  const foreignKey = model.attributes.get(name)
+  return foreignKey?.references && { kind: 'belongsTo', name, target: foreignKey.references, foreignKey }
 }
 
 class WhereParser {
   readonly #limits: Limits
   readonly #budget: CostBudget
-  readonly #named: typeof attributeNamed
+  readonly #names: Names
   readonly #operands: Json[] | undefined
 
-  constructor(limits: Limits, budget: CostBudget, named: typeof attributeNamed, operands?: Json[]) {
+  constructor(limits: Limits, budget: CostBudget, names: Names, operands?: Json[]) {
     this.#limits = limits
     this.#budget = budget
-    this.#named = named
+    this.#names = names
     this.#operands = operands
   }
 
@@ -86,11 +105,11 @@ class WhereParser {
       const byAttribute = Object.entries(texts).map(([attribute, operand]) => [attribute, { [name]: operand }])
       return this.object(Object.fromEntries(byAttribute), model, depth + 1)
     }
-    const association = model.associations.get(name)
+    const association = this.#names.association(model, name)
     if (association && isJsonObject(raw) && !(association.kind === 'belongsTo' && isComparison(raw))) {
       return this.#related(association, raw, depth)
     }
-    return this.#comparison(storedOrExpression(this.#named(model, name)), raw)
+    return this.#comparison(storedOrExpression(this.#names.attribute(model, name)), raw)
   }
 
   #related(association: Association, raw: JsonObject, depth: number): Condition {

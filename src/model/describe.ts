@@ -73,7 +73,7 @@ function describeAssociation(association: Association): Json {
     case 'belongsTo':
       return common
     case 'hasMany':
-      return { ...common, via: association.via.name }
+      return { ...common, ...(!association.via.hidden && { via: association.via.name }) }
     case 'manyToMany':
       return { ...common, through: association.junction.name }
   }

@@ -49,6 +49,7 @@ export function link(drafts: Drafts, declared: Declared, plans: AssociationPlans
   const junctions = new Map(plans.junctions.map((junction) => [junction.table, junctionModel(junction, modelOf)]))
   for (const [draft, model] of models) {
     for (const [name, plan] of plansOf(plans, draft)) {
+      if (model.attributes.get(name)?.hidden) continue
       model.associations.set(name, association(name, plan, model, { modelOf, junctions }))
     }
   }

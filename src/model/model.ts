@@ -141,6 +141,7 @@ export interface Model {
   readonly attributes: ReadonlyMap<string, Attribute>
   /** The attributes that are not stored. */
   readonly computed: ReadonlyMap<string, Attribute>
+  /** Without the to-one associations whose foreign key is hidden. */
   readonly associations: ReadonlyMap<string, Association>
   readonly indexes: readonly Index[]
   /** An undeclared junction: stored and logged, but not served. */

@@ -1,6 +1,6 @@
 import type { ModelDefinitions } from '../definition.ts'
 import type { AttributesOf, ModelName } from './attributes-of.ts'
-import type { ToMany, ToOne } from './value-of.ts'
+import type { Flag, ToMany, ToOne } from './value-of.ts'
 
 /** The associations of a model by name. */
 export type AssociationsOf<M extends ModelDefinitions, N extends ModelName<M>> = AttributesOfKind<
@@ -17,5 +17,7 @@ export type TargetOf<M extends ModelDefinitions, A> = A extends ToOne<infer Targ
   ? Extract<Target, ModelName<M>>
   : never
 
-/** The attributes of this kind, and those that may be: some definitions are only known at run time. */
-type AttributesOfKind<A, Kind> = { [K in keyof A as A[K] extends Kind ? K : Kind extends A[K] ? K : never]: A[K] }
+/** The attributes of this kind, and those that may be: some definitions are only known at run time. Hidden ones are none. */
+type AttributesOfKind<A, Kind> = {
+  [K in keyof A as A[K] extends Kind ? (A[K] extends Flag<'hidden'> ? never : K) : Kind extends A[K] ? K : never]: A[K]
+}

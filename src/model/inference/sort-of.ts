@@ -1,7 +1,7 @@
 import type { ModelDefinitions } from '../definition.ts'
 import type { TargetOf } from './associations-of.ts'
 import type { AttributesOf, ModelName } from './attributes-of.ts'
-import type { DeclaredType, ToMany, ToOne, Unsearchable } from './value-of.ts'
+import type { DeclaredType, Flag, ToMany, ToOne, Unsearchable } from './value-of.ts'
 import type { Incomparable } from './where-of.ts'
 
 /**
@@ -37,5 +37,9 @@ type OrderedName<A> = {
 type AlwaysOrdered = { readonly type: 'string' | 'number' | 'boolean' | 'datetime' | 'bigint' } | ToOne
 
 type NameThrough<M extends ModelDefinitions, A> = {
-  [K in keyof A]: A[K] extends ToOne ? `${K & string}.${OrderedName<AttributesOf<M, TargetOf<M, A[K]>>>}` : never
+  [K in keyof A]: A[K] extends ToOne
+    ? A[K] extends Flag<'hidden'>
+      ? never
+      : `${K & string}.${OrderedName<AttributesOf<M, TargetOf<M, A[K]>>>}`
+    : never
 }[keyof A]
