@@ -100,6 +100,18 @@ for (const database of databases) {
       }
     })
 
+    test('a live query embeds the members that a change of the key adds and removes', async () => {
+      const { owner, pet } = service.system.records
+      const { id } = await pet.create({ name: 'Kim', owner: 1 })
+      await using rows = await owner.liveQuery({ where: { id: [1, 2] }, populate: { pets: { where: { id } } } })
+      const updates = rows[Symbol.asyncIterator]()
+      const owners = async () => (await updates.next()).value?.rows.map(({ pets }) => pets.length)
+      assert.deepEqual(await owners(), [1, 0])
+      await pet.update(id, { owner: 2 })
+      assert.deepEqual(await owners(), [0, 1])
+      await pet.destroy(id)
+    })
+
     test('a new record may be written in its place', async () => {
       const records = service.system.records
       const { id } = await records.pet.create({ name: 'Max', owner: { name: 'Eve' } } as never)

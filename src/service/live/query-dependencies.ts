@@ -1,7 +1,7 @@
-import { isPossible, mayFulfil, modelsIn } from '../../access/condition-parts.ts'
+import { isInImages, isPossible, mayFulfil, modelsIn } from '../../access/condition-parts.ts'
 import { guardCriteria, type ReadAccess } from '../../access/guard.ts'
 import type { Condition, Criteria, Populate, Sort } from '../../criteria/criteria.ts'
-import { type Association, type Model, originalOf } from '../../model/model.ts'
+import { type Association, type Attribute, type Model, originalOf } from '../../model/model.ts'
 import type { FindInput } from '../../operation/find-input.ts'
 import type { Change, RecordId } from '../../protocol/change.ts'
 import type { JsonObject } from '../../protocol/json.ts'
@@ -56,7 +56,7 @@ export function dependenciesOf(
     )
     if (association.kind === 'manyToMany')
       add(association.junction.name, (images, holds) =>
-        images.some((row) => !isTop || holds(row[association.near.name] as RecordId)),
+        images.some((row) => !isTop || mayReferToHeld(association.near, row, holds)),
       )
     for (const deeper of populate) addPopulate(deeper, false)
   }
@@ -75,7 +75,11 @@ export function dependenciesOf(
 
 /** A member of a to-many association names its parent. Of other associations that cannot be seen of the record. */
 const mayBeMember = (association: Association, image: JsonObject, holds: (id: RecordId) => boolean): boolean =>
-  association.kind !== 'hasMany' || holds(image[association.via.name] as RecordId)
+  association.kind !== 'hasMany' || mayReferToHeld(association.via, image, holds)
+
+/** Of a foreign key whose values the log does not contain, such as a hidden one, that is not known. */
+const mayReferToHeld = (key: Attribute, image: JsonObject, holds: (id: RecordId) => boolean): boolean =>
+  !isInImages(key) || holds(image[key.name] as RecordId)
 
 const modelsOf = (association: Association): readonly Model[] => [
   originalOf(association.target),
