@@ -126,6 +126,8 @@ describe('without opening the database', () => {
     [['pet', 'person'], /Unexpected argument "person" after "access"/],
     [['pet', '--as', '7'], /--as must be a JSON object or null, not 7\n/],
     [['pet', '--as', '{id:7}'], /--as must be a JSON object or null, not \{id:7\}/],
+    [['pet', '--as', '{"id":[1]}'], /--as: The id or sub of a user must be a string, a number or a bigint\n/],
+    [['pet', '--as', '{"expiresAt":1}'], /--as: expiresAt of a user must be a time in ISO 8601\n/],
     [['--record', '1'], /--record needs a model/],
     [['pet', '--record', 'x'], /The id of pet is an integer, not "x"/],
   ] as const) {

@@ -2,6 +2,7 @@ import { type Explanation, explainAccess, explainOwnActions, explainRecord } fro
 import { type Access, AccessPolicy, policyOf } from '../../access/policy.ts'
 import type { DeclaredActions } from '../../model/actions/declare-actions.ts'
 import type { Model, Models } from '../../model/model.ts'
+import type { Requester } from '../../protocol/requester.ts'
 import { requesterOf } from '../../service/auth/identify.ts'
 import { definitionsOf } from '../../service/config/check-config.ts'
 import type { AnyConfig } from '../../service/config/config.ts'
@@ -27,7 +28,7 @@ export const access: Command = {
   ],
 
   async run(options, context): Promise<ExitCode> {
-    const requester = requesterOf(userIn(options.as), Date.now)
+    const requester = requesterIn(options.as)
     if (options.record !== undefined && options.model === undefined)
       throw new UsageError('--record needs a model', 'For example: keelson access pet --record 3')
     const { config: given } = await readSettings(options, context)
@@ -70,6 +71,16 @@ function userIn(text = 'null'): Readonly<Record<string, unknown>> | null {
   }
   if (typeof user === 'object' && !Array.isArray(user)) return user as Readonly<Record<string, unknown>> | null
   throw new UsageError(`--as must be a JSON object or null, not ${text}`, `For example: --as '{"id":7,"role":"admin"}'`)
+}
+
+/** Throws a UsageError for a user that `identify` may not return. */
+function requesterIn(text: string | undefined): Requester {
+  const user = userIn(text)
+  try {
+    return requesterOf(user, Date.now)
+  } catch (error) {
+    throw new UsageError(`--as: ${(error as Error).message}`)
+  }
 }
 
 function explained<T>(explain: () => T): T {
