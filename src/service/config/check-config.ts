@@ -91,10 +91,18 @@ const socketMembers: Readonly<Record<keyof SocketOptions, Check>> = {
   mirror: oneOf('interface', true, false),
 }
 
-const aDuration = be(
-  'a whole number of milliseconds, 1 or more',
-  (value) => Number.isInteger(value) && Number(value) >= 1,
+const aDuration = be('a whole number of milliseconds, 1 or more', isPositive)
+
+/** With 0 of these, what waits for its turn would wait for ever. */
+const positiveLimits: readonly string[] = ['maxJobBacklog', 'maxCatchUps', 'maxLiveRuns', 'maxRequestsPerSocket']
+const aPositiveNumber = be('a whole number, 1 or more', isPositive)
+const limitChecks = Object.fromEntries(
+  Object.keys(limitTable).map((name) => [name, positiveLimits.includes(name) ? aPositiveNumber : checks.aWholeNumber]),
 )
+
+function isPositive(value: unknown): boolean {
+  return Number.isInteger(value) && Number(value) >= 1
+}
 
 const configMembers: Readonly<Record<keyof Config, Check>> = {
   models: checks.anObject,
@@ -108,7 +116,7 @@ const configMembers: Readonly<Record<keyof Config, Check>> = {
   broker,
   migrate: oneOf(...migrateModes),
   unknownAttributes: oneOf('refuse', 'ignore'),
-  limits: members(Object.fromEntries(Object.keys(limitTable).map((name) => [name, checks.aWholeNumber]))),
+  limits: members(limitChecks),
   auth: members({ identify: checks.aFunction, jwt: members(jwtMembers) }),
   access,
   port,
