@@ -39,7 +39,7 @@ for (const database of databases) {
     let service: Any
     before(async () => {
       opened = await database.open()
-      service = await createService({ database: opened.url, models, auth: { identify: () => null } })
+      service = await createService({ database: opened.url, models, auth: { identify: () => ({ id: 2 }) } })
       await service.system.records.member.create({ email: 'a', login: 'a', owner: 1 })
     })
     after(async () => {
@@ -80,6 +80,24 @@ for (const database of databases) {
       await assert.rejects(inTransaction, refused('E_FORBIDDEN'))
       assert.equal(runs, 0)
     })
+
+    for (const [form, headers] of [
+      ['alone', {}],
+      ['with If-Match', { 'if-match': '*' }],
+    ] as const)
+      test(`an earlier request of a batch gives a record the value, ${form}`, async () => {
+        const { id } = await service.system.records.badge.create({ email: `old ${form}` })
+        runs = 0
+        const batch = [
+          { method: 'PATCH', url: `/badge/${id}`, body: { email: `new ${form}` } },
+          { method: 'POST', url: '/badge?upsert=email', body: { email: `new ${form}`, owner: 5 }, headers },
+        ]
+        const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(batch) }
+        const answer = await service.fetch(new Request('http://localhost/batch', init))
+        assert.equal(answer.status, 200)
+        assert.equal((await service.system.records.badge.findOne(id)).owner, 5)
+        assert.equal(runs, 0)
+      })
 
     for (const [form, more] of [
       ['alone', {}],

@@ -71,6 +71,9 @@ export function isIndependent(
   return populate.length === 0 && isOneStatement(prepared as PreparedRecord, services)
 }
 
+/** Without a record: what an upsert may not create is E_FORBIDDEN, and with `If-Match` E_PRECONDITION_FAILED. */
+const missing: ReadonlySet<string> = new Set(['E_NO_SUCH_RECORD', 'E_FORBIDDEN', 'E_PRECONDITION_FAILED'])
+
 /** What makes steps of the requests of one batch. */
 export class BatchSteps {
   readonly #batch: Batch
@@ -120,7 +123,7 @@ export class BatchSteps {
       return await this.prepare(item, store, bodies)
     } catch (error) {
       const isLate = error instanceof NeedsAnswers
-      const mayAppear = item.index > 0 && error instanceof ServiceError && error.code === 'E_NO_SUCH_RECORD'
+      const mayAppear = item.index > 0 && error instanceof ServiceError && missing.has(error.code)
       if (isLate || mayAppear || item.references > 0) return undefined
       throw error
     }
