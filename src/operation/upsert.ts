@@ -58,13 +58,10 @@ export const upsert: WriteOperation<UpsertInput, RecordResult | EmptyResult, Pre
 
   /** What was prepared may be outdated: then it is prepared again. */
   async run(invocation, prepared, store, services) {
-    const { target, precondition } = invocation
-    const { model } = target
+    const { model } = invocation.target
     let { id, record } = prepared
     for (let attempt = 1; attempt <= maxAttempts; attempt++) {
       if (attempt > 1) ({ id, record } = await prepareUpsert(invocation, store, services))
-      if (id === undefined && precondition !== undefined)
-        throw new ServiceError('E_PRECONDITION_FAILED', `The ${model.name} does not exist`, { model: model.name })
       const stored =
         id === undefined
           ? await insertUnlessFound(record, { invocation, store, services })
@@ -91,13 +88,15 @@ function uniqueAttribute(name: Json | undefined, model: Model): Attribute {
 }
 
 async function prepareUpsert(
-  { input, target: { model }, requester }: Invocation<UpsertInput>,
+  { input, target: { model }, requester, precondition }: Invocation<UpsertInput>,
   reads: ScopedReads,
   services: OperationServices,
 ): Promise<PreparedUpsert> {
   const caller = { requester, reads, services }
   const id = await keyWith(input, model, reads)
   if (id === undefined) {
+    if (precondition !== undefined)
+      throw new ServiceError('E_PRECONDITION_FAILED', `The ${model.name} does not exist`, { model: model.name })
     reads.assertMayCreate?.(model)
     return { id, record: await prepareRecord(model, input.record, 'create', caller) }
   }

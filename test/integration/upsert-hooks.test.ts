@@ -99,6 +99,16 @@ for (const database of databases) {
         assert.equal(runs, 0)
       })
 
+    test('with If-Match it answers 412 where there is no record, and none runs', async () => {
+      const headers = { 'if-match': '*', 'content-type': 'application/json', host: 'localhost' }
+      for (const model of ['member', 'badge']) {
+        const init = { method: 'POST', headers, body: '{"email":"none"}' }
+        const answer = await service.fetch(new Request(`http://localhost/${model}?upsert=email`, init))
+        assert.equal(answer.status, 412, model)
+      }
+      assert.equal(runs, 0)
+    })
+
     for (const [form, more] of [
       ['alone', {}],
       ['with a new record', { team: { name: 'x' } }],
