@@ -82,9 +82,14 @@ export class JobRunner implements EventSink {
 
   static async start(parts: JobRunnerParts): Promise<JobRunner> {
     const runner = new JobRunner(parts)
-    await runner.#readWaiting()
-    runner.tick()
-    return runner
+    try {
+      await runner.#readWaiting()
+      runner.tick()
+      return runner
+    } catch (error) {
+      runner.#end('it could not start')
+      throw error
+    }
   }
 
   get fence(): number {
