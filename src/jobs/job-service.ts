@@ -75,9 +75,12 @@ export class JobService {
     this.#startable = [...jobs, ...schedules]
   }
 
-  /** Resolves when new names have their position: every later change is handled. */
+  /** Resolves when new names have their position: every later change is handled. What has failed is tried again by a later call. */
   start(): Promise<void> {
-    this.#started ??= this.#start()
+    this.#started ??= this.#start().catch((error) => {
+      this.#started = undefined
+      throw error
+    })
     return this.#started
   }
 

@@ -41,6 +41,21 @@ const petsWith = (on: object) => ({ models: { pet: { attributes: petAttributes, 
 const petsOf = (service: Awaited<ReturnType<typeof open>>) =>
   service.system.records.pet as NonNullable<typeof service.system.records.pet>
 
+const sqlite = databaseNamed('sqlite')
+
+test('a start of the jobs that has failed is tried again', { skip: sqlite.missing ?? false }, async () => {
+  await using database = await sqlite.open()
+  const { runs, remember } = remembering()
+  const config = { ...petsWith({ created: job('all', remember) }), database: database.url, attributes, ...quiet }
+  await (await createService({ ...petsWith({}), database: database.url, attributes } as Config)).close()
+  await using service = await createService({ ...config, migrate: 'safe' } as Config)
+  await assert.rejects(service.listen(0), /Jobs need the tables/)
+  await (await createService({ ...config, runJobs: true } as Config)).close()
+  await service.listen(0)
+  await petsOf(service).create({ name: 'Rex' })
+  await eventually(() => runs.length === 1)
+})
+
 for (const { name, missing, open: openDatabase } of databases) {
   describe(`jobs on ${name}`, { skip: missing ?? false }, () => {
     test('run after the commit of what they are declared for, in the order of each record', async () => {
