@@ -43,24 +43,29 @@ export class ActionFile {
   readonly options: FileOptions
 
   constructor(content: Content | { readonly path: string }, options: FileOptions) {
+    if (options.type !== undefined) assertHeader('Content-Type', options.type)
     this.content = content
     this.options = options
   }
 }
 
 /** A result with a status and headers: `reply(order, { status: 201, headers: { Location: '/order/7' } })`. */
-export const reply = <T>(value: T, options: ReplyOptions = {}): ActionReply<T> => {
-  try {
-    return new ActionReply(value, options)
-  } catch (error) {
-    endResult(value)
-    throw error
-  }
-}
+export const reply = <T>(value: T, options: ReplyOptions = {}): ActionReply<T> =>
+  createOrEnd(value, () => new ActionReply(value, options))
 
 /** A result that is sent as a file: bytes, a stream of them, or `{ path }`, which is read while it is sent. */
 export const file = (content: Content | { readonly path: string }, options: FileOptions = {}): ActionFile =>
-  new ActionFile(content, options)
+  createOrEnd(content, () => new ActionFile(content, options))
+
+/** Where the options are refused, the source is ended. */
+function createOrEnd<T>(source: unknown, create: () => T): T {
+  try {
+    return create()
+  } catch (error) {
+    endResult(source)
+    throw error
+  }
+}
 
 /** Headers that the transport decides. */
 const transportHeaders =
@@ -69,15 +74,17 @@ const transportHeaders =
 /** Statuses whose answers end with their headers. */
 const bodyless: ReadonlySet<number> = new Set([204, 205, 304])
 
-/**
- * The name in one spelling. Throws for what HTTP does not allow: found when the answer is written, it would be an error
- * after the commit.
- */
+/** The name in one spelling. */
 function checked(name: string, value: string): string {
+  assertHeader(name, value)
+  return spelled(name)
+}
+
+/** Throws for what HTTP does not allow: found when the answer is written, it would be an error after the commit. */
+function assertHeader(name: string, value: string): void {
   const { validateHeaderName, validateHeaderValue } = process.getBuiltinModule('node:http')
   validateHeaderName(name)
   validateHeaderValue(name, value)
-  return spelled(name)
 }
 
 /** One spelling of a name, so that a header of the reply replaces the one of the service. */

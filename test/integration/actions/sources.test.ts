@@ -88,6 +88,13 @@ const open = () => {
               return file(make(), { name: 'x.txt' })
             },
           }),
+          mistyped: action({
+            on: 'model',
+            run: async ({ tx }) => {
+              await tx.pet.create({ name: 'Rex' })
+              return file(make(), { type: 'text/plain\n' })
+            },
+          }),
           plain: action({ on: 'model', run: () => make() as never }),
           read: action({ on: 'model', method: 'GET', run: () => reply(file(make(), { name: 'x.txt' })) }),
           direct: action({ on: 'model', transaction: false, run: () => file(make()) }),
@@ -169,6 +176,12 @@ for (const [name, make] of Object.entries(sources)) {
 
     test('that the schema of the result refuses', async () => {
       assert.equal((await post('/pet/refused')).status, 500)
+      await assertRefused()
+    })
+
+    test('whose type no header may have', async () => {
+      assert.equal((await post('/pet/mistyped')).status, 500)
+      assert.match(String(errors[0]), /Invalid character in header content \["Content-Type"\]/)
       await assertRefused()
     })
 
