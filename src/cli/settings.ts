@@ -9,6 +9,9 @@ import { requestLog, warningLog } from './request-log.ts'
 /** Set for the workers of `keelson dev`, which print warnings without `--log`. */
 export const devVariable = 'KEELSON_DEV'
 
+/** The port of the previous worker of `keelson dev`: a free one is chosen once, so that the address stays the same across restarts. */
+export const freePortVariable = 'KEELSON_DEV_PORT'
+
 /** The effective configuration: command line over environment variables over configuration file. */
 export interface Settings {
   readonly file: string
@@ -37,6 +40,7 @@ export async function readSettings(
     config: {
       ...config,
       ...(port !== undefined && { port }),
+      ...((port ?? config.port) === 0 && env[freePortVariable] && { port: Number(env[freePortVariable]) }),
       ...(options.host !== undefined && { host: options.host }),
       ...(options.log && { logger: requestLog(output, config) }),
       ...(!options.log && env[devVariable] && { logger: warningLog(output, config) }),

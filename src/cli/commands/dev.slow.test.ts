@@ -136,6 +136,21 @@ describe('keelson dev', () => {
     assert.deepEqual(dev.events.at(-1)?.files, ['models/owner.ts'])
   })
 
+  for (const [where, files] of [
+    ['.env', { '.env': 'PORT=0', 'load-env.ts': 'process.loadEnvFile()' }],
+    ['the configuration', { 'load-env.ts': '' }],
+  ] as const)
+    test(`keeps the free port that ${where} asks for across restarts`, async () => {
+      const config = `import './load-env.ts'\n${petShop['keelson.config.ts']}`
+      const withPort = where === '.env' ? config : config.replace('models:', 'port: 0, models:')
+      const cwd = folder({ ...petShop, ...files, 'keelson.config.ts': withPort })
+      const dev = new Command(['dev', '--json'], { cwd })
+      const url = (await dev.until(/"url":"(.+?)"/))[1] as string
+      write(cwd, 'models/pet.ts', withAttribute("weight: { type: 'number' }"))
+      await dev.until(/"event":"changed"/)
+      await post(`${url}/pet`, { name: 'Rex', weight: 3 })
+    })
+
   test('watches an imported file outside of the folder', async () => {
     const parent = folder({
       'shop/keelson.config.ts': petShop['keelson.config.ts'].replace('./models', '../shared'),

@@ -15,11 +15,11 @@ export const dev: Command = {
     ['keelson dev --database sqlite::memory:', 'with an in-memory database, empty at every restart'],
   ],
 
-  async run(options, { output, cwd, env }): Promise<ExitCode> {
+  async run(options, { output, cwd }): Promise<ExitCode> {
     const stopped = stopSignal()
     const file = findConfig(options.config, cwd)
     const watch = new SourceWatch(dirname(file))
-    const server = new DevServer({ ...options, config: file }, env, watch, new DevOutput(output, dirname(file)))
+    const server = new DevServer({ ...options, config: file }, watch, new DevOutput(output, dirname(file)))
     try {
       await server.run(stopped)
     } finally {

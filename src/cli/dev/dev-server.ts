@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { OptionValues } from '../option.ts'
 import { commandPath } from '../own-package.ts'
-import { devVariable } from '../settings.ts'
+import { devVariable, freePortVariable } from '../settings.ts'
 import type { Ready } from '../summary.ts'
 import { Worker, type WorkerExit, workerArguments } from '../workers/worker.ts'
 import type { DevOutput } from './dev-output.ts'
@@ -17,21 +17,14 @@ const stopTimeoutMs = 3_000
  */
 export class DevServer {
   readonly #options: OptionValues
-  readonly #env: Readonly<Record<string, string | undefined>>
   readonly #watch: SourceWatch
   readonly #output: DevOutput
   readonly #workers = new Set<Worker>()
   #serving: Worker | undefined
   #ready: Ready | undefined
 
-  constructor(
-    options: OptionValues,
-    env: Readonly<Record<string, string | undefined>>,
-    watch: SourceWatch,
-    output: DevOutput,
-  ) {
+  constructor(options: OptionValues, watch: SourceWatch, output: DevOutput) {
     this.#options = options
-    this.#env = env
     this.#watch = watch
     this.#output = output
   }
@@ -105,10 +98,10 @@ export class DevServer {
   }
 
   #start(): Worker {
-    const options = workerArguments({ ...this.#options, port: this.#port() })
+    const options = workerArguments(this.#options)
     const worker = new Worker(
       fork(fileURLToPath(commandPath), options, {
-        env: { ...process.env, [devVariable]: '1' },
+        env: { ...process.env, [devVariable]: '1', [freePortVariable]: this.#ready && String(this.#ready.port) },
         stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       }),
     )
@@ -120,11 +113,5 @@ export class DevServer {
     if (this.#serving === worker) this.#serving = undefined
     await worker.stop(stopTimeoutMs)
     this.#workers.delete(worker)
-  }
-
-  /** A free port is selected once, so that the address stays the same across restarts. */
-  #port(): string | undefined {
-    const port = this.#options.port ?? this.#env.PORT
-    return Number(port) === 0 && this.#ready ? String(this.#ready.port) : this.#options.port
   }
 }
