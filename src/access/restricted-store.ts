@@ -12,7 +12,7 @@ import { afterAssignments, isLocal, valuesOf } from './condition-parts.ts'
 import { guardCondition } from './guard.ts'
 import type { Access } from './policy.ts'
 import { RestrictedReads, restrictReads } from './restricted-reads.ts'
-import { WriteChecks } from './write-checks.ts'
+import { isInserted, WriteChecks } from './write-checks.ts'
 
 /**
  * The store as one requester may use it. Reads find what the rules let it read, with masked values as null; writes happen
@@ -184,7 +184,7 @@ class RestrictedTransaction extends RestrictedReads<Transaction> implements Omit
   }
 
   hasInserted(model: Model, key: Json): boolean {
-    return this.#inserted.get(originalOf(model))?.has(key) ?? false
+    return isInserted(this.#inserted, model, key)
   }
 
   /** The records that are written with a new one refer to it, also where the requester cannot read it, or not yet. */

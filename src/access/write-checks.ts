@@ -22,6 +22,9 @@ export type InsertedKeys = ReadonlyMap<Model, ReadonlySet<Json>>
 
 const noKeys: InsertedKeys = new Map()
 
+export const isInserted = (keys: InsertedKeys, model: Model, key: Json): boolean =>
+  keys.get(originalOf(model))?.has(key) ?? false
+
 /** What a requester may write: checks inside the transaction of a write, before and after its statements. */
 export class WriteChecks {
   readonly #all: Reads
@@ -59,12 +62,9 @@ export class WriteChecks {
     const owner = (association.kind === 'hasMany' ? association.via : association.near).references as Model
     const verdict = this.#access.membersVerdict(action, association)
     // What no record allows, an unreadable new one does not either. A condition may be one that its members will fulfil.
-    if (verdict === false && parents.some((key) => this.#isInserted(owner, key))) throw forbidden(action, owner)
+    if (verdict === false && parents.some((key) => isInserted(this.#inserted, owner, key)))
+      throw forbidden(action, owner)
     await this.assertVerdict(verdict, action, owner, idIn(owner, parents))
-  }
-
-  #isInserted(model: Model, key: Json): boolean {
-    return this.#inserted.get(originalOf(model))?.has(key) ?? false
   }
 
   /** Throws E_FORBIDDEN unless every record that was written fulfils the rule as it is now. The transaction is rolled back. */
@@ -101,7 +101,7 @@ export class WriteChecks {
       const readable = this.#access.readable(target)
       const isTarget = primaryKeyEquals(target, value)
       const verdict = this.#access.referenceVerdict('add', target)
-      if (this.#isInserted(target, value)) {
+      if (isInserted(this.#inserted, target, value)) {
         await this.#assertForAll(verdict ?? true, 'add', target, isTarget)
         continue
       }
