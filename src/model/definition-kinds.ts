@@ -19,7 +19,7 @@ export function problemsOf(kind: Kind, value: unknown, option: string): readonly
   return problems.length > 0 ? problems : [`\`${option}\` must be ${kind.noun}`]
 }
 
-export const isObject = (value: unknown): value is object =>
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export const flag: Kind = { noun: 'true or false', accepts: (value) => typeof value === 'boolean' }
@@ -52,7 +52,7 @@ export const indexes: Kind = {
 const isTextList = (value: unknown): boolean => Array.isArray(value) && value.every(text.accepts)
 function isIndexDefinition(value: unknown): boolean {
   if (!isObject(value)) return isTextList(value)
-  const { attributes, unique = false, where = {}, ...others } = value as Record<string, unknown>
+  const { attributes, unique = false, where = {}, ...others } = value
   return isTextList(attributes) && flag.accepts(unique) && isObject(where) && Object.keys(others).length === 0
 }
 

@@ -1,5 +1,6 @@
 import type { DeclaredJobs } from '../jobs/declared-jobs.ts'
 import type { JobServiceParts } from '../jobs/job-service.ts'
+import { isObject } from '../model/definition-kinds.ts'
 import type { ErrorListener } from '../protocol/error-response.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import type { JobStore, LetterSelection } from '../storage/job-store.ts'
@@ -89,8 +90,6 @@ function declaresJobs(config: AnyConfig): boolean {
   if (on !== undefined || jobs !== undefined) return true
   return Object.values(models).some((definition) => definition?.on !== undefined)
 }
-
-const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null
 
 /** Without a logger, an event is reported when its first run and its last run fail. */
 function reporter({ observe, onError }: JobsParts): (observation: JobObservation) => void {

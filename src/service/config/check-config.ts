@@ -3,6 +3,7 @@ import { actions } from '../../model/access-rules.ts'
 import { type DeclaredActions, declareActions, serviceSubjects } from '../../model/actions/declare-actions.ts'
 import { ConfigError } from '../../model/config-error.ts'
 import { defineModels } from '../../model/define.ts'
+import { isObject } from '../../model/definition-kinds.ts'
 import { type Models, writers } from '../../model/model.ts'
 import { rulesOfSails } from '../../model/waterline/rules-of-sails.ts'
 import { translateWaterline } from '../../model/waterline/translate.ts'
@@ -197,8 +198,6 @@ const readActions = ({ actions = {} }: AnyConfig, problems: string[]): DeclaredA
     () => undefined,
     (place, problem) => problems.push(`${place}: ${problem}`),
   )
-
-const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null
 
 function translated({ models, attributes, compatibility }: AnyConfig) {
   if (compatibility === 'sails' && isObject(models))

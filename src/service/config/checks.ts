@@ -1,3 +1,4 @@
+import { isObject } from '../../model/definition-kinds.ts'
 import { nearest } from '../../support/nearest.ts'
 
 /** The problems of a value. `name` is its path in the configuration, as messages show it: `sockets.path`. */
@@ -49,10 +50,6 @@ export function members(checks: Readonly<Record<string, Check>>, required: reado
     ]
   }
   return Object.assign(check, { members: Object.keys(checks) })
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function suggestion(word: string, checks: Readonly<Record<string, Check>>): string {
