@@ -1,9 +1,8 @@
 import type { DeadLetterSummary, JobSummary } from '../../service/jobs.ts'
-import { assertDatabaseExists } from '../assert-database-exists.ts'
 import { type Command, CommandError, type ExitCode, exitCode, UsageError } from '../command.ts'
+import { openForInspection } from '../open-for-inspection.ts'
 import type { OptionValues } from '../option.ts'
 import type { Output } from '../output.ts'
-import { readSettings } from '../settings.ts'
 import { didYouMean } from '../suggest.ts'
 
 export const jobs: Command = {
@@ -20,17 +19,7 @@ export const jobs: Command = {
   async run(options, context): Promise<ExitCode> {
     const { output } = context
     const change = changeOf(options)
-    const { config } = await readSettings(options, context)
-    const { createService } = await context.load()
-    assertDatabaseExists(config)
-    // Neither the schema is changed nor a job is run, and the lock of the only writer is not taken.
-    const service = await createService({
-      ...config,
-      migrate: 'safe',
-      cache: false,
-      landingPage: false,
-      runJobs: false,
-    })
+    const service = await openForInspection(options, context)
     try {
       const { jobs } = service
       const listed = await jobs.list()

@@ -1,12 +1,11 @@
 import type { Models } from '../../model/model.ts'
 import type { Position } from '../../protocol/change.ts'
 import type { ChangeLog } from '../../storage/change-log.ts'
-import { assertDatabaseExists } from '../assert-database-exists.ts'
 import { printChange } from '../change-line.ts'
 import { type Command, type ExitCode, exitCode } from '../command.ts'
 import { modelNamed } from '../model-named.ts'
+import { openForInspection } from '../open-for-inspection.ts'
 import type { Output } from '../output.ts'
-import { readSettings } from '../settings.ts'
 import { stopSignal } from '../stop-signals.ts'
 
 /** A notification may be missing, so the log is also polled. The timer keeps the process alive. */
@@ -26,17 +25,7 @@ export const log: Command = {
   async run(options, context): Promise<ExitCode> {
     const { output } = context
     const stop = stopSignal()
-    const { config } = await readSettings(options, context)
-    const { createService } = await context.load()
-    assertDatabaseExists(config)
-    // Reading the log must not change the schema, run jobs, nor take the lock of the only writer.
-    const service = await createService({
-      ...config,
-      migrate: 'safe',
-      cache: false,
-      landingPage: false,
-      runJobs: false,
-    })
+    const service = await openForInspection(options, context)
     try {
       const { changes, models } = service
       const reader: Reader = {
