@@ -1,5 +1,5 @@
 import type { Json } from '../protocol/json.ts'
-import { RequestError } from './errors.ts'
+import type { RequestError } from './errors.ts'
 import type { HttpSender } from './http.ts'
 import type { CallOptions } from './options.ts'
 import { queryString } from './query-string.ts'
@@ -16,7 +16,7 @@ export async function callAction(
     response = await http.open({ ...call, method: 'POST', path, body: input })
   } catch (error) {
     // An action that only reads has another method.
-    if (!(error instanceof RequestError && error.status === 405)) throw error
+    if ((error as RequestError).status !== 405) throw error
     response = await http.open({ ...call, method: 'GET', path: path + queryString(input as object) })
   }
   const isJson = response.headers.get('Content-Type')?.includes('json')

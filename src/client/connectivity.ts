@@ -1,7 +1,7 @@
-/** The used part of a window and its document, which other runtimes do not have. */
+/** The used part of a window, which other runtimes do not have. */
 interface Page {
   addEventListener?(type: string, listener: () => void, options: { readonly signal: AbortSignal }): void
-  readonly document?: Page & { readonly visibilityState: string }
+  readonly document?: { readonly visibilityState: string }
 }
 
 /**
@@ -10,10 +10,11 @@ interface Page {
  */
 export function watchConnectivity(isBack: () => void, isGone: () => void, signal: AbortSignal): void {
   const page = globalThis as unknown as Page
-  page.addEventListener?.('online', isBack, { signal })
-  page.addEventListener?.('offline', isGone, { signal })
-  const { document } = page
-  document?.addEventListener?.('visibilitychange', () => document.visibilityState === 'visible' && isBack(), { signal })
+  const listen = (type: string, listener: () => void) => page.addEventListener?.(type, listener, { signal })
+  listen('online', isBack)
+  listen('offline', isGone)
+  // It bubbles from the document.
+  listen('visibilitychange', () => page.document?.visibilityState === 'visible' && isBack())
 }
 
 /** Waits, and can be continued at once. */

@@ -6,7 +6,6 @@ import { watchConnectivity } from './connectivity.ts'
 import { NotFoundError } from './errors.ts'
 import { HttpSender } from './http.ts'
 import { LiveConnection } from './live/connection.ts'
-import { LiveQuery } from './live/live-query.ts'
 import type { Answer, CallOptions, ClientOptions, Query, Sending } from './options.ts'
 import { ModelClient, segment, writeRequest } from './records.ts'
 import { ConflictSender } from './writes/conflicts.ts'
@@ -71,11 +70,7 @@ export function openClient(options: ClientOptions): object {
   )
 
   const records = byName((model) => {
-    const live = (query: Query = {}) => {
-      const opened = new LiveQuery(model, query, writes, (one) => connection.remove(one))
-      connection.add(opened)
-      return opened
-    }
+    const live = (query?: Query) => connection.open(model, query)
     const path = pathOf(model)
     const client = new ModelClient(path, send, (kind, ...write) => queue.perform(kind, model, ...write), live)
     // Any other name is that of an action; one on a record takes its key first.

@@ -30,7 +30,7 @@ export class HttpSender {
   }
 
   async #fetch({ method, path, body, headers, signal }: Sending, renew: boolean): Promise<Response> {
-    const { token, credentials = 'same-origin', fetch = globalThis.fetch } = this.#options
+    const { token, credentials, fetch = globalThis.fetch } = this.#options
     let bearer: string | undefined
     try {
       bearer = typeof token === 'function' ? await token(renew) : token
@@ -41,14 +41,15 @@ export class HttpSender {
     signal?.throwIfAborted()
     const request = {
       method,
-      credentials,
+      // Undefined is the default, `same-origin`.
+      credentials: credentials as 'omit',
       headers: {
         ...(body !== undefined && { 'Content-Type': 'application/json' }),
         ...(bearer !== undefined && { Authorization: `Bearer ${bearer}` }),
         ...this.#options.headers,
         ...headers,
       },
-      signal: signal ?? null,
+      signal: signal as AbortSignal,
       body: JSON.stringify(body),
     }
     try {

@@ -1,5 +1,5 @@
 import type { RecordId } from '../protocol/change.ts'
-import type { JsonObject } from '../protocol/json.ts'
+import type { Json, JsonObject } from '../protocol/json.ts'
 import { NotFoundError, type RequestError } from './errors.ts'
 import type { LiveQuery } from './live/live-query.ts'
 import type { Answer, CallOptions, Query, Sending, WriteOptions } from './options.ts'
@@ -43,7 +43,7 @@ export class ModelClient {
   }
 
   async find(query?: Query, call?: CallOptions): Promise<LoosePage> {
-    return pageOf(await this.#read('', query, call))
+    return pageOf(await this.#request('GET', '', call, query))
   }
 
   /** Every record that matches, page by page; `limit` is the size of a page. */
@@ -59,7 +59,7 @@ export class ModelClient {
 
   async findOne(id: RecordId, query?: Query, call?: CallOptions): Promise<JsonObject | undefined> {
     try {
-      return (await this.#read(segment(id), query, call)).body as JsonObject
+      return (await this.#request('GET', segment(id), call, query)).body as JsonObject
     } catch (error) {
       if ((error as RequestError).code === 'E_NO_SUCH_RECORD') return undefined
       throw error
@@ -67,7 +67,7 @@ export class ModelClient {
   }
 
   async count({ where = {} }: Query = {}, call?: CallOptions): Promise<number> {
-    return Number((await this.#read('', { where, limit: 0, count: true }, call)).headers.get('X-Total-Count'))
+    return (await this.find({ where, limit: 0, count: true }, call)).total as number
   }
 
   async related(
@@ -77,7 +77,7 @@ export class ModelClient {
     call?: CallOptions,
   ): Promise<LoosePage | JsonObject | undefined> {
     try {
-      const answer = await this.#read(association(id, name), query, call)
+      const answer = await this.#request('GET', association(id, name), call, query)
       return Array.isArray(answer.body) ? pageOf(answer) : (answer.body as JsonObject)
     } catch (error) {
       // Either the to-one association is empty, or there is no record whose association it could be.
@@ -91,7 +91,7 @@ export class ModelClient {
   }
 
   createMany(list: readonly JsonObject[], call?: CallOptions): Promise<readonly JsonObject[]> {
-    return this.#write({ ...call, method: 'POST', path: '', body: list })
+    return this.#write('POST', '', call, {}, list)
   }
 
   update(id: RecordId, values: JsonObject, call?: WriteOptions): Promise<JsonObject> {
@@ -99,7 +99,7 @@ export class ModelClient {
   }
 
   async updateMany(selected: Query, values: JsonObject, call?: CallOptions): Promise<Many> {
-    return many(await this.#write({ ...call, method: 'PATCH', path: '', body: values }, selected))
+    return many(await this.#write('PATCH', '', call, selected, values))
   }
 
   destroy(id: RecordId, call?: WriteOptions): Promise<JsonObject> {
@@ -107,36 +107,32 @@ export class ModelClient {
   }
 
   async destroyMany(selected: Query, call?: CallOptions): Promise<Many> {
-    return many(await this.#write({ ...call, method: 'DELETE', path: '' }, selected))
+    return many(await this.#write('DELETE', '', call, selected))
   }
 
   upsert(unique: string, values: JsonObject, call?: CallOptions): Promise<JsonObject> {
-    return this.#write({ ...call, method: 'POST', path: '', body: values }, { upsert: unique })
+    return this.#write('POST', '', call, { upsert: unique }, values)
   }
 
   add(id: RecordId, name: string, member: RecordId, call?: CallOptions): Promise<JsonObject> {
-    return this.#write({ ...call, method: 'PUT', path: association(id, name) + segment(member) }, { populate: name })
+    return this.#write('PUT', association(id, name) + segment(member), call, { populate: name })
   }
 
   remove(id: RecordId, name: string, member: RecordId, call?: CallOptions): Promise<JsonObject> {
-    return this.#write({ ...call, method: 'DELETE', path: association(id, name) + segment(member) }, { populate: name })
+    return this.#write('DELETE', association(id, name) + segment(member), call, { populate: name })
   }
 
   replace(id: RecordId, name: string, members: readonly RecordId[], call?: CallOptions): Promise<JsonObject> {
-    return this.#write({ ...call, method: 'PUT', path: association(id, name), body: members }, { populate: name })
+    return this.#write('PUT', association(id, name), call, { populate: name }, members)
   }
 
-  #read(path: string, query: Query | undefined, call: CallOptions | undefined): Promise<Answer> {
-    return this.#request({ ...call, method: 'GET', path }, query)
-  }
-
-  async #write<T>(request: Sending, query?: Query): Promise<T> {
-    return (await this.#request(request, query)).body as T
+  async #write<T>(method: string, path: string, call?: CallOptions, query?: Query, body?: Json): Promise<T> {
+    return (await this.#request(method, path, call, query, body)).body as T
   }
 
   /** Sends a request whose path is relative to that of the model. */
-  #request(request: Sending, query?: Query): Promise<Answer> {
-    return this.#send({ ...request, path: this.#path + request.path + embedding(query) })
+  #request(method: string, path: string, call?: CallOptions, query?: Query, body?: Json): Promise<Answer> {
+    return this.#send({ ...call, method, path: this.#path + path + embedding(query), body })
   }
 }
 

@@ -2,10 +2,10 @@ import type { JsonObject } from '../../protocol/json.ts'
 import { Pause } from '../connectivity.ts'
 import { RequestError, requestError } from '../errors.ts'
 import type { HttpSender } from '../http.ts'
-import type { ClientOptions } from '../options.ts'
+import type { ClientOptions, Query } from '../options.ts'
 import { retryDelay } from '../random.ts'
 import type { PendingWrites } from '../writes/pending-writes.ts'
-import type { LiveQuery } from './live-query.ts'
+import { LiveQuery } from './live-query.ts'
 import { type Message, messagesOf } from './server-sent-events.ts'
 
 /** The stream that all live queries of a client share. */
@@ -32,11 +32,12 @@ export class LiveConnection {
     this.#options = options
   }
 
-  add(query: LiveQuery): void {
-    query.name = `q${++this.#count}`
-    this.#queries.set(query.name, query)
+  open(model: string, query?: Query): LiveQuery {
+    const opened = new LiveQuery(`q${++this.#count}`, model, query, this.#writes, () => this.remove(opened))
+    this.#queries.set(opened.name, opened)
     this.#pause.end()
     this.update()
+    return opened
   }
 
   remove(query: LiveQuery): void {
@@ -67,8 +68,10 @@ export class LiveConnection {
       if (this.#queries.size === 0) {
         this.drop()
         this.#pause.end()
-      } else if (this.#stream !== undefined) void this.#change()
-      else void this.#run()
+      } else {
+        void this.#run()
+        void this.#change()
+      }
     })
   }
 
@@ -82,9 +85,9 @@ export class LiveConnection {
       } catch (error) {
         if (this.#failQuery(error)) continue
         // 429 and 5xx pass; what else refuses the connection is reported as the refusal of its queries, and may pass as well.
-        const isRefused = error instanceof RequestError && error.status < 429
+        const isRefused = (error as RequestError).status < 429
         for (const query of this.#queries.values())
-          if (isRefused) query.fail(error)
+          if (isRefused) query.fail(error as RequestError)
           else query.refresh('offline', error as Error)
       }
       if (this.#queries.size === 0) break
@@ -97,7 +100,6 @@ export class LiveConnection {
   async #connect(): Promise<void> {
     const controller = new AbortController()
     this.#controller = controller
-    const { signal } = controller
     const { heartbeatTimeoutMs = 45_000 } = this.#options
     let timer: ReturnType<typeof setTimeout> | undefined
     const beat = () => {
@@ -108,9 +110,13 @@ export class LiveConnection {
       beat()
       const names = [...this.#queries.keys()]
       this.#known = new Set(names)
-      const body = { queries: this.#requests(names) }
-      const headers = { Accept: 'text/event-stream' }
-      const response = await this.#http.open({ method: 'POST', path: '/live', body, headers, signal })
+      const response = await this.#http.open({
+        method: 'POST',
+        path: '/live',
+        body: { queries: this.#requests(names) },
+        headers: { Accept: 'text/event-stream' },
+        signal: controller.signal,
+      })
       // Such as the page of a proxy, or of the sign-in of a network.
       if (!response.headers.get('Content-Type')?.includes('event-stream')) throw requestError(response)
       for await (const message of messagesOf(response.body as ReadableStream<Uint8Array>, beat)) {
@@ -185,15 +191,15 @@ export class LiveConnection {
     }
     // Also with the difference of a query that was closed meanwhile.
     this.#writes.pass((data.operations ?? []) as readonly string[])
-    if (query && /rows|diff|current/.test(event)) query.setCurrent(id)
+    if (query && !/reset|failed/.test(event)) query.setCurrent(id)
   }
 
   /** Whether an error is the refusal of one query, which is then ended. */
   #failQuery(error: unknown): boolean {
-    const query = error instanceof RequestError && this.#queries.get(error.problem.query as string)
+    const query = this.#queries.get((error as RequestError).problem?.query as string)
     if (!query) return false
     this.remove(query)
-    query.fail(error)
+    query.fail(error as RequestError)
     return true
   }
 

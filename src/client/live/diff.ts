@@ -13,10 +13,11 @@ export interface Diff {
 
 /** The rows after a difference. Indexes are those of the final list. */
 export function applyDiff(rows: Rows, { leave = [], change = [], enter = [], move = [] }: Diff, key: string): Rows {
-  const idOf = (row: JsonObject) => row[key] as RecordId
-  const changed = new Map([...rows, ...change].map((row) => [idOf(row), row]))
+  const changed = new Map([...rows, ...change].map((row) => [row[key], row]))
   const taken = new Set<RecordId>([...leave, ...move.map(([, id]) => id)])
-  const result = rows.filter((row) => !taken.has(idOf(row))).map((row) => changed.get(idOf(row)) as JsonObject)
+  const result = rows
+    .filter((row) => !taken.has(row[key] as RecordId))
+    .map((row) => changed.get(row[key]) as JsonObject)
   const inserted = [...enter, ...move.map(([index, id]) => [index, changed.get(id)] as const)]
   for (const [index, row] of inserted.sort(([a], [b]) => a - b)) if (row) result.splice(index, 0, row)
   return result

@@ -32,29 +32,30 @@ interface ReceivedRows extends Diff {
 
 /** A query whose rows are kept as the service has them. */
 export class LiveQuery {
+  /** On the stream. */
+  readonly name: string
   readonly model: string
   readonly query: Query
   /** Queries with the same content have records in the same form. */
   readonly content: string
   /** The name of the primary key, known from the first rows on. */
   key = 'id'
+  /** Of the rows; undefined until there are any. */
   position: Position | undefined
-  /** On the stream. */
-  name = ''
   readonly #writes: PendingWrites
-  readonly #close: (query: LiveQuery) => void
+  readonly #close: () => void
   readonly #listeners = new Set<(isOfStream: boolean) => void>()
   /** Records that may be those of creates without an answer, which are shown with temporary ids. */
   readonly #withheld = new Map<RecordId, readonly PendingWrite[]>()
   #base: Rows = []
   #total: number | undefined
-  #hasRows = false
   #snapshot: LiveSnapshot<JsonObject> = { rows: [], status: 'catching-up' }
   readonly #ready = Promise.withResolvers<void>()
   /** Resolves with the first rows; rejects when the service refuses the query or the connection. */
   readonly ready = this.#ready.promise
 
-  constructor(model: string, query: Query, writes: PendingWrites, close: (query: LiveQuery) => void) {
+  constructor(name: string, model: string, query: Query = {}, writes: PendingWrites, close: () => void) {
+    this.name = name
     this.model = model
     this.query = query
     this.content = JSON.stringify([query.select, query.omit, query.populate])
@@ -83,14 +84,13 @@ export class LiveQuery {
 
   close(): void {
     this.#listeners.clear()
-    this.#close(this)
+    this.#close()
   }
 
   /** The query as it is sent: with the rows that it has, when it continues. */
   request(): JsonObject {
-    const request = { model: this.model, ...this.query }
-    if (this.position === undefined) return request
-    return { ...request, after: this.position, ids: this.#base.map((row) => row[this.key] as RecordId) }
+    const ids = this.#base.map((row) => row[this.key] as RecordId)
+    return { model: this.model, ...this.query, ...(this.position !== undefined && { after: this.position, ids }) }
   }
 
   /** A record as the service has sent it. */
@@ -104,7 +104,7 @@ export class LiveQuery {
     this.key = key
     this.#base = rows ?? applyDiff(this.#base, diff, key)
     this.#total = total
-    const creates = this.#hasRows ? this.#writes.shownIn(this).filter(isUnanswered) : []
+    const creates = this.position ? this.#writes.shownIn(this).filter(isUnanswered) : []
     if (creates.length > 0)
       for (const row of this.#base) if (!had.has(row[key])) this.#withheld.set(row[key] as RecordId, creates)
   }
@@ -112,7 +112,6 @@ export class LiveQuery {
   /** The rows are those at the position, and are shown. */
   setCurrent(position: Position | undefined): void {
     this.position = position ?? this.position
-    this.#hasRows = true
     this.refresh('live', null)
     this.#ready.resolve()
   }

@@ -16,13 +16,13 @@ export async function* messagesOf(body: ReadableStream<Uint8Array>, onBytes: () 
   try {
     for (;;) {
       const { done, value } = await reader.read()
-      if (done) throw new Error('the stream ended')
+      if (done) throw new Error('The stream was closed')
       onBytes()
       const blocks = (text + decoder.decode(value, { stream: true })).split('\n\n')
       text = blocks.pop() as string
       for (const block of blocks) {
-        const message = parse(block)
-        if (message) yield message
+        const { event, id, data } = fieldsOf(block)
+        if (data) yield { event: event as string, id, data: JSON.parse(data) }
       }
     }
   } catch (error) {
@@ -36,7 +36,5 @@ export async function* messagesOf(body: ReadableStream<Uint8Array>, onBytes: () 
  * The service writes each field on one line. Only `\n` ends a line: values may contain other characters that end lines for
  * `m` and `.` of a regular expression, such as U+2028.
  */
-function parse(block: string): Message | undefined {
-  const { event, id, data } = Object.fromEntries(block.split('\n').map((line) => line.split(/: (.*)/s)))
-  return data && { event, id, data: JSON.parse(data) }
-}
+const fieldsOf = (block: string): Readonly<Record<string, string | undefined>> =>
+  Object.fromEntries(block.split('\n').map((line) => line.split(/: (.*)/s)))

@@ -6,11 +6,13 @@ type Compare = (a: JsonObject, b: JsonObject) => number
 /** The terms of a sort order: `name DESC, age`, a list of terms, or `{ name: -1 }`. */
 function termsOf(sort: Json | undefined): readonly (readonly [path: readonly string[], sign: number])[] {
   if (Array.isArray(sort)) return sort.flatMap(termsOf)
-  const words = isJsonObject(sort) ? Object.entries(sort) : typeof sort === 'string' ? sort.split(',').map(wordsOf) : []
+  const words = isJsonObject(sort)
+    ? Object.entries(sort)
+    : typeof sort === 'string'
+      ? sort.split(',').map((term) => term.trim().split(/ +/))
+      : []
   return words.map(([name = '', way]) => [name.split('.'), /-1|DESC/i.test(String(way)) ? -1 : 1])
 }
-
-const wordsOf = (term: string): [string?, Json?] => term.trim().split(/ +/) as [string?, Json?]
 
 /** The order of records: nulls first, and equal ones by their key. Attributes that a record does not contain are equal. */
 export function sortOrder(sort: Json | undefined, key: string): Compare {

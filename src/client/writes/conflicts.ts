@@ -51,11 +51,11 @@ export class ConflictSender {
           headers: {
             ...write.headers,
             ...(this.#options && { 'Idempotency-Key': write.key }),
-            ...(write.tag !== undefined && { 'If-Match': write.tag }),
+            ...(write.tag && { 'If-Match': write.tag }),
           },
         })
       } catch (error) {
-        if (write.tag !== undefined && (error as RequestError).code === 'E_IDEMPOTENCY_MISMATCH') {
+        if (write.tag && (error as RequestError).code === 'E_IDEMPOTENCY_MISMATCH') {
           // The write has taken place when it was first sent, without If-Match.
           write.tag = undefined
           continue

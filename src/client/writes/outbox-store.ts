@@ -1,5 +1,5 @@
 import type { OutboxOptions } from './outbox-options.ts'
-import { described, type PendingWrite, pendingWrite } from './pending-write.ts'
+import { described, type PendingWrite } from './pending-write.ts'
 
 /** The writes of an outbox in its storage. */
 export class OutboxStore {
@@ -17,19 +17,26 @@ export class OutboxStore {
   }
 
   /** Gives back the writes of an earlier page in their order. */
-  async load(add: (write: PendingWrite) => void): Promise<void> {
+  load(add: (write: PendingWrite) => void): Promise<void> {
     // A storage that cannot be read is like an empty one.
-    this.loaded = this.#load(add).catch(() => {})
-    await this.loaded
-    this.loaded = undefined
+    this.loaded = this.#load(add)
+      .catch(() => {})
+      .then(() => {
+        this.loaded = undefined
+      })
+    return this.loaded
   }
 
   async #load(add: (write: PendingWrite) => void): Promise<void> {
     const text = (await this.#options.storage?.getItem(this.#key)) ?? '[]'
     this.#saved = text
     for (const saved of JSON.parse(text) as readonly PendingWrite[]) {
-      const refused = (error: Error) => this.#options.onRefused?.(error, described(write))
-      const write: PendingWrite = pendingWrite(saved, {}, () => {}, refused)
+      const write: PendingWrite = {
+        ...saved,
+        before: new Map(),
+        resolve() {},
+        reject: (error) => this.#options.onRefused?.(error as Error, described(write)),
+      }
       add(write)
     }
   }

@@ -1,10 +1,10 @@
 import type { RecordId } from '../../protocol/change.ts'
 import type { JsonObject } from '../../protocol/json.ts'
-import type { CallOptions } from '../options.ts'
+import type { WriteOptions } from '../options.ts'
 import type { ConflictingWrite } from './outbox-options.ts'
 
 /** A write that is not answered yet, or that live queries show until the stream has passed it. */
-export interface PendingWrite {
+export interface PendingWrite extends WriteOptions {
   readonly kind: 'create' | 'update' | 'destroy'
   readonly model: string
   /** Of a create: a temporary one until the answer arrives. */
@@ -16,7 +16,6 @@ export interface PendingWrite {
   key: string
   /** The If-Match that it was sent with. */
   tag?: string | undefined
-  readonly isOptimistic: boolean
   /** `kept`: it could not be sent, and is sent again when the service can be reached. */
   state: 'waiting' | 'sent' | 'kept' | 'answered'
   /** When it was sent first, on the counter of the pending writes; 0 when that is not known. */
@@ -29,8 +28,6 @@ export interface PendingWrite {
   token?: string | undefined
   /** The record before the write, for queries that it enters: their form of it, found in another query. */
   readonly before: Map<object, JsonObject>
-  readonly signal?: AbortSignal | undefined
-  readonly headers?: Readonly<Record<string, string>> | undefined
   resolve(record: JsonObject): void
   reject(error: unknown): void
 }
@@ -44,21 +41,6 @@ export const described = ({ kind, model, id, values, base }: PendingWrite): Conf
   id,
   values,
   base,
-})
-
-/** A write that has not been sent. */
-export const pendingWrite = (
-  write: Pick<PendingWrite, 'kind' | 'model' | 'id' | 'values' | 'base' | 'key' | 'isOptimistic' | 'state'>,
-  call: CallOptions,
-  resolve: PendingWrite['resolve'],
-  reject: PendingWrite['reject'],
-): PendingWrite => ({
-  ...write,
-  ...call,
-  sentAt: 0,
-  before: new Map(),
-  resolve,
-  reject,
 })
 
 /** A create that may have taken place without its answer: a record that the stream brings may be the one it made. */

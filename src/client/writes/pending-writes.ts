@@ -75,7 +75,7 @@ export class PendingWrites {
 
   /** The writes that a query shows, in their order. */
   shownIn({ model }: LiveQuery): readonly PendingWrite[] {
-    return this.list.filter((write) => write.isOptimistic && write.model === model)
+    return this.list.filter((write) => write.optimistic && write.model === model)
   }
 
   /** The record of an update as another query with the same content has it. */
@@ -118,7 +118,7 @@ export class PendingWrites {
   /** Forgets answered writes that no query shows, and tokens that no write waits for. */
   #release(): void {
     this.list = this.list.filter(
-      (write) => !isAnswered(write) || (write.isOptimistic && this.#of(write.model).length > 0),
+      (write) => !isAnswered(write) || (write.optimistic && this.#of(write.model).length > 0),
     )
     if (this.list.every(isAnswered)) this.#passed.clear()
   }

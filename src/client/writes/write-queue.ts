@@ -6,7 +6,7 @@ import type { Answer, ClientOptions, WriteOptions } from '../options.ts'
 import { randomId, retryDelay } from '../random.ts'
 import type { ConflictSender } from './conflicts.ts'
 import type { OutboxStore } from './outbox-store.ts'
-import { isAnswered, type PendingWrite, pendingWrite } from './pending-write.ts'
+import { isAnswered, type PendingWrite } from './pending-write.ts'
 import type { PendingWrites } from './pending-writes.ts'
 
 /**
@@ -68,27 +68,26 @@ export class WriteQueue {
     const id = this.#ids.get(given as RecordId) ?? given
     const key = randomId()
     const own = values[this.#pending.keyOf(model)] as RecordId | undefined
-    return new Promise<JsonObject>((resolve, reject) => {
-      const write = pendingWrite(
-        {
-          kind,
-          model,
-          id: id ?? own ?? key,
-          values: this.#withIds(values),
-          base: id === undefined ? undefined : this.#pending.shown(model, id),
-          key,
-          isOptimistic: call.optimistic ?? false,
-          // What is displayed may have changed meanwhile.
-          state: this.#store && this.#pending.isOffline(model) ? 'kept' : 'waiting',
-        },
-        call,
-        resolve,
-        reject,
-      )
-      this.#pending.add(write)
-      call.signal?.addEventListener('abort', () => this.#refuse(write, call.signal?.reason), { once: true })
-      this.#changed()
-    })
+    const { promise, resolve, reject } = Promise.withResolvers<JsonObject>()
+    const write: PendingWrite = {
+      ...call,
+      kind,
+      model,
+      id: id ?? own ?? key,
+      values: this.#withIds(values),
+      base: id === undefined ? undefined : this.#pending.shown(model, id),
+      key,
+      // What is displayed may have changed meanwhile.
+      state: this.#store && this.#pending.isOffline(model) ? 'kept' : 'waiting',
+      sentAt: 0,
+      before: new Map(),
+      resolve,
+      reject,
+    }
+    this.#pending.add(write)
+    call.signal?.addEventListener('abort', () => this.#refuse(write, call.signal?.reason), { once: true })
+    this.#changed()
+    return promise
   }
 
   /** Sends what was kept at once instead of after the delay. */
@@ -138,8 +137,10 @@ export class WriteQueue {
       this.#failures = 0
       this.#answered(write, answer)
     } catch (error) {
+      // It stays in the storage.
+      if (this.#store && this.#closed.aborted) return
       const mayPass = error instanceof NetworkError || error instanceof UnavailableError
-      if (this.#store && (mayPass || this.#closed.aborted)) return this.#keep(write)
+      if (this.#store && mayPass) return this.#keep(write)
       this.#refuse(write, error)
     }
   }
@@ -151,14 +152,14 @@ export class WriteQueue {
     write.record = body as JsonObject
     write.token = headers.get('Keelson-Operation') ?? undefined
     write.id = (write.record[this.#pending.keyOf(write.model)] as RecordId | undefined) ?? temporary
-    if (write.isOptimistic && write.id !== temporary) this.#ids.set(temporary, write.id)
+    if (write.optimistic && write.id !== temporary) this.#ids.set(temporary, write.id)
     for (const later of this.#pending.list) {
       if (isAnswered(later)) continue
       later.values = this.#withIds(later.values)
       if (later.model !== write.model || later.id !== temporary) continue
       later.id = write.id
       // The later write is based on this one.
-      if (later.base) later.base = { ...later.base, ...write.record }
+      later.base &&= { ...later.base, ...write.record }
     }
     this.#pending.answered(write)
     this.onAnswer()
@@ -175,14 +176,11 @@ export class WriteQueue {
   }
 
   async #keep(write: PendingWrite): Promise<void> {
-    // It stays in the storage.
-    if (this.#closed.aborted) return
     write.state = 'kept'
     this.#isCatchingUp = true
-    const wasWaiting = this.#isWaiting
+    if (this.#isWaiting) return this.#changed()
     this.#isWaiting = true
     this.#changed()
-    if (wasWaiting) return
     await this.#pause.for(retryDelay(this.#failures++, this.#options.retryDelayMs))
     this.#isWaiting = false
     this.#changed()
