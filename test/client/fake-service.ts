@@ -88,6 +88,12 @@ export class FakeService implements AsyncDisposable {
     }
   }
 
+  /** The query of this name fails on all streams, which no longer have it. */
+  failQuery(name: string, error: JsonObject, retryAfter?: number): void {
+    for (const stream of this.#streams.values())
+      if (stream.queries.delete(name)) this.#frame(stream, 'failed', { query: name, error, retryAfter })
+  }
+
   /** Forgets positions: streams that continue get all rows again. */
   forget(): void {
     this.#position += 1_000_000

@@ -226,6 +226,57 @@ describe('live queries', () => {
     assert.equal(fake.streams, 1)
   })
 
+  for (const retryAfter of [0.02, undefined])
+    test(`a query that fails for the moment continues after the time that the service names, or a short one: ${retryAfter}`, async () => {
+      await using fake = await FakeService.start()
+      fake.write({ id: 1, title: 'a' })
+      using api = clientOf(fake)
+      const [cards, others] = [api.card.live(), api.card.live({ where: { id: 2 } })]
+      await Promise.all([cards.ready, others.ready])
+      const snapshots: LiveSnapshot<object>[] = []
+      cards.subscribe((snapshot) => snapshots.push(snapshot))
+      fake.failQuery('q1', { status: 503, code: 'E_UNAVAILABLE' }, retryAfter)
+      fake.write({ id: 1, title: 'b' })
+      await eventually(() => assert.deepEqual([cards.status, cards.rows[0]?.title], ['live', 'b']))
+      assert.deepEqual(
+        snapshots.map(({ status, rows }) => [status, rows.length]),
+        [
+          ['offline', 1],
+          ['live', 1],
+        ],
+      )
+      const error = snapshots[0]?.error as RequestError
+      assert.deepEqual([error.status, error.code, cards.getSnapshot().error], [503, 'E_UNAVAILABLE', undefined])
+      assert.deepEqual([others.status, fake.streams], ['live', 1])
+    })
+
+  test('a query that failed for the moment waits while others are added, and is part of the next stream', async () => {
+    await using fake = await FakeService.start()
+    using api = clientOf(fake)
+    const [first, second] = [api.card.live(), api.card.live({ limit: 1 })]
+    await Promise.all([first.ready, second.ready])
+    for (const name of ['q1', 'q2']) fake.failQuery(name, { status: 503, code: 'E_UNAVAILABLE' }, 3_600)
+    await eventually(() => assert.deepEqual([first.status, second.status], ['offline', 'offline']))
+    second.close()
+    const third = api.card.live({ limit: 2 })
+    await third.ready
+    assert.deepEqual([first.status, third.status], ['offline', 'live'])
+    fake.cut('restart')
+    await eventually(() => assert.deepEqual([first.status, third.status], ['live', 'live']))
+  })
+
+  test('a query that fails for good ends alone', async () => {
+    await using fake = await FakeService.start()
+    using api = clientOf(fake)
+    const [bad, good] = [api.card.live(), api.card.live({ limit: 1 })]
+    await Promise.all([bad.ready, good.ready])
+    fake.failQuery('q1', { status: 400, code: 'E_BAD_CRITERIA' })
+    await eventually(() => assert.equal(bad.status, 'offline'))
+    const error = bad.getSnapshot().error as RequestError
+    assert.equal(error.status, 400)
+    assert.equal(good.status, 'live')
+  })
+
   test('a change that is never answered ends with its stream', async () => {
     await using fake = await FakeService.start()
     let isLost = false

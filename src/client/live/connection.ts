@@ -174,7 +174,8 @@ export class LiveConnection {
 
   #receive({ event, id, data }: Message): void {
     const query = this.#queries.get(data.query as string)
-    if (event === 'open') {
+    if (query && event === 'failed') this.#fail(query, data)
+    else if (event === 'open') {
       this.#stream = data.stream as string
       this.#writes.openedAt = ++this.#writes.time
       this.#catchUp()
@@ -185,13 +186,29 @@ export class LiveConnection {
     } else if (query) {
       this.#failures = 0
       if (event === 'reset') query.refresh('catching-up')
-      else if (event === 'failed')
-        this.#failQuery(new RequestError(0, { ...(data.error as JsonObject), query: query.name }))
       else query.receive(data)
     }
     // Also with the difference of a query that was closed meanwhile.
     this.#writes.pass((data.operations ?? []) as readonly string[])
     if (query && !/reset|failed/.test(event)) query.setCurrent(id)
+  }
+
+  /** The service has removed a query. One that failed for the moment counts as one that the stream has, until it is added again. */
+  #fail(query: LiveQuery, { error, retryAfter = 0 }: JsonObject): void {
+    const problem = error as JsonObject
+    const failure = new RequestError(problem.status as number, problem)
+    if (!retryAfter && failure.status !== 503) {
+      this.remove(query)
+      query.fail(failure)
+      return
+    }
+    query.refresh('offline', failure)
+    const delayMs = (retryAfter as number) * 1_000 + retryDelay(this.#failures++, this.#options.retryDelayMs)
+    const timer = setTimeout(() => {
+      this.#known.delete(query.name)
+      this.update()
+    }, delayMs)
+    this.#controller?.signal.addEventListener('abort', () => clearTimeout(timer))
   }
 
   /** Whether an error is the refusal of one query, which is then ended. */
