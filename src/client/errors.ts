@@ -32,7 +32,7 @@ export class ForbiddenError extends RequestError {}
 export class NotFoundError extends RequestError {}
 /** 409 and 412: stored data, or a change made since the record was read, is in the way. */
 export class ConflictError extends RequestError {}
-/** 429, and 502 to 504, by which gateways say that the service does not answer: the same request may succeed later. */
+/** 429, and 502 to 504 of gateways, and what else has `Retry-After`: the same request may succeed later. */
 export class UnavailableError extends RequestError {}
 
 /** No answer was received: the service may or may not have performed the request. */
@@ -63,5 +63,6 @@ export function requestError({ status, url, headers }: Response, body?: Json): R
   // Of a batch, the request that failed.
   const failed = Array.isArray(body) ? body.find((one) => one.status >= 400 && one.status !== 424)?.body : body
   const detail = `${url} answered ${status} ${headers.get('Content-Type') ?? ''}`
-  return new (classes[status] ?? RequestError)(status, isJsonObject(failed) ? failed : { detail })
+  const Class = classes[headers.has('Retry-After') ? 503 : status] ?? RequestError
+  return new Class(status, isJsonObject(failed) ? failed : { detail })
 }

@@ -41,6 +41,8 @@ export class FakeService implements AsyncDisposable {
   /** Breaks the connection of the next write: before it is performed, or instead of its answer. */
   breakNext: 'before' | 'after' | undefined
   beforeBreak: () => void = () => {}
+  /** Answers every write as the repetition of one that is being executed. */
+  isExecuting = false
   readonly #server: Server
   readonly #streams = new Map<string, Stream>()
   /** Answers by their keys, each with its request. Refusals are not kept. */
@@ -137,6 +139,10 @@ export class FakeService implements AsyncDisposable {
     if (failure === 'before') {
       this.beforeBreak()
       return void response.destroy()
+    }
+    if (this.isExecuting) {
+      response.setHeader('Retry-After', '1')
+      return this.#send(response, 409, { code: 'E_CONFLICT', detail: 'being executed' })
     }
     const key = String(request.headers['idempotency-key'] ?? `none ${++this.#count}`)
     const fingerprint = JSON.stringify([request.method, request.url, body, request.headers['if-match']])

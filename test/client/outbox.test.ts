@@ -36,6 +36,18 @@ describe('writes that are made offline', () => {
       assert.equal(fake.performed, 1)
     })
 
+  test('are sent again, with the same key, while the first one is still being executed', async () => {
+    await using fake = await FakeService.start()
+    using api = clientOf(fake, { outbox: { onConflict: () => assert.fail('it is no conflict') } })
+    fake.isExecuting = true
+    const creating = api.card.create({ title: 'a' })
+    await eventually(() => assert.ok(writesOf(fake).length >= 2))
+    fake.isExecuting = false
+    assert.equal((await creating).title, 'a')
+    assert.equal(new Set(fake.requests.map(({ headers }) => headers['idempotency-key'])).size, 1)
+    assert.equal(fake.performed, 1)
+  })
+
   test('are shown at once, sent in their order on return, and refer to records that they created', async () => {
     await using fake = await FakeService.start()
     fake.write({ id: 1, title: 'a', lane: 'todo' })
