@@ -277,6 +277,16 @@ describe('live queries', () => {
     assert.equal(good.status, 'live')
   })
 
+  test('a query that is closed before its first rows rejects what waits for them', async () => {
+    await using fake = await FakeService.start()
+    const api = clientOf(fake)
+    const [one, other] = [api.card.live(), api.card.live()]
+    one.close()
+    await assert.rejects(one.ready, /closed/)
+    api.close()
+    await assert.rejects(other.ready, /closed/)
+  })
+
   test('a change that is never answered ends with its stream', async () => {
     await using fake = await FakeService.start()
     let isLost = false

@@ -35,7 +35,7 @@ export interface Live<Row> {
   readonly rows: readonly Row[]
   /** `catching-up` until the rows are those of the service, `offline` while it cannot be reached or refuses. */
   readonly status: LiveStatus
-  /** Resolves with the first rows; rejects when the service refuses the query, or its address is wrong. */
+  /** Resolves with the first rows; rejects when the service refuses the query, its address is wrong, or it is closed before. */
   readonly ready: Promise<void>
   /** Calls the listener after every change, until the returned function is called. */
   subscribe(listener: (snapshot: LiveSnapshot<Row>) => void): () => void

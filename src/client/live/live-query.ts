@@ -51,7 +51,7 @@ export class LiveQuery {
   #total: number | undefined
   #snapshot: LiveSnapshot<JsonObject> = { rows: [], status: 'catching-up' }
   readonly #ready = Promise.withResolvers<void>()
-  /** Resolves with the first rows; rejects when the service refuses the query or the connection. */
+  /** Resolves with the first rows; rejects when the service refuses the query or the connection, and when it is closed before. */
   readonly ready = this.#ready.promise
 
   constructor(name: string, model: string, query: Query = {}, writes: PendingWrites, close: () => void) {
@@ -85,6 +85,7 @@ export class LiveQuery {
   close(): void {
     this.#listeners.clear()
     this.#close()
+    this.#ready.reject(new Error('The query was closed'))
   }
 
   /** The query as it is sent: with the rows that it has, when it continues. */
