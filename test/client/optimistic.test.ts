@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
 import { describe, test } from 'node:test'
 import { createClient } from '../../src/client.ts'
 import { eventually } from './eventually.ts'
@@ -251,6 +252,17 @@ describe('optimistic writes', () => {
     controller.abort(new Error('enough'))
     await assert.rejects(aborted, /enough/)
     assert.equal(cards.rows.length, 0)
+  })
+
+  test('the signal of a write that has ended is not listened to', async () => {
+    await using fake = await FakeService.start()
+    using api = clientOf(fake)
+    const { signal } = new AbortController()
+    await api.card.create({ title: 'a' }, { signal })
+    fake.refuseWith = 400
+    await assert.rejects(api.card.create({ title: 'no' }, { signal }), { status: 400 })
+    // `fetch` has removed its own ones a moment later.
+    await eventually(() => assert.deepEqual(getEventListeners(signal, 'abort'), []), 2_000)
   })
 
   test('writes to a record that is not created yet wait for its id', async () => {

@@ -85,9 +85,10 @@ export class WriteQueue {
       reject,
     }
     this.#pending.add(write)
-    call.signal?.addEventListener('abort', () => this.#refuse(write, call.signal?.reason), { once: true })
+    const abort = () => this.#refuse(write, call.signal?.reason)
+    call.signal?.addEventListener('abort', abort)
     this.#changed()
-    return promise
+    return promise.finally(() => call.signal?.removeEventListener('abort', abort))
   }
 
   /** Sends what was kept at once instead of after the delay. */
