@@ -254,6 +254,14 @@ describe('optimistic writes', () => {
     assert.equal(cards.rows.length, 0)
   })
 
+  test('a key in another spelling is no temporary id', async () => {
+    await using fake = await FakeService.start()
+    fake.write({ id: 1, title: 'a' })
+    using api = clientOf(fake)
+    await api.card.update('1' as never, { title: 'b' }, { optimistic: true })
+    assert.equal((await api.card.create({ title: '1' })).title, '1')
+  })
+
   test('the signal of a write that has ended is not listened to', async () => {
     await using fake = await FakeService.start()
     using api = clientOf(fake)

@@ -153,7 +153,7 @@ export class WriteQueue {
     write.record = body as JsonObject
     write.token = headers.get('Keelson-Operation') ?? undefined
     write.id = (write.record[this.#pending.keyOf(write.model)] as RecordId | undefined) ?? temporary
-    if (write.optimistic && write.id !== temporary) this.#ids.set(temporary, write.id)
+    if (write.optimistic && write.kind === 'create') this.#ids.set(temporary, write.id)
     for (const later of this.#pending.list) {
       if (isAnswered(later)) continue
       later.values = this.#withIds(later.values)
