@@ -198,6 +198,15 @@ describe('live queries', () => {
     })
   }
 
+  test('whatever a token function rejects with, the connection is made again', async () => {
+    await using fake = await FakeService.start()
+    let calls = 0
+    using api = clientOf(fake, { token: () => (++calls === 1 ? Promise.reject() : 'secret') })
+    const cards = api.card.live()
+    await cards.ready
+    assert.equal(calls, 2)
+  })
+
   test('a new query does not wait for the delay after a failure', async () => {
     await using fake = await FakeService.start()
     fake.proxyAnswer = [401, 'text/html']

@@ -85,7 +85,7 @@ export class LiveConnection {
       } catch (error) {
         if (this.#failQuery(error)) continue
         // 429 and 5xx pass; what else refuses the connection is reported as the refusal of its queries, and may pass as well.
-        const isRefused = (error as RequestError).status < 429
+        const isRefused = (error as RequestError)?.status < 429
         for (const query of this.#queries.values())
           if (isRefused) query.fail(error as RequestError)
           else query.refresh('offline', error as Error)
@@ -203,17 +203,19 @@ export class LiveConnection {
       return
     }
     query.refresh('offline', failure)
-    const delayMs = (retryAfter as number) * 1_000 + retryDelay(this.#failures++, this.#options.retryDelayMs)
-    const timer = setTimeout(() => {
-      this.#known.delete(query.name)
-      this.update()
-    }, delayMs)
+    const timer = setTimeout(
+      () => {
+        this.#known.delete(query.name)
+        this.update()
+      },
+      (retryAfter as number) * 1_000 + retryDelay(this.#failures++, this.#options.retryDelayMs),
+    )
     this.#controller?.signal.addEventListener('abort', () => clearTimeout(timer))
   }
 
   /** Whether an error is the refusal of one query, which is then ended. */
   #failQuery(error: unknown): boolean {
-    const query = this.#queries.get((error as RequestError).problem?.query as string)
+    const query = this.#queries.get((error as RequestError)?.problem?.query as string)
     if (!query) return false
     this.remove(query)
     query.fail(error as RequestError)
