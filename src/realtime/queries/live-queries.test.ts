@@ -23,6 +23,11 @@ class TestLog {
 
   /** Operations that the feed delivers in one turn. */
   write(...names: readonly string[]): void {
+    this.writeUnseen(...names)
+    for (const listener of this.listeners) listener()
+  }
+
+  writeUnseen(...names: readonly string[]): void {
     for (const name of names) {
       const id = this.changes.length + 1
       this.changes.push({
@@ -35,7 +40,6 @@ class TestLog {
         at: '',
       })
     }
-    for (const listener of this.listeners) listener()
   }
 
   head = () => `${this.changes.length}`
@@ -205,6 +209,26 @@ describe('a query that follows the images of changes is not settled before its d
     second.resolve()
     await settled()
     assert.deepEqual(told, [`a: ${difference}`, 'b: 1 rows at 1'])
+    assert.equal(queries.isSettled, true)
+  })
+
+  test('a gap during a read that another one follows', async () => {
+    using made = await setUp()
+    const { log, queries, told, subscriber } = made
+    const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    log.hold = first.promise
+    queries.subscribe(localPlan(log), subscriber('a'), () => {})
+    await settled()
+    log.writeUnseen('x')
+    queries.onGap()
+    log.hold = second.promise
+    first.resolve()
+    await settled()
+    assert.deepEqual(told.splice(0), ['a: 0 rows at 0'])
+    assert.equal(queries.isSettled, false)
+    second.resolve()
+    await settled()
+    assert.deepEqual(told, [`a: ${difference}`])
     assert.equal(queries.isSettled, true)
   })
 

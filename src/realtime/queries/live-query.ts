@@ -51,7 +51,7 @@ export class LiveQuery {
   #prepared: Difference | undefined
   #held: Set<RecordId> | undefined
   #local: LocalRows | undefined
-  /** Changes that were delivered during a run; undefined: too many. */
+  /** Changes that were delivered during a run; undefined: too many, or not all. */
   #missed: Change[] | undefined = []
 
   constructor(plan: QueryPlan, starts: StartPositions) {
@@ -134,7 +134,7 @@ export class LiveQuery {
     this.joining.clear()
   }
 
-  /** The rows of a run. Returns the changes that were delivered meanwhile and may follow it; undefined: too many. */
+  /** The rows of a run. Returns the changes that were delivered meanwhile and may follow it; undefined: they are not known. */
   finish(result: QueryResult): readonly Change[] | undefined {
     const { position, rows, total, hasMore } = result
     this.isRunning = false
@@ -152,9 +152,10 @@ export class LiveQuery {
     return this.#missed
   }
 
-  /** After a gap every subscriber starts anew. */
+  /** After a gap every subscriber starts anew. A run under way may lack what was missed. */
   restart(): void {
     this.#prepared = undefined
+    if (this.isRunning) this.#missed = undefined
     for (const subscriber of this.subscribers) {
       this.joining.add(subscriber)
       subscriber.onGap()
