@@ -191,13 +191,19 @@ describe('a query that follows the images of changes is not settled before its d
   }
   const difference = '"enter":[[0,{"id":1,"name":"x"}]] at 1'
 
-  test('a change during a read that another one follows', async () => {
-    using made = await setUp()
-    const { log, queries, told, subscriber } = made
+  /** The first read of a query is under way until `first` is resolved. */
+  async function setUpDuringRead() {
+    const made = await setUp()
     const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    log.hold = first.promise
-    queries.subscribe(localPlan(log), subscriber('a'), () => {})
+    made.log.hold = first.promise
+    made.queries.subscribe(localPlan(made.log), made.subscriber('a'), () => {})
     await settled()
+    return { ...made, first, second }
+  }
+
+  test('a change during a read that another one follows', async () => {
+    using made = await setUpDuringRead()
+    const { log, queries, told, subscriber, first, second } = made
     log.write('x')
     await settled()
     queries.subscribe(localPlan(log), subscriber('b'), () => {})
@@ -213,12 +219,8 @@ describe('a query that follows the images of changes is not settled before its d
   })
 
   test('a gap during a read that another one follows', async () => {
-    using made = await setUp()
-    const { log, queries, told, subscriber } = made
-    const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    log.hold = first.promise
-    queries.subscribe(localPlan(log), subscriber('a'), () => {})
-    await settled()
+    using made = await setUpDuringRead()
+    const { log, queries, told, first, second } = made
     log.writeUnseen('x')
     queries.onGap()
     log.hold = second.promise

@@ -25,7 +25,8 @@ import { SqliteAnswerTable } from './answer-table.ts'
 import { SqliteChangeLog } from './change-log/change-log.ts'
 import { FileWatch } from './change-log/file-watch.ts'
 import { SqliteTableVersions } from './change-log/table-versions.ts'
-import { logOf, SqliteDriver } from './client/driver.ts'
+import { SqliteDriver } from './client/driver.ts'
+import { walPath } from './client/wal-path.ts'
 import { sqliteDialect } from './dialect.ts'
 import { isBusy, namedError, sqliteError } from './errors.ts'
 import { sqliteJobStore } from './job-tables.ts'
@@ -175,7 +176,7 @@ function logIn(
     models,
     nonce: meta.get('nonce') as string,
     notifier,
-    watchFile: path === ':memory:' ? undefined : (check) => new FileWatch(logOf(path), check),
+    watchFile: path === ':memory:' ? undefined : (check) => new FileWatch(walPath(path), check),
   })
   return { changes, secret: meta.get('secret') as string }
 }

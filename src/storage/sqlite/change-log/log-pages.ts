@@ -1,7 +1,8 @@
 import { andThen } from '../../../support/maybe-promise.ts'
 import { logTable } from '../../capture.ts'
 import type { Query } from '../../driver.ts'
-import { type Connection, rowSize } from '../client/connection.ts'
+import type { Connection } from '../client/connection.ts'
+import { rowSize } from '../client/measured-rows.ts'
 
 /** The inner pages are used each time that so much has changed, which is less than the writer keeps in memory, with its images. */
 const changedBytes = 500_000

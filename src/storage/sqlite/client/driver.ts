@@ -1,4 +1,3 @@
-import { realpathSync } from 'node:fs'
 import { eventLoopTurn } from '../../../support/event-loop-turn.ts'
 import type { Limits } from '../../../support/limits.ts'
 import type { MaybePromise } from '../../../support/maybe-promise.ts'
@@ -23,6 +22,7 @@ import { ReplacedFileWatch } from './replaced-file.ts'
 import { retryWhileBusy } from './retry-while-busy.ts'
 import { RowGuard } from './row-guard.ts'
 import { checkpointPages, WalCheckpointer } from './wal-checkpointer.ts'
+import { walPath } from './wal-path.ts'
 
 /**
  * Fits what a write of 1 MB changes, with its images in the log. Where it does not fit, pages that every statement changes are written
@@ -60,7 +60,7 @@ export class SqliteDriver implements Driver {
   readonly #checkpoints: CheckpointThread | undefined
   readonly #guard: RowGuard
   readonly #file: ReplacedFileWatch | undefined
-  /** Of a file; undefined before it is served, and where its log cannot be opened. */
+  /** Undefined where each commit waits for the disk, and in memory. */
   #flushed: FlushedCommits | undefined
   readonly #path: string
   /** Undefined without a change log, and in memory. */
@@ -81,7 +81,7 @@ export class SqliteDriver implements Driver {
     this.#processes = inMemory ? undefined : new ReaderPool(path, limits)
     this.#ofTransactions = inMemory ? undefined : new ReaderPool(path, { ...limits, maxScans: 1 }, true)
     this.#checkpoints = inMemory ? undefined : new CheckpointThread(path)
-    const checkpointer = this.#checkpoints && new WalCheckpointer(logOf(path), this.#checkpoints)
+    const checkpointer = this.#checkpoints && new WalCheckpointer(walPath(path), this.#checkpoints)
     this.#writer = new GroupCommitQueue(this.#writing, limits, notifier, checkpointer)
     this.#file = inMemory
       ? undefined
@@ -102,17 +102,7 @@ export class SqliteDriver implements Driver {
   serve(): void {
     if (this.#reading === this.#writing) return
     this.#writing.exec(`pragma cache_size = -${writerCacheKb}`)
-    this.#flushInOtherThread()
-  }
-
-  #flushInOtherThread(): void {
-    if (this.#writing.all('pragma journal_mode', [])[0]?.[0] !== 'wal') return
-    try {
-      this.#flushed = new FlushedCommits(logOf(this.#path), this.#writing, () => this.#reading)
-    } catch {
-      return // each commit waits for the disk
-    }
-    this.#writing.exec('pragma synchronous = normal')
+    this.#flushed = FlushedCommits.open(walPath(this.#path), this.#writing, () => this.#reading)
     this.#writer.flushed = this.#flushed
   }
 
@@ -214,7 +204,7 @@ export class SqliteDriver implements Driver {
     const waiting = eventLoopTurn.isUsed ? eventLoopTurn.next() : (this.#flushed?.flushing ?? connections.waiting)
     if (waiting) return waiting.then(() => this.snapshot(work, options))
     const reading = this.#reading
-    const rollback = (): void => {
+    const end = (): void => {
       if (reading.inTransaction) reading.exec('rollback')
     }
     const repeat = (error: unknown): MaybePromise<T> => {
@@ -226,25 +216,25 @@ export class SqliteDriver implements Driver {
       reading.exec('begin')
       return work({ read: (statement, options) => this.#readFair(statement, reading, options) })
     }
-    const end = (result: T): T => {
-      reading.exec('commit')
-      return result
-    }
     try {
       const result = run()
-      if (!(result instanceof Promise)) return end(result)
+      if (!(result instanceof Promise)) {
+        end()
+        return result
+      }
       // Meanwhile others read what is committed, through another connection.
       this.#reading = connections.take()
       return result
         .finally(async () => {
-          // Until then its other reads would be newer than those of the connection that has taken its place.
+          // Its next reads would be newer than those of the connection that has taken its place and is held. Nothing is awaited
+          // between the last look and the end: another commit could begin.
           while (this.#flushed?.flushing) await this.#flushed.flushing
-          rollback()
+          end()
           this.#giveBack(reading, connections)
         })
         .catch(repeat)
     } catch (error) {
-      rollback()
+      end()
       return repeat(error)
     }
   }
@@ -299,15 +289,6 @@ export class SqliteDriver implements Driver {
     this.#flushed?.[Symbol.dispose]()
     this.#connections?.[Symbol.dispose]()
     this.#writing[Symbol.dispose]()
-  }
-}
-
-/** SQLite keeps the write-ahead log beside the file that a link leads to. */
-export function logOf(path: string): string {
-  try {
-    return `${realpathSync(path)}-wal`
-  } catch {
-    return `${path}-wal`
   }
 }
 

@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import { assertDefined } from '../../../support/assert.ts'
+import type { MaybePromise } from '../../../support/maybe-promise.ts'
 import { DatabaseError } from '../../driver.ts'
 import type { Connection } from './connection.ts'
 
@@ -12,9 +13,9 @@ export class FlushFailed extends DatabaseError {
 
 /** A disk that has taken this long is not waited for on this thread. To ask another one takes two switches between threads. */
 const longMs = 4
-/** More bytes are not either. */
+/** Nor is it for more bytes than these. */
 const mostBytes = 100_000
-/** Of the longest time that the disk has taken, as much is still expected of the next time. */
+/** The time that is expected of the disk falls by this factor with each commit, from the longest that it has taken. */
 const decay = 0.9
 
 /**
@@ -31,19 +32,33 @@ export class FlushedCommits implements Disposable {
   /** Defined until the commit is on the disk. */
   flushing: Promise<void> | undefined
 
-  /** `reading`: the connection that reads use now. Throws where the file cannot be opened. */
-  constructor(path: string, writing: Connection, reading: () => Connection) {
-    this.#file = fs.openSync(path, 'r+')
+  /**
+   * `path`: the write-ahead log. `reading`: the connection that reads use now. Undefined where there is no such log, or it cannot be
+   * opened: then SQLite waits for the disk.
+   */
+  static open(path: string, writing: Connection, reading: () => Connection): FlushedCommits | undefined {
+    if (writing.all('pragma journal_mode', [])[0]?.[0] !== 'wal') return undefined
+    let file: number
+    try {
+      file = fs.openSync(path, 'r+')
+    } catch {
+      return undefined
+    }
+    writing.exec('pragma synchronous = normal')
+    return new FlushedCommits(file, writing, reading)
+  }
+
+  private constructor(file: number, writing: Connection, reading: () => Connection) {
+    this.#file = file
     this.#writing = writing
     this.#reading = reading
   }
 
   /**
-   * Throws FlushFailed after the commit, and the errors of node:sqlite before it. `bytes`: about as many were written. The result
-   * is undefined where nothing waits.
+   * Throws FlushFailed after the commit, and the errors of node:sqlite before it. `bytes`: about as many were written.
    */
-  commit(bytes: number): Promise<void> | undefined {
-    if (bytes > mostBytes || this.#expectedMs >= longMs) return this.#commitAside()
+  commit(bytes: number): MaybePromise<void> {
+    if (bytes > mostBytes || this.#expectedMs >= longMs) return this.#commitInTurns()
     this.#writing.exec('commit')
     const begun = performance.now()
     try {
@@ -54,7 +69,8 @@ export class FlushedCommits implements Disposable {
     this.#learn(begun)
   }
 
-  async #commitAside(): Promise<void> {
+  /** The disk is waited for in another thread. */
+  async #commitInTurns(): Promise<void> {
     const reading = this.#reading()
     const { promise, resolve } = Promise.withResolvers<void>()
     this.flushing = promise

@@ -42,7 +42,7 @@ export class GroupCommitQueue {
   }
 
   /** Set where a commit need not wait for the disk. */
-  set flushed(flushed: FlushedCommits) {
+  set flushed(flushed: FlushedCommits | undefined) {
     this.#commit.flushed = flushed
   }
 

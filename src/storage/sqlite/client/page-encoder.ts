@@ -4,7 +4,7 @@ import { compileColumns } from '../../column-encoder.ts'
 import type { Row } from '../../driver.ts'
 import type { EncodedPage, Encoding } from '../../encoding.ts'
 import { sqliteDialect } from '../dialect.ts'
-import { RowsTooLarge } from './connection.ts'
+import { RowsTooLarge } from './measured-rows.ts'
 
 /** A part of a page has at least so many characters, except the last one. */
 const partLength = 65_536

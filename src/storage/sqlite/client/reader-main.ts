@@ -1,6 +1,7 @@
 /** The program of a reader process: runs one statement after another on a read-only connection. */
 import type { Row } from '../../driver.ts'
-import { Connection, RowsTooLarge, rowSize } from './connection.ts'
+import { Connection } from './connection.ts'
+import { RowsTooLarge, rowSize } from './measured-rows.ts'
 import { PageEncoder } from './page-encoder.ts'
 import type { ReaderAnswer, ReaderMessage, ReaderRequest } from './reader-process.ts'
 import { RowGuard } from './row-guard.ts'

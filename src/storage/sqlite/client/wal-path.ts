@@ -1,0 +1,10 @@
+import { realpathSync } from 'node:fs'
+
+/** SQLite keeps the write-ahead log beside the file that a link leads to. */
+export function walPath(path: string): string {
+  try {
+    return `${realpathSync(path)}-wal`
+  } catch {
+    return `${path}-wal`
+  }
+}
