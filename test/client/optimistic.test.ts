@@ -264,13 +264,14 @@ describe('optimistic writes', () => {
 
   test('the signal of a write that has ended is not listened to', async () => {
     await using fake = await FakeService.start()
-    using api = clientOf(fake)
+    // Without the signal: Node's `fetch` keeps listeners of its own until its requests are collected.
+    const fetchWithoutSignal: typeof fetch = (input, { signal: _, ...init } = {}) => fetch(input, init)
+    using api = createClient<{ models: typeof models }>({ url: fake.url, fetch: fetchWithoutSignal })
     const { signal } = new AbortController()
     await api.card.create({ title: 'a' }, { signal })
     fake.refuseWith = 400
     await assert.rejects(api.card.create({ title: 'no' }, { signal }), { status: 400 })
-    // `fetch` has removed its own ones a moment later.
-    await eventually(() => assert.deepEqual(getEventListeners(signal, 'abort'), []), 2_000)
+    assert.deepEqual(getEventListeners(signal, 'abort'), [])
   })
 
   test('writes to a record that is not created yet wait for its id', async () => {
