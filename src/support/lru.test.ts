@@ -23,6 +23,17 @@ class ByDefinition {
   }
 }
 
+test('hands over what it evicts and what is replaced, once', () => {
+  const removed: string[] = []
+  const lru = new Lru<number, string>(2, (value) => removed.push(value))
+  lru.set(1, 'a')
+  lru.set(2, 'b')
+  lru.set(1, 'c')
+  lru.set(1, 'c')
+  lru.set(3, 'd')
+  assert.deepEqual(removed, ['a', 'b'])
+})
+
 test('keeps what was used last, whatever is asked for and kept', () => {
   const steps = fc.array(fc.tuple(fc.boolean(), fc.nat(7), fc.nat(99)), { maxLength: 60 })
   fc.assert(

@@ -12,10 +12,13 @@ interface Entry<K, V> {
 export class Lru<K, V> {
   readonly #entries = new Map<K, Entry<K, V>>()
   readonly #size: number
+  readonly #onRemoved: (value: V) => void
   #latest: Entry<K, V> | undefined
 
-  constructor(size: number) {
+  /** `onRemoved`: called with each value that is evicted or replaced. */
+  constructor(size: number, onRemoved: (value: V) => void = () => {}) {
     this.#size = size
+    this.#onRemoved = onRemoved
   }
 
   get(key: K): V | undefined {
@@ -37,8 +40,10 @@ export class Lru<K, V> {
   set(key: K, value: V): void {
     const known = this.#entries.get(key)
     if (known !== undefined) {
+      const replaced = known.value
       known.value = value
       this.get(key)
+      if (replaced !== value) this.#onRemoved(replaced)
       return
     }
     if (this.#entries.size >= this.#size) this.#evict()
@@ -60,5 +65,6 @@ export class Lru<K, V> {
     if (oldest === this.#latest) this.#latest = undefined
     oldest.before.after = oldest.after
     oldest.after.before = oldest.before
+    this.#onRemoved(oldest.value)
   }
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { DatabaseSync, StatementSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { newFile } from '../../../../test/support/sqlite.ts'
@@ -8,6 +9,7 @@ import { Connection } from './connection.ts'
 import { BudgetExceeded, RowGuard } from './row-guard.ts'
 
 const maxAnswerBytes = 100_000
+const canFinalize = Symbol.dispose in StatementSync.prototype
 /** Rows of 10,000 characters, and of 10. */
 const schema = `create table long (id integer primary key, text text); create table short (id integer primary key, text text);
   with recursive n (i) as (select 1 union all select i + 1 from n where i < 50)
@@ -54,6 +56,31 @@ test('after a record whose key is beyond 2^53, statements are prepared', () => {
   using connection = open()
   connection.exec("insert into short values (9007199254740993, 'a')")
   assert.deepEqual(connection.all('select count(*) from short', []), [[1001]])
+})
+
+describe('more statements than a connection keeps', () => {
+  const many = Array.from({ length: 700 }, (_, index) => `select ${index}`)
+
+  test('are finalized when they are no longer kept', {
+    skip: !canFinalize && 'Node 24 cannot finalize a statement',
+  }, (t) => {
+    using connection = open()
+    const prepare = t.mock.method(DatabaseSync.prototype, 'prepare')
+    for (const text of many) connection.read(text, [])
+    const prepared = prepare.mock.calls.map(({ result }) => result as StatementSync)
+    for (const statement of prepared.slice(0, 200)) assert.throws(() => statement.all(), /finalized/)
+    for (const statement of prepared.slice(200)) statement.all()
+  })
+
+  test('leave those usable that are run again, and those of others', () => {
+    using connection = open()
+    const own = connection.prepare('select -1')
+    connection.all('select count(*) from short', [])
+    for (const [value, text] of many.entries()) assert.deepEqual(connection.read(text, []), [[value]])
+    assert.deepEqual(connection.all('select count(*) from short', []), [[1000]])
+    assert.deepEqual(connection.read('select 0', []), [[0]])
+    assert.deepEqual(own.all() as unknown, [[-1]])
+  })
 })
 
 describe('a read within a budget', () => {

@@ -47,7 +47,7 @@ export class Connection implements Disposable {
   /** Of values, as it is set now. */
   #length = maxLength
   #journalsInMemory = false
-  readonly #statements = new Lru<string, StatementSync>(keptStatements)
+  readonly #statements = new Lru<string, StatementSync>(keptStatements, (statement) => this.#finalize(statement))
   /** The last one of `all`: most writes have the text of the one before. */
   #latest: { readonly text: string; readonly statement: StatementSync } | undefined
   /** Throws where a statement that is stepped must end. */
@@ -74,7 +74,7 @@ export class Connection implements Disposable {
     this.#shared?.end()
     if (this.#length !== maxLength) this.#limitLength(maxLength)
     if (this.#latest?.text !== text)
-      this.#latest = { text, statement: this.#statements.get(text) ?? this.prepare(text) }
+      this.#latest = { text, statement: this.#statements.get(text) ?? this.#prepareKept(text) }
     const { statement } = this.#latest
     try {
       return statement.all(...(values as SQLInputValue[])) as unknown as readonly Row[]
@@ -89,7 +89,7 @@ export class Connection implements Disposable {
     if (poll !== this.#shared?.poll) this.#shared?.join(poll)
     if (budget) return this.#spend(budget, text, values)
     if (this.#length !== maxLength) this.#limitLength(maxLength)
-    const statement = this.#statements.get(text) ?? this.prepare(text)
+    const statement = this.#statements.get(text) ?? this.#prepareKept(text)
     try {
       return statement.all(...(values as SQLInputValue[])) as unknown as readonly Row[]
     } catch (error) {
@@ -113,7 +113,7 @@ export class Connection implements Disposable {
     const maxBytes = maxAnswerBytes * readBytesPerAnswerByte
     const length = lengthOf(maxBytes)
     if (this.#length !== length) this.#limitLength(length)
-    const statement = this.#statements.get(text) ?? this.prepare(text)
+    const statement = this.#statements.get(text) ?? this.#prepareKept(text)
     try {
       const rows = statement.all(...(values as SQLInputValue[])) as unknown as readonly Row[]
       let bytes = 0
@@ -144,7 +144,7 @@ export class Connection implements Disposable {
    * which SQLite ends at the first value that is not short.
    */
   readWithin(text: string, values: readonly unknown[], maxBytes: number): MeasuredRows {
-    const statement = this.#statements.get(text) ?? this.prepare(text)
+    const statement = this.#statements.get(text) ?? this.#prepareKept(text)
     try {
       const rows = this.#large.get(text) ? undefined : this.#readShort(statement, values)
       if (rows) return measured(rows, maxBytes)
@@ -155,7 +155,7 @@ export class Connection implements Disposable {
       if (error instanceof RowsTooLarge) throw error
       if (isTooBig(error)) throw new RowsTooLarge()
       // A statement that has failed while it was stepped fails once more when it begins again.
-      const again = this.prepare(text)
+      const again = this.#prepareKept(text)
       if (!isOutOfRange(error) || this.#big.has(text)) throw error
       this.#readBig(text, again)
       return this.readWithin(text, values, maxBytes)
@@ -238,15 +238,25 @@ export class Connection implements Disposable {
     this.#shared?.end()
   }
 
-  /** Also for a caller that keeps the statement. Its rows are arrays. */
+  /** For a caller that keeps the statement. Its rows are arrays. */
   prepare(text: string): StatementSync {
-    if (this.#latest?.text === text) this.#latest = undefined
     const prepare = (): StatementSync => this.#database.prepare(text)
     const statement = this.#lookaside ? this.#lookaside.without(prepare) : prepare()
     statement.setReturnArrays(true)
+    return statement
+  }
+
+  #prepareKept(text: string): StatementSync {
+    const statement = this.prepare(text)
     if (this.#big.has(text)) statement.setReadBigInts(true)
     this.#statements.set(text, statement)
     return statement
+  }
+
+  /** At once: a garbage collection would finalize thousands in one pause. Those of Node 24 cannot be. */
+  #finalize(statement: StatementSync & Partial<Disposable>): void {
+    if (this.#latest?.statement === statement) this.#latest = undefined
+    statement[Symbol.dispose]?.()
   }
 
   #readBig(text: string, statement: StatementSync): void {
