@@ -64,7 +64,11 @@ export function readBody(
   }
   const give = (): void => {
     client?.set(0)
-    done(several ? several.bytes() : only)
+    const bytes = several ? several.bytes() : only
+    // The request keeps this function for as long as it is executed.
+    several = undefined
+    only = empty
+    done(bytes)
   }
   req.on('data', append)
   req.on('end', finish)

@@ -123,6 +123,20 @@ describe('clients that do not send the rest are disconnected, the oldest first:'
   })
 })
 
+test('messages of long polling that wait for requests before them count as well: the oldest are cut off', async () => {
+  const waiting = `42["post",{"url":"/hold","data":{"text":"${'x'.repeat(900)}"}}]`
+  const posts: Promise<number>[] = []
+  for (let index = 0; index < 8; index++) {
+    const polling = await RawPolling.connect(server.url)
+    const body = Array.from({ length: 900 }, () => waiting).join('\x1e')
+    posts.push(polling.request({ method: 'POST', body }).then(({ status }) => status))
+  }
+  assert.deepEqual(await Promise.all(posts.slice(0, 5)), [400, 400, 400, 400, 400])
+  assert.equal(await Promise.race([...posts.slice(6), 'waits']), 'waits')
+  assert.ok(disconnected.includes('maxWaitingBytes'))
+  held.push(...posts.slice(5).map((post) => post.then(() => {})))
+})
+
 describe('what is executed at once is bounded by what it takes:', () => {
   // 9,000 objects take about 2.3 MB, in 27 kB.
   const list = JSON.stringify(Array.from({ length: 9_000 }, () => ({})))

@@ -82,10 +82,16 @@ export class LibraryServer {
     const parts = splitPayload(payload, session?.version ?? query.version, maxPackets)
     if (parts instanceof Refusal) {
       session?.terminate()
-      return refuse(res, parts)
+      refuse(res, parts)
+      return
     }
-    await session?.receive(parts.slice(0, -1))
+    // The rest in a function without the body, which may wait.
+    void this.#pass(req, res, query, parts).catch(this.#sessionOptions[query.version].onError)
+  }
+
+  async #pass(req: IncomingMessage, res: ServerResponse, query: EngineQuery, parts: readonly string[]): Promise<void> {
     req.removeAllListeners('data').removeAllListeners('end')
+    await this.#sessions.get(query.sid as string)?.receive(parts)
     this.#serve(req, res, query)
     req.emit('data', parts.at(-1))
     req.emit('end')

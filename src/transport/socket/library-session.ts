@@ -122,15 +122,30 @@ export class LibrarySession implements EngineSession {
     }
   }
 
-  /** Parts of the body of a request, but its last one. */
+  /**
+   * Parts of the body of a request. Resolves when the last one may be passed to the library. While requests of a part wait, so do
+   * those after it, and count in the budget of all connections.
+   */
   async receive(parts: readonly string[]): Promise<void> {
+    const { waiting, observe } = this.#options
+    const client = waiting.add(() => {
+      observe?.({ kind: 'clientDisconnected', limit: 'maxWaitingBytes' })
+      this.terminate()
+    })
     // The library has this method for the whole body.
     const transport = this.#socket.transport as unknown as { onData(text: string): void }
-    for (const part of parts) {
-      if (!this.isOpen) return
+    let left = parts.reduce((sum, part) => sum + part.length, 0)
+    for (const part of parts.slice(0, -1)) {
+      client.set(left)
+      await this.#resumed?.promise
+      if (!this.isOpen) break
       transport.onData(part)
+      left -= part.length
       if (eventLoopTurn.isUsed) await eventLoopTurn.next()
     }
+    client.set(left)
+    await this.#resumed?.promise
+    client.set(0)
   }
 
   /** A handshake for the upgrade of this session. False: it has been upgraded before, or tries to at the moment. */

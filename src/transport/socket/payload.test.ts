@@ -50,3 +50,13 @@ test('a long payload is split between packets', () => {
     { numRuns: 30 },
   )
 })
+
+test('a long packet is a part of its own, and short ones are together', () => {
+  const [short, long] = ['4a', `4${'x'.repeat(70_000)}`]
+  const packets = [short, short, long, short, long, long, short]
+  const parts = [[short, short], [long], [short], [long], [long], [short]]
+  assert.deepEqual(
+    splitPayload(packets.join('\x1e'), 4, 450),
+    parts.map((part) => part.join('\x1e')),
+  )
+})
