@@ -36,7 +36,8 @@ process.on('disconnect', () => process.exit())
 process.on('message', (message) => (message === 'stop' ? process.exit() : process.send?.([...statuses])))
 process.send?.('ready')
 
-const agent = new Agent({ keepAlive: true, maxSockets: concurrency })
+/** A session of long polling sends and reads at once. */
+const agent = new Agent({ keepAlive: true, maxSockets: hostile.over === 'polling' ? 2 * concurrency : concurrency })
 
 const overHttp = ({ method, path, body, text = JSON.stringify(body), headers }: HostileRequest): Promise<void> =>
   new Promise((resolve) => {
@@ -106,8 +107,12 @@ const byPolling = async (posted: HostileRequest): Promise<void> => {
   const path = '/socket.io/?EIO=3&transport=polling'
   const opened = await fetch(`http://127.0.0.1:${port}${path}`).then((response) => response.text())
   const sid = /"sid":"([^"]+)"/.exec(opened)?.[1]
-  await overHttp({ ...posted, path: `${path}&sid=${sid}` })
-  await overHttp({ method: 'GET', path: `${path}&sid=${sid}` })
+  let isAnswered = false
+  const answered = overHttp({ ...posted, path: `${path}&sid=${sid}` }).then(() => {
+    isAnswered = true
+  })
+  // A message waits until the answers to those before it are read.
+  while (!isAnswered) await Promise.race([answered, overHttp({ method: 'GET', path: `${path}&sid=${sid}` })])
 }
 
 let sent = 0
