@@ -80,7 +80,7 @@ export const limitTable = {
   ],
   maxWaitingBytes: [
     268_435_456,
-    'bytes of responses, events and changes read from the log that wait for all clients, and of bodies and messages that have not arrived completely, or wait in long polling for requests before them; above it the slowest clients are disconnected. As many, estimated, for the bodies of the requests that are executed; above it further ones get 503, and one that is heavier alone gets 413',
+    'bytes of responses, events and changes read from the log that wait for all clients, and of requests and messages that have not arrived completely, or wait for those before them on their connection; above it the slowest clients are disconnected. As many, estimated, for the bodies of the requests that are executed; above it further ones get 503, and one that is heavier alone gets 413',
   ],
   requestTimeoutMs: [30_000, 'time to receive a whole request'],
   headersTimeoutMs: [10_000, 'time to receive the headers of a request'],

@@ -137,6 +137,19 @@ test('messages of long polling that wait for requests before them count as well:
   held.push(...posts.slice(5).map((post) => post.then(() => {})))
 })
 
+test('requests that wait for the one before them on their connection count as well: others are cut off', async () => {
+  const hold = 'POST /hold HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}'
+  const sockets: Socket[] = []
+  const isOpen = () => sockets.filter(({ closed }) => !closed).length
+  for (let index = 0; index < 8; index++)
+    sockets.push(await open(hold + 'GET /pet HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(400)))
+  while (isOpen() > 4) await new Promise((resolve) => setTimeout(resolve, 1))
+  assert.ok(isOpen() > 0)
+  assert.ok(disconnected.includes('maxWaitingBytes'))
+  disconnected.length = 0
+  for (const socket of sockets) socket.destroy()
+})
+
 describe('what is executed at once is bounded by what it takes:', () => {
   // 9,000 objects take about 2.3 MB, in 27 kB.
   const list = JSON.stringify(Array.from({ length: 9_000 }, () => ({})))

@@ -8,6 +8,7 @@ import { TurnCounter } from '../../../test/support/turn-counter.ts'
 import type { Service, ServiceResponse } from '../../protocol/request.ts'
 import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import { defaultLimits } from '../../support/limits.ts'
+import { WaitingBytes } from '../../support/waiting-bytes.ts'
 import { Connections } from './connections.ts'
 import { Pipelines } from './pipelines.ts'
 import { handler } from './serve.ts'
@@ -304,7 +305,7 @@ test('a turn in which requests arrived in one piece is followed by one for conne
 /** What the server does when a connection is accepted, and when one has sent many requests in one piece. */
 function accepting(t: TestContext) {
   const connections = new Connections()
-  const pipelines = new Pipelines(() => {}, connections)
+  const pipelines = new Pipelines(() => {}, { connections, waiting: new WaitingBytes(1_000_000) })
   const accept = () => {
     const socket = new Socket()
     connections.add(socket)

@@ -1,10 +1,26 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { eventLoopTurn } from '../../support/event-loop-turn.ts'
+import type { Observe } from '../../support/observation.ts'
+import type { WaitingBytes, WaitingClient } from '../../support/waiting-bytes.ts'
 import { yieldToEventLoop } from '../../support/yield-to-event-loop.ts'
 import type { Connections } from './connections.ts'
 
 type Answer = (req: IncomingMessage, res: ServerResponse) => void
+
+export interface PipelineOptions {
+  /** Of the server whose requests these are. */
+  readonly connections?: Connections | undefined
+  /** The budget of all connections, in which the requests that wait count. */
+  readonly waiting: WaitingBytes
+  readonly observe?: Observe | undefined
+}
+
+/** The requests of one connection that wait. */
+interface Queue {
+  readonly requests: Waiting[]
+  readonly client: WaitingClient
+}
 
 interface Waiting {
   readonly req: IncomingMessage
@@ -15,6 +31,8 @@ interface Waiting {
 
 /** Requests of one connection that are begun before the first of them is answered; a database has others to serve as well. */
 const maxBegun = 16
+/** What Node keeps of a short one that waits, and its response. */
+const requestBytes = 2_048
 /** In this time of a turn: what a connection has sent in one piece is read in any case, which takes milliseconds as well. */
 const maxBegunMs = 2
 /** In bytes: Node calls a function of a stream for each, and runs what waits for the next tick. */
@@ -37,8 +55,9 @@ const none: ReadonlySet<Socket> = new Set()
  */
 export class Pipelines {
   readonly #answer: Answer
+  readonly #options: PipelineOptions
   readonly #connections: Connections | undefined
-  readonly #waiting = new WeakMap<Socket, Waiting[]>()
+  readonly #waiting = new WeakMap<Socket, Queue>()
   /** Behind the one that is pending, those that did not have to wait. */
   readonly #begun = new WeakMap<Socket, number>()
   /** Connections on which requests have waited. */
@@ -56,9 +75,10 @@ export class Pipelines {
   #isResumeScheduled = false
   #lastTurn: Promise<void> = Promise.resolve()
 
-  constructor(answer: Answer, connections?: Connections) {
+  constructor(answer: Answer, options: PipelineOptions) {
     this.#answer = answer
-    this.#connections = connections
+    this.#options = options
+    this.#connections = options.connections
   }
 
   /** What others have sent is read in the next turn when the requests of many connections, which arrived together, have used this one. */
@@ -71,7 +91,7 @@ export class Pipelines {
     const { socket } = req
     const waiting = this.#waiting.get(socket)
     if (waiting) {
-      waiting.push(hold(req, res))
+      waiting.client.set(waiting.requests.push(hold(req, res)) * requestBytes)
       return true
     }
     const begun = this.#begun.get(socket) ?? 0
@@ -80,7 +100,13 @@ export class Pipelines {
       res.once('close', () => this.#begun.set(socket, (this.#begun.get(socket) as number) - 1))
       return false
     }
-    const queue = [hold(req, res)]
+    const queue: Queue = {
+      requests: [hold(req, res)],
+      client: this.#options.waiting.add(() => {
+        this.#options.observe?.({ kind: 'clientDisconnected', limit: 'maxWaitingBytes' })
+        socket.destroy()
+      }),
+    }
     this.#waiting.set(socket, queue)
     // Node resumes the connection after each response.
     socket.pause().on('resume', pause)
@@ -207,10 +233,11 @@ export class Pipelines {
     if (sockets.length > 0) this.#scheduleEnd()
   }
 
-  async #answerInTurns(socket: Socket, queue: Waiting[]): Promise<void> {
+  async #answerInTurns(socket: Socket, { requests, client }: Queue): Promise<void> {
     let endTurn: (() => void) | undefined
-    for (let next = queue[0]; next && !socket.destroyed; queue.shift(), next = queue[0]) {
-      if (endTurn === undefined && (queue.length > manyWaiting || eventLoopTurn.isUsed)) endTurn = await this.#turn()
+    for (let next = requests[0]; next && !socket.destroyed; requests.shift(), next = requests[0]) {
+      client.set(requests.length * requestBytes)
+      if (endTurn === undefined && (requests.length > manyWaiting || eventLoopTurn.isUsed)) endTurn = await this.#turn()
       const { req, res } = next
       // Its body may be in the piece that is being read.
       if (!req.complete) await yieldToEventLoop()
@@ -225,6 +252,7 @@ export class Pipelines {
       endTurn = undefined
     }
     endTurn?.()
+    client.set(0)
     this.#waiting.delete(socket)
     socket.off('resume', pause)
     this.#waitForTurn(socket)

@@ -90,7 +90,7 @@ export function handler(service: Service, limits: Limits, options: HandlerOption
     else if (isBodyless) handleRequest(context, req, res, poll, undefined)
     else receive(context, req, res)
   }
-  const pipelines = new Pipelines(answer, connections)
+  const pipelines = new Pipelines(answer, { connections, waiting, observe })
   let requests = 0
   return (req, res) => {
     // Only a response behind one that is pending on its connection has no socket yet.
