@@ -54,7 +54,10 @@ export const limitTable = {
   maxStreams: [5_000, 'open event streams; the rest of `maxConnections` is reserved for other requests'],
   maxLiveQueries: [100, 'live queries of one stream'],
   maxLiveRuns: [4, 'live queries that are read again at once; further ones wait, those of each stream in turn'],
-  maxLiveRows: [2_000_000, 'rows of the results of all live queries: about 150 bytes are kept of each'],
+  maxLiveRows: [
+    2_000_000,
+    'rows of the results of all live queries, of which about 150 bytes are kept; 25 characters of the conditions of one count as a row',
+  ],
   maxCatchUps: [4, 'clients that read the change log at once from an earlier position; further ones wait in turn'],
   streamIdleTimeoutMs: [
     30_000,

@@ -125,6 +125,30 @@ describe('is refused with the name of the limit', () => {
     await first.until(() => first.rows('all')?.[0]?.name === 'changed')
   })
 
+  test('long conditions count as rows, for each stream, and a stream that ends gives them back', async () => {
+    // A stream has about 2,700 characters of conditions: 109 rows.
+    await using served = await serve({ maxLiveRows: 200 })
+    const { url } = served
+    const long = { model: 'pet', where: { name: { in: Array.from({ length: 300 }, (_, n) => `n${n}`) } } }
+    const failedOf = async (client: LiveTestClient) => {
+      await client.until(
+        () => client.rows('long') !== undefined || client.frames.some(({ event }) => event === 'failed'),
+      )
+      return client.frames.find(({ event }) => event === 'failed')?.data.error as JsonObject | undefined
+    }
+    const first = await LiveTestClient.open(url, { long })
+    assert.equal(await failedOf(first), undefined)
+    await using second = await LiveTestClient.open(url, { long })
+    assert.equal(await failedOf(second), undefined)
+    await using third = await LiveTestClient.open(url, { long })
+    assert.equal((await failedOf(third))?.limit, 'maxLiveRows')
+    await first.close()
+    await eventually(async () => {
+      await using again = await LiveTestClient.open(url, { long })
+      return (await failedOf(again)) === undefined
+    })
+  })
+
   test('a result that is larger than an answer may be: the query fails, and the stream goes on', async () => {
     await using served = await serve({ maxAnswerBytes: 5_000 })
     const { service, url } = served

@@ -26,7 +26,7 @@ export interface LiveQueriesOptions {
   readonly order: PositionOrder
   /** Queries that run at once. */
   readonly maxRuns: number
-  /** Rows that the results of all queries may have. */
+  /** Rows that the results of all queries may have, and what is kept of their conditions, in rows. */
   readonly maxRows: number
 }
 
@@ -96,14 +96,15 @@ export class LiveQueries implements ChangeFeedListener {
       this.#index.add(made)
       return made
     })
-    query.joining.add(subscriber)
+    this.#counting(query, () => query.joining.add(subscriber))
     onSubscribed(query)
     this.#queue(query)
     this.#runs.start()
   }
 
   unsubscribe(query: LiveQuery, subscriber: QuerySubscriber): void {
-    query.leave(subscriber)
+    if (!this.#isCurrent(query)) return
+    this.#counting(query, () => query.leave(subscriber))
     if (query.isUnused) this.#remove(query)
   }
 

@@ -19,6 +19,9 @@ export interface QuerySubscriber {
   onGap(): void
 }
 
+/** Of the key of a plan: for so many, each subscriber keeps about as much as for a row. */
+const charactersOfRow = 25
+
 /** With more changes during a run, or with long texts in one, the query is run again instead. */
 const keptChanges = 500
 
@@ -39,6 +42,8 @@ export class LiveQuery {
   readonly joining = new Set<QuerySubscriber>()
   /** They receive the rows of the run under way. */
   readonly #served = new Set<QuerySubscriber>()
+  /** For each subscriber, what its condition takes. */
+  readonly #conditionSize: number
   /** The first turn whose changes the held rows may lack; infinite when they lack none. */
   unsettledSince = Number.POSITIVE_INFINITY
   isQueued = false
@@ -56,16 +61,22 @@ export class LiveQuery {
 
   constructor(plan: QueryPlan, starts: StartPositions) {
     this.plan = plan
+    this.#conditionSize = Math.ceil(plan.key.length / charactersOfRow)
     this.#starts = starts
     this.#local = plan.local && new LocalRows(plan.local)
   }
 
+  /** What it keeps, in rows. */
   get size(): number {
-    return this.#rows.length
+    return this.#rows.length + this.#subscriberCount * this.#conditionSize
   }
 
   get isUnused(): boolean {
-    return this.subscribers.size + this.joining.size + this.#served.size === 0
+    return this.#subscriberCount === 0
+  }
+
+  get #subscriberCount(): number {
+    return this.subscribers.size + this.joining.size + this.#served.size
   }
 
   *everySubscriber(): Generator<QuerySubscriber> {
