@@ -15,7 +15,12 @@ const guard = new RowGuard()
 guard.install(connection)
 
 const pages = new PageEncoder()
-const send = (message: ReaderMessage): void => void process.send?.(message)
+const send = (message: ReaderMessage): void => void process.send?.(message, undefined, undefined, endWithService)
+
+/** The service has ended, or was killed, when nothing can be sent to it. */
+function endWithService(error: Error | null): void {
+  if (error) process.exit()
+}
 
 /** Rows of more bytes are sent in parts: the service reads a message in one turn of its event loop. */
 const partBytes = 250_000
@@ -70,7 +75,7 @@ process.on('message', (request: ReaderRequest) => {
 })
 process.on('disconnect', () => process.exit())
 send('ready')
-process.stdout.on('error', () => process.exit()) // the service has ended
+process.stdout.on('error', endWithService)
 // A signal to the whole process group is for the service, which ends its readers after the last response.
 process.on('SIGINT', () => {})
 process.on('SIGTERM', () => {})

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
-import { ChildProcess, spawnSync } from 'node:child_process'
+import { ChildProcess, fork, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { getPriority } from 'node:os'
+import { DatabaseSync } from 'node:sqlite'
+import type { Readable } from 'node:stream'
 import { describe, type TestContext, test } from 'node:test'
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import { asOtherProgram, newFile, SqliteForTest } from '../../../../test/support/sqlite.ts'
 import { defaultLimits } from '../../../support/limits.ts'
+import { programUrl } from '../../../support/package-files.ts'
 import { ByteBudget } from '../../byte-budget.ts'
 import { ChangeNotifier } from '../../change-notifier.ts'
 import { type Access, DatabaseError, type DatabaseErrorKind, type Row, type Statement } from '../../driver.ts'
@@ -63,6 +67,28 @@ describe('a scan', () => {
       readers.map((line) => getPriority(Number.parseInt(line, 10))),
       [10],
     )
+  })
+
+  test('whose service was killed ends without a word', async () => {
+    const file = newFile()
+    new DatabaseSync(file).close()
+    const reader = fork(programUrl('storage/sqlite/client/reader-main').pathname, [file, '1000'], {
+      execArgv: ['--conditions=keelson-source', '--disable-warning=ExperimentalWarning'],
+      serialization: 'advanced',
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    })
+    let said = ''
+    reader.stdout?.resume()
+    reader.stderr?.on('data', (text) => {
+      said += text
+    })
+    await once(reader, 'message')
+    const text =
+      'with recursive n (i) as (select 1 union all select i + 1 from n where i < 100000) select count(*) from n'
+    reader.send({ text, values: [] })
+    reader.disconnect()
+    const [[code]] = await Promise.all([once(reader, 'exit'), once(reader.stderr as Readable, 'end')])
+    assert.deepEqual([code, said], [0, ''])
   })
 
   test('that takes too long is stopped, and others get their turn', async (t) => {
