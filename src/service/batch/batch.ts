@@ -8,6 +8,7 @@ import { assertMayWrite, receiptFor } from '../dispatch/answer-write.ts'
 import type { Authorization } from '../dispatch/authorize.ts'
 import type { DispatchContext } from '../dispatch/context.ts'
 import { endpointAt } from '../dispatch/route.ts'
+import { shownError } from '../dispatch/shown-error.ts'
 import type { KeepAnswer } from '../idempotency/idempotent-writes.ts'
 import { BatchAnswers } from './batch-answer.ts'
 import { type Batch, requestOf, resolved } from './batch-step.ts'
@@ -105,7 +106,7 @@ async function runEach(
       }
       answers.add(await answer(own))
     } catch (error) {
-      answers.add(errorResponse(error, onError))
+      answers.add(errorResponse(shownError(error), onError))
     }
   }
   return answers.respond()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate, setTimeout } from 'node:timers/promises'
 import type { ChangeLog } from '../../storage/change-log.ts'
 import { ReadPosition } from './read-position.ts'
 
@@ -63,4 +63,27 @@ describe('the position that answers name', () => {
     await setImmediate()
     assert.deepEqual(errors, [])
   })
+})
+
+test('requests that wait for a position share the reads of it', async () => {
+  let reads = 0
+  let checks = 0
+  let isReached = false
+  const log = {
+    head: () => {
+      reads++
+      return Promise.resolve(String(reads))
+    },
+    reaches: (_: string, target: string) => {
+      if (target === 'later') checks++
+      return target !== 'later' || isReached
+    },
+  }
+  const position = new ReadPosition(log as unknown as ChangeLog, (error) => assert.fail(String(error)))
+  const waiting = Array.from({ length: 200 }, () => position.waitFor('later', 10_000))
+  while (checks < 2000) await setTimeout(1)
+  assert.ok(reads <= 100, `${reads} reads for 200 requests`)
+  isReached = true
+  await Promise.all(waiting)
+  position.stop()
 })

@@ -8,8 +8,10 @@ import { decodeResumePosition } from '../live/resume-position.ts'
 const refreshMs = 100
 /** A header that contains a longer position might be refused on the way: so many transactions were running. */
 const longestPosition = 500
-/** How often a request that waits for a position looks whether it was reached. */
+/** Requests that wait for a position share the reads of it, between which this passes. */
 const pollMs = 5
+/** How often at least a request that waits looks whether its position was reached; at first more often. */
+const maxPauseMs = 80
 
 /**
  * The position that the answers of this process are at: every read contains at least the changes up to it. It is read
@@ -20,6 +22,9 @@ export class ReadPosition {
   readonly #onError: (error: unknown) => void
   #position: Position | undefined
   #isReading = false
+  /** For all requests that wait. */
+  #sharedRead: Promise<void> | undefined
+  #sharedReadAt = Number.NEGATIVE_INFINITY
   #isStopped = false
   #stale: NodeJS.Timeout | undefined
   /** The position, while it is new enough to be named in an answer. To be asked before the read begins. */
@@ -61,14 +66,26 @@ export class ReadPosition {
 
   async #wait(target: Position, maxWaitMs: number): Promise<void> {
     const until = performance.now() + maxWaitMs
-    for (;;) {
-      await this.#refresh()
+    for (let pauseMs = pollMs; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
+      this.#sharedRead ??= this.#readForAll()
+      await this.#sharedRead
       const isReached = this.#log.reaches(this.#position as Position, target)
       if (isReached) return
       if (isReached === undefined)
         throw new ServiceError('E_BAD_REQUEST', '"Keelson-After" is not a position of this database')
       if (performance.now() >= until) throw tooLate(maxWaitMs)
-      await new Promise((resolve) => setTimeout(resolve, pollMs))
+      await sleep(pauseMs)
+    }
+  }
+
+  async #readForAll(): Promise<void> {
+    try {
+      const pauseMs = this.#sharedReadAt + pollMs - performance.now()
+      if (pauseMs > 0) await sleep(pauseMs)
+      await this.#refresh()
+    } finally {
+      this.#sharedReadAt = performance.now()
+      this.#sharedRead = undefined
     }
   }
 
@@ -88,6 +105,8 @@ export class ReadPosition {
     }
   }
 }
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 const tooLate = (maxWaitMs: number): ServiceError =>
   new ServiceError('E_UNAVAILABLE', `The position in "Keelson-After" was not reached within ${maxWaitMs} ms`, {

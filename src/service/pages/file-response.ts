@@ -75,11 +75,13 @@ function rangeOf(
   size: number,
 ): { readonly start: number; readonly end: number } | 'unsatisfiable' | undefined {
   const { range, 'if-range': condition } = headers
-  if (method !== 'GET' || typeof range !== 'string') return undefined
+  if (method !== 'GET' || typeof range !== 'string' || !range.startsWith('bytes=')) return undefined
   if (condition !== undefined && condition !== ETag && condition !== modified) return undefined
-  const ranges = rangeParser()(size, range, { combine: true })
+  // The parser knows no last bytes of which there are more than the file has: they are all of it.
+  const bounded = range.replace(/([=,]\s*-)(\d+)/g, (_, before, length) => `${before}${Math.min(length, size)}`)
+  const ranges = rangeParser()(size, bounded, { combine: true })
   if (ranges === -1) return 'unsatisfiable'
-  return ranges === -2 || ranges.type !== 'bytes' || ranges.length !== 1 ? undefined : ranges[0]
+  return ranges === -2 || ranges.length !== 1 ? undefined : ranges[0]
 }
 
 /** An error of the content ends the compressed stream with it, and leaving the stream closes the file. */

@@ -192,11 +192,15 @@ describe('a part of a file', () => {
     ['bytes=0-2', 206, 'run', 'bytes 0-2/5'],
     ['bytes=3-', 206, '()', 'bytes 3-4/5'],
     ['bytes=-2', 206, '()', 'bytes 3-4/5'],
+    ['bytes=-99', 206, 'run()', 'bytes 0-4/5'],
+    ['bytes=0-0, -99', 206, 'run()', 'bytes 0-4/5'],
     ['bytes=0-99', 206, 'run()', 'bytes 0-4/5'],
     ['bytes=0-0,1-2', 206, 'run', 'bytes 0-2/5'],
     ['bytes=0-0,4-4', 200, 'run()'],
     ['bytes=5-', 416, '', 'bytes */5'],
+    ['bytes=-0', 416, '', 'bytes */5'],
     ['lines=0-2', 200, 'run()'],
+    ['lines=5-', 200, 'run()'],
     ['bytes=a', 200, 'run()'],
   ]
   for (const [range, status, text, contentRange] of parts) {

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream'
 import { problemType } from '../../protocol/error-response.ts'
 import { eventLoopTurn } from '../../support/event-loop-turn.ts'
-import { type Connection, endGently } from './connections.ts'
+import { type Connection, endGently, lastOf } from './connections.ts'
 
 /** Errors of Node's HTTP parser and timeouts, raised before a request exists, by error code. */
 const refusals: Readonly<Record<string, readonly [status: string, detail: string]>> = {
@@ -12,6 +12,8 @@ const refusals: Readonly<Record<string, readonly [status: string, detail: string
 /** The client has ended its side in the middle of a request: it is gone, and does not read a refusal. */
 const cutOff = 'HPE_INVALID_EOF_STATE'
 const notHttp = ['400 Bad Request', 'The data is not a valid HTTP request'] as const
+
+const refusalOf = ({ code = '' }: NodeJS.ErrnoException) => refusals[code] ?? notHttp
 
 /**
  * Ends a connection that received invalid HTTP. A pending response to an earlier request is sent first: the client
@@ -29,15 +31,18 @@ export function refuseConnection(
     return
   }
   connection.refused = true
-  const { latest } = connection
-  if (latest && !latest.closed && (latest.req.complete || latest.headersSent)) {
-    latest.once('close', () => endGently(socket))
+  const last = lastOf(connection)
+  if (last && !last.closed && (last.req.complete || last.headersSent)) {
+    last.once('close', () => endGently(socket))
+  } else if (last && !last.closed && !last.socket && error.code !== cutOff) {
+    // The data is the body of a request that waits: it is refused when those before it are answered.
+    last.once('socket', () => refuse(socket, ...refusalOf(error)))
   } else if (error.code === cutOff) {
     // Thousands may leave at once, and the system takes a while to close each connection.
     if (eventLoopTurn.isUsed) void eventLoopTurn.next().then(() => socket.destroy())
     else socket.destroy()
   } else {
-    refuse(socket, ...(refusals[error.code ?? ''] ?? notHttp))
+    refuse(socket, ...refusalOf(error))
   }
 }
 

@@ -119,7 +119,8 @@ function endWhenIdle({ socket, latest }: Connection): void {
 }
 
 /** The last response that is pending, if one is. */
-const lastOf = ({ last, latest }: Connection): ServerResponse | undefined => (last && !last.closed ? last : latest)
+export const lastOf = ({ last, latest }: Connection): ServerResponse | undefined =>
+  last && !last.closed ? last : latest
 
 /** Whether no other request of the connection waits behind it. */
 export const isLast = ({ last }: Connection, response: ServerResponse): boolean =>

@@ -63,6 +63,19 @@ test('a body that was already read is an error response, not a rejection', async
   assert.equal((await handle(request)).status, 400)
 })
 
+test('an error of a streamed response is reported, and ends the response', async () => {
+  const errors: unknown[] = []
+  const broken = new Error('broken')
+  async function* pieces() {
+    yield 'a'
+    throw broken
+  }
+  const service: Service = { handle: () => ({ status: 200, headers: {}, stream: pieces() }) }
+  const fetch = fetchHandler(service, limits, { onError: (error) => errors.push(error) })
+  await assert.rejects((await fetch(new Request('http://x/file'))).text())
+  assert.deepEqual(errors, [broken])
+})
+
 test('a fragment is not part of the URL', async () => {
   assert.deepEqual(await (await handle(new Request('http://x/pet#top'))).json(), { path: '/pet', body: 'none' })
 })

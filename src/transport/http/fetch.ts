@@ -1,4 +1,4 @@
-import { errorResponse } from '../../protocol/error-response.ts'
+import { type ErrorListener, errorResponse } from '../../protocol/error-response.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import type { Service, ServiceResponse } from '../../protocol/request.ts'
 import type { Limits } from '../../support/limits.ts'
@@ -20,10 +20,10 @@ export function fetchHandler(service: Service, limits: Limits, options: HttpOpti
   return async (request) => {
     const response = await handleFetchRequest(context, request)
     try {
-      return toResponse(response, request.method)
+      return toResponse(response, request.method, context.onError)
     } catch (error) {
       void response.stream?.[Symbol.asyncIterator]().return?.()
-      return toResponse(errorResponse(error, context.onError), request.method)
+      return toResponse(errorResponse(error, context.onError), request.method, context.onError)
     }
   }
 }
@@ -75,28 +75,37 @@ async function readBody(request: Request, limits: Limits): Promise<Uint8Array | 
 
 const utf8 = new TextEncoder()
 
-function toResponse(response: ServiceResponse, method: string): Response {
+function toResponse(response: ServiceResponse, method: string, onError: ErrorListener): Response {
   const { stream, status } = response
   if (stream) {
     const chunks = stream[Symbol.asyncIterator]()
     if (method === 'HEAD') void chunks.return?.()
-    const body = method === 'HEAD' ? null : readableOf(chunks)
+    const body = method === 'HEAD' ? null : readableOf(chunks, onError)
     return new Response(body, { status, headers: streamHeadersOf(response) })
   }
   const text = response.body === undefined || isBodyless(response) ? '' : textOf(response.body)
   const list = headersOf(response, Buffer.byteLength(text))
   const headers = new Headers()
   for (let index = 0; index < list.length; index += 2) headers.set(String(list[index]), String(list[index + 1]))
-  const body = text === '' || method === 'HEAD' ? null : readableOf(slicesOf(text))
+  const body = text === '' || method === 'HEAD' ? null : readableOf(slicesOf(text), onError)
   return new Response(body, { status: response.status, headers })
 }
 
-/** Pulls a chunk whenever the runtime asks for one. */
+/** Pulls a chunk whenever the runtime asks for one. An error of the content is reported, and is that of the stream. */
 function readableOf(
   chunks: AsyncIterator<string | Uint8Array, unknown> | Iterator<string>,
+  onError: ErrorListener,
 ): ReadableStream<Uint8Array> {
+  const next = async () => {
+    try {
+      return await chunks.next()
+    } catch (error) {
+      onError(error)
+      throw error
+    }
+  }
   const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
-    const { done, value } = await chunks.next()
+    const { done, value } = await next()
     if (done) controller.close()
     else controller.enqueue(typeof value === 'string' ? utf8.encode(value) : (value as Uint8Array))
   }

@@ -176,6 +176,30 @@ describe('misbehaving clients', () => {
     assert.match(received, /"path":"\/1"/)
   })
 
+  const get = ['GET /2 HTTP/1.1', 'Host: localhost']
+  const chunked = ['POST /2 HTTP/1.1', 'Host: localhost', 'Transfer-Encoding: chunked', '']
+  for (const [what, sent, statuses] of [
+    ['invalid data', [...get, '', 'garbage', '', ''], [200, 200]],
+    ['a request behind the last one', [...get, 'Connection: close', '', ...get, '', ''], [200, 200]],
+    ['an invalid body', [...chunked, 'garbage', '', ''], [200, 400]],
+  ] as const) {
+    test(`${what} after a request that waits for a write does not replace the response to either`, {
+      timeout: 5_000,
+    }, async () => {
+      const { service, asked, answer } = waiting()
+      await using server = await start(service)
+      const client = new HttpConnection(server.port)
+      client.write('POST /1 HTTP/1.1', 'Host: localhost', 'Content-Length: 0', '', ...sent)
+      for (const index of statuses.keys()) {
+        if (statuses[index] !== 200) break
+        while (asked.length <= index && !client.socket.readableEnded) await sleep(1)
+        await sleep(5)
+        answer(index)
+      }
+      assert.deepEqual(statusesOf(await client.all()), statuses)
+    })
+  }
+
   test('invalid data after a refused body does not replace its response', async () => {
     await using server = await start()
     const client = new HttpConnection(server.port)

@@ -48,7 +48,7 @@ describe('a valid request is served', () => {
       'GET /1 HTTP/1.1',
       'Host: localhost',
       '',
-      `POST /2 HTTP/1.1`,
+      'GET /2 HTTP/1.1',
       'Host: localhost',
       `Content-Length: ${body.length}`,
       '',

@@ -246,6 +246,55 @@ test('of many requests in one piece, few are begun before the first is answered'
   while (received.split('HTTP/1.1 200').length <= 300) await new Promise((resolve) => setTimeout(resolve, 1))
 })
 
+const long = '{}'.padEnd(50_000)
+for (const [what, methods] of [
+  ['reads behind a write', ['PUT', 'GET', 'HEAD', 'GET']],
+  ['a write behind reads', ['GET', 'GET', 'DELETE']],
+  ['writes, of which the first takes longest to be read', ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PUT']],
+] as const)
+  for (const connections of [undefined, new Connections()])
+    test(`in one piece, ${what}: no write overlaps with another request${connections ? '' : ', in a framework'}`, async (t) => {
+      const order: string[] = []
+      let writing = 0
+      let pending = 0
+      let isMixed = false
+      const handle: Service['handle'] = async ({ method, path }) => {
+        order.push(path)
+        const isWrite = method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS'
+        pending++
+        if (isWrite) writing++
+        isMixed ||= writing > 0 && pending > 1
+        await new Promise((resolve) => setTimeout(resolve, 5))
+        pending--
+        if (isWrite) writing--
+        return { status: 200, headers: {}, body: path }
+      }
+      const server = createServer(handler({ handle }, defaultLimits, { ...(connections && { connections }) }))
+      server.on('connection', (socket) => connections?.add(socket))
+      server.listen(0, '127.0.0.1')
+      t.after(() => server.close())
+      await once(server, 'listening')
+      const client = connect((server.address() as { port: number }).port, '127.0.0.1')
+      t.after(() => client.destroy())
+      const body = (index: number) => (index === 0 && methods[0] !== 'GET' ? long : '')
+      const requests = methods.map(
+        (method, index) =>
+          `${method} /${index} HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body(index).length}\r\n\r\n${body(index)}`,
+      )
+      let received = ''
+      client.setEncoding('latin1').on('data', (text) => {
+        received += text
+      })
+      client.write(requests.join(''))
+      while (received.split('HTTP/1.1 200').length <= methods.length)
+        await new Promise((resolve) => setTimeout(resolve, 1))
+      assert.deepEqual(
+        order,
+        methods.map((_, index) => `/${index}`),
+      )
+      assert.ok(!isMixed)
+    })
+
 test('requests that wait when their client has gone are not destroyed one by one', async (t) => {
   const requests: IncomingMessage[] = []
   const { server, open } = await serve(t, (req) => requests.push(req))

@@ -48,10 +48,14 @@ const maxTurnMs = 100
 
 const none: ReadonlySet<Socket> = new Set()
 
+/** Methods whose requests may be answered together with others of their connection. */
+const safeMethods: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'OPTIONS'])
+
 /**
  * A client may send many requests in one piece, without waiting for responses, and Node reads all of them in one turn of
  * the event loop. Once time is used, or many are begun, the rest of them waits, each until the one before it is
- * answered, and nothing more is read from the connection meanwhile.
+ * answered, and nothing more is read from the connection meanwhile. So does what may write, and what is behind it: executed
+ * together, the first of two writes could be the last one.
  */
 export class Pipelines {
   readonly #answer: Answer
@@ -60,6 +64,8 @@ export class Pipelines {
   readonly #waiting = new WeakMap<Socket, Queue>()
   /** Behind the one that is pending, those that did not have to wait. */
   readonly #begun = new WeakMap<Socket, number>()
+  /** The response to the latest request of a connection that may write. */
+  readonly #writing = new WeakMap<Socket, ServerResponse>()
   /** Connections on which requests have waited. */
   readonly #pipelined = new WeakSet<Socket>()
   /** Connections that are not read in this turn, and those of the turn before. */
@@ -81,6 +87,11 @@ export class Pipelines {
     this.#connections = options.connections
   }
 
+  /** To be called with each request when it is begun. */
+  begin({ method, socket }: IncomingMessage, res: ServerResponse): void {
+    if (!safeMethods.has(method)) this.#writing.set(socket, res)
+  }
+
   /** What others have sent is read in the next turn when the requests of many connections, which arrived together, have used this one. */
   endUsedTurn(socket: Socket): void {
     if (eventLoopTurn.isUsed) this.#holdOthers(socket)
@@ -95,7 +106,8 @@ export class Pipelines {
       return true
     }
     const begun = this.#begun.get(socket) ?? 0
-    if (begun < maxBegun && eventLoopTurn.usedMs < maxBegunMs) {
+    const isOrdered = !safeMethods.has(req.method) || this.#writing.get(socket)?.closed === false
+    if (!isOrdered && begun < maxBegun && eventLoopTurn.usedMs < maxBegunMs) {
       this.#begun.set(socket, begun + 1)
       res.once('close', () => this.#begun.set(socket, (this.#begun.get(socket) as number) - 1))
       return false
@@ -110,10 +122,15 @@ export class Pipelines {
     this.#waiting.set(socket, queue)
     // Node resumes the connection after each response.
     socket.pause().on('resume', pause)
-    if (!this.#pipelined.has(socket)) closeWithoutStacks(socket)
+    if (!this.#pipelined.has(socket)) {
+      closeWithoutStacks(socket)
+      socket.on('close', () => this.#waiting.get(socket)?.client.set(0))
+    }
     this.#pipelined.add(socket)
     this.#holdOthers(socket)
-    void this.#answerInTurns(socket, queue)
+    // A response has the socket once those before it are sent.
+    const before = isOrdered ? new Promise((resolve) => res.once('socket', resolve)) : undefined
+    void this.#answerInTurns(socket, queue, before)
     return true
   }
 
@@ -233,7 +250,8 @@ export class Pipelines {
     if (sockets.length > 0) this.#scheduleEnd()
   }
 
-  async #answerInTurns(socket: Socket, { requests, client }: Queue): Promise<void> {
+  async #answerInTurns(socket: Socket, { requests, client }: Queue, before?: Promise<unknown>): Promise<void> {
+    if (before) await before
     let endTurn: (() => void) | undefined
     for (let next = requests[0]; next && !socket.destroyed; requests.shift(), next = requests[0]) {
       client.set(requests.length * requestBytes)

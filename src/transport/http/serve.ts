@@ -53,6 +53,7 @@ export function handler(service: Service, limits: Limits, options: HandlerOption
   const context: NodeServerContext = { ...shared, closing: new WeakSet(), drain, workers }
   const answer = (req: Received, res: ServerResponse): void => {
     if (context.closing.has(req.socket)) return
+    pipelines.begin(req, res)
     const { headers } = req
     const isHttp2 = req.httpVersionMajor === 2
     if (isHttp2) headers.host = (headers[':authority'] as string | undefined) ?? headers.host

@@ -33,6 +33,11 @@ describe('multipart bodies', () => {
       `--xYz\r\nContent-Disposition: form-data; name="a%22b"\r\n\r\n1\r\n--xYz--`,
       { 'a"b': '1' },
     ],
+    [
+      'an encoding that changes nothing',
+      '--xYz\r\nContent-Disposition: form-data; name="a"\r\nContent-Transfer-Encoding: 8BIT\r\n\r\n1\r\n--xYz--',
+      { a: '1' },
+    ],
     ['no field at all', '--xYz--\r\n', {}],
   ] as const) {
     test(name, () => assert.deepEqual(read(text), expected))
@@ -42,6 +47,11 @@ describe('multipart bodies', () => {
     [
       'a file',
       `--xYz\r\nContent-Disposition: form-data; name="photo"; filename="a.png"\r\n\r\nPNG\r\n--xYz--`,
+      'E_UNSUPPORTED_MEDIA_TYPE',
+    ],
+    [
+      'an encoded field',
+      '--xYz\r\nContent-Disposition: form-data; name="a"\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n1=3D1\r\n--xYz--',
       'E_UNSUPPORTED_MEDIA_TYPE',
     ],
     ['no end', field('name', 'Rex'), 'E_BAD_BODY'],

@@ -32,6 +32,8 @@ function splitParts(text: string, boundary: string, { maxParameters }: Limits): 
 }
 
 const disposition = /^content-disposition:[ \t]*form-data(?=[;\s]|$)(.*)$/im
+/** Any other than these would store the encoded text. */
+const encoded = /^content-transfer-encoding:(?![ \t]*(?:7bit|8bit|binary)[ \t]*$)/im
 const fieldName = /;[ \t]*name="((?:[^"\\]|\\.)*)"/i
 
 function parseField(part: string): Parameter {
@@ -42,6 +44,8 @@ function parseField(part: string): Parameter {
   if (name === undefined) throw bad('A part of the multipart body has no field name')
   if (/;[ \t]*filename\*?=/i.test(parameters ?? ''))
     throw unsupported(`"${name.slice(0, 60)}" is a file; only text fields are supported`)
+  if (encoded.test(head))
+    throw unsupported(`"${name.slice(0, 60)}" has a Content-Transfer-Encoding; send the field as it is, in UTF-8`)
   return [unescapeName(name), part.slice(end + 4)]
 }
 
