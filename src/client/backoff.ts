@@ -1,3 +1,5 @@
+import type { RequestError } from './errors.ts'
+
 /** The delays between attempts. */
 export class Backoff {
   readonly #range: readonly [from: number, to: number]
@@ -11,16 +13,18 @@ export class Backoff {
 
   /**
    * Milliseconds before the next attempt: they double with each failure, and are spread so that clients do not return at once.
+   * They follow the time that the service names.
    */
-  next(): number {
+  next(error: unknown): number {
     const [from, to] = this.#range
-    return Math.min(to, from * 2 ** this.failures++) * ((1 + Math.random()) / 2)
+    const { retryAfter = 0 } = (error ?? {}) as Partial<RequestError>
+    return retryAfter * 1_000 + Math.min(to, from * 2 ** this.failures++) * ((1 + Math.random()) / 2)
   }
 
   /** Waits for the delay, which can be ended. */
-  wait(): Promise<void> {
+  wait(error: unknown): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, this.next())
+      const timer = setTimeout(resolve, this.next(error))
       this.#end = () => {
         clearTimeout(timer)
         resolve()

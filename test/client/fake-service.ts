@@ -33,7 +33,7 @@ export class FakeService implements AsyncDisposable {
   /** The number of requests that broke for that reason. */
   dropped = 0
   /** Answers every request instead of the service, as a proxy. */
-  proxyAnswer: readonly [status: number, type: string] | undefined
+  proxyAnswer: readonly [status: number, type: string, retryAfter?: string] | undefined
   /** Refuses queries with this limit. */
   refusedLimit = 0
   /** Refuses the next write with this status. */
@@ -123,8 +123,9 @@ export class FakeService implements AsyncDisposable {
     const { pathname } = new URL(request.url ?? '', this.url)
     this.requests.push({ line: `${request.method} ${pathname}`, headers: request.headers, body })
     if (this.proxyAnswer) {
-      const [status, type] = this.proxyAnswer
-      return void response.writeHead(status, { 'Content-Type': type }).end('<!doctype html>')
+      const [status, type, retryAfter] = this.proxyAnswer
+      const headers = { 'Content-Type': type, ...(retryAfter && { 'Retry-After': retryAfter }) }
+      return void response.writeHead(status, headers).end('<!doctype html>')
     }
     if (pathname === '/live') return this.#live(body, response)
     const id = Number(pathname.split('/')[2])

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type ClientOptions,
   createClient,
@@ -197,6 +198,25 @@ describe('live queries', () => {
       assert.equal(cards.status, 'live')
     })
   }
+
+  for (const [retryAfter, isWaited] of [
+    ['3600', true],
+    ['99999999999', true],
+    ['Wed, 21 Oct 2015 07:28:00 GMT', false],
+  ] as const)
+    test(`a refused connection is made again after the time that the service names: ${retryAfter}`, async () => {
+      await using fake = await FakeService.start()
+      fake.proxyAnswer = [503, 'text/html', retryAfter]
+      using api = clientOf(fake)
+      const cards = api.card.live()
+      await eventually(() => assert.equal(cards.status, 'offline'))
+      await sleep(100)
+      assert.equal(fake.requests.length === 1, isWaited)
+      fake.proxyAnswer = undefined
+      // A new query does not wait.
+      await api.card.live().ready
+      await cards.ready
+    })
 
   test('whatever a token function rejects with, the connection is made again', async () => {
     await using fake = await FakeService.start()

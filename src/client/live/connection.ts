@@ -93,7 +93,7 @@ export class LiveConnection {
           else query.refresh('offline', failure)
       }
       if (this.#queries.size === 0) break
-      await this.#backoff.wait()
+      await this.#backoff.wait(failure)
     }
     this.#isRunning = false
   }
@@ -202,16 +202,13 @@ export class LiveConnection {
   /** The service has removed a query. One that failed for the moment counts as one that the stream has, until it is added again. */
   #fail(query: LiveQuery, { error, retryAfter = 0 }: JsonObject): void {
     const problem = error as JsonObject
-    const failure = new RequestError(problem.status as number, problem)
+    const failure = new RequestError(problem.status as number, problem, retryAfter as number)
     query.refresh('offline', failure)
     if (retryAfter || failure.status === 503) {
-      const timer = setTimeout(
-        () => {
-          this.#known.delete(query.name)
-          this.update()
-        },
-        (retryAfter as number) * 1_000 + this.#backoff.next(),
-      )
+      const timer = setTimeout(() => {
+        this.#known.delete(query.name)
+        this.update()
+      }, this.#backoff.next(failure))
       this.#controller?.signal.addEventListener('abort', () => clearTimeout(timer))
     } else {
       this.remove(query)

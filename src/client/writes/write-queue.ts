@@ -135,7 +135,8 @@ export class WriteQueue {
     } catch (error) {
       // It stays in the storage.
       if (this.#closed?.aborted) return
-      if (this.#store && (error instanceof NetworkError || error instanceof UnavailableError)) void this.#keep(write)
+      if (this.#store && (error instanceof NetworkError || error instanceof UnavailableError))
+        void this.#keep(write, error)
       else this.#refuse(write, error)
     }
   }
@@ -170,13 +171,13 @@ export class WriteQueue {
     this.#changed()
   }
 
-  async #keep(write: PendingWrite): Promise<void> {
+  async #keep(write: PendingWrite, error: unknown): Promise<void> {
     write.state = 'kept'
     this.#isCatchingUp = true
     if (this.#isWaiting) return this.#changed()
     this.#isWaiting = true
     this.#changed()
-    await this.#backoff.wait()
+    await this.#backoff.wait(error)
     this.#isWaiting = false
     this.#changed()
   }
