@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
@@ -278,6 +279,28 @@ describe('live queries', () => {
       assert.deepEqual([error.status, error.code, cards.getSnapshot().error], [503, 'E_UNAVAILABLE', undefined])
       assert.deepEqual([others.status, fake.streams], ['live', 1])
     })
+
+  test('a query that fails again and again leaves no listeners', async () => {
+    await using fake = await FakeService.start()
+    let stream: AbortSignal | undefined
+    // Without the signal: Node's `fetch` keeps listeners of its own.
+    const fetchWithoutSignal: typeof fetch = (input, { signal, ...init } = {}) => {
+      stream = signal as AbortSignal
+      return fetch(input, init)
+    }
+    using api = clientOf(fake, { fetch: fetchWithoutSignal })
+    const cards = api.card.live()
+    await cards.ready
+    const statuses: string[] = []
+    cards.subscribe(({ status }) => statuses.push(status))
+    for (const times of [1, 2, 3]) {
+      fake.failQuery('q1', { status: 503, code: 'E_UNAVAILABLE' })
+      await eventually(() => assert.equal(statuses.length, 2 * times))
+    }
+    assert.deepEqual(new Set(statuses), new Set(['offline', 'live']))
+    assert.deepEqual(getEventListeners(stream as AbortSignal, 'abort'), [])
+    fake.cut()
+  })
 
   test('a query that failed for the moment waits while others are added, and is part of the next stream', async () => {
     await using fake = await FakeService.start()

@@ -42,6 +42,7 @@ export class LiveConnection {
   }
 
   remove(query: LiveQuery): void {
+    clearTimeout(query.retry)
     this.#queries.delete(query.name)
     this.#writes.release()
     this.update()
@@ -172,7 +173,8 @@ export class LiveConnection {
   #requests(names: Iterable<string>): JsonObject {
     const requests: Record<string, JsonObject> = {}
     for (const name of names) {
-      const { model, query, held } = this.#queries.get(name) as LiveQuery
+      const { model, query, held, retry } = this.#queries.get(name) as LiveQuery
+      clearTimeout(retry)
       requests[name] = { model, ...query, ...held }
     }
     return requests
@@ -204,13 +206,12 @@ export class LiveConnection {
     const problem = error as JsonObject
     const failure = new RequestError(problem.status as number, problem, retryAfter as number)
     query.refresh('offline', failure)
-    if (retryAfter || failure.status === 503) {
-      const timer = setTimeout(() => {
+    if (retryAfter || failure.status === 503)
+      query.retry = setTimeout(() => {
         this.#known.delete(query.name)
         this.update()
       }, this.#backoff.next(failure))
-      this.#controller?.signal.addEventListener('abort', () => clearTimeout(timer))
-    } else {
+    else {
       this.remove(query)
       query.fail(failure)
     }

@@ -42,6 +42,8 @@ export class LiveQuery {
   key = 'id'
   /** Of the rows; undefined until there are any. */
   position: Position | undefined
+  /** Adds it to the stream again, after it failed for the moment. */
+  retry: ReturnType<typeof setTimeout> | undefined
   readonly #writes: PendingWrites
   readonly #close: () => void
   readonly #listeners = new Set<(isOfStream: boolean) => void>()
