@@ -96,11 +96,10 @@ export function openClient(options: ClientOptions): object {
     queue.wake()
     connection.close()
   }
-  const batch = (work: (tx: object) => Iterable<unknown>, call?: CallOptions) => sendBatch(send, pathOf, work, call)
   const own = {
     records,
     actions: byName((name) => act(`/${name}`)),
-    batch,
+    batch: (work: (tx: object) => Iterable<unknown>, call?: CallOptions) => sendBatch(send, pathOf, work, call),
     outbox: queue,
     close,
     [Symbol.dispose]: close,

@@ -228,6 +228,43 @@ describe('live queries', () => {
     assert.equal(calls, 2)
   })
 
+  test('a query that is opened as soon as the last one is closed has a connection of its own', async () => {
+    await using fake = await FakeService.start()
+    for (let turns = 0; turns < 5; turns++) {
+      using api = clientOf(fake, { retryDelayMs: [60_000, 60_000] })
+      const first = api.card.live()
+      await first.ready
+      first.close()
+      for (let turn = 0; turn < turns; turn++) await undefined
+      const second = api.card.live()
+      const statuses: string[] = []
+      second.subscribe(({ status }) => statuses.push(status))
+      await second.ready
+      assert.deepEqual(statuses, ['live'])
+    }
+  })
+
+  test('a query may be closed at any moment while its stream opens', async () => {
+    await using fake = await FakeService.start()
+    for (let turns = 0; turns < 20; turns++) {
+      const answered = Promise.withResolvers<void>()
+      const fetchSlowly: typeof fetch = async (input, init) => {
+        const response = await fetch(input, init)
+        // The first messages are there when the response is.
+        await fake.sent()
+        answered.resolve()
+        return response
+      }
+      using api = clientOf(fake, { fetch: fetchSlowly })
+      const first = api.card.live()
+      await answered.promise
+      for (let turn = 0; turn < turns; turn++) await undefined
+      first.close()
+      await undefined
+      await api.card.live().ready
+    }
+  })
+
   test('a new query does not wait for the delay after a failure', async () => {
     await using fake = await FakeService.start()
     fake.proxyAnswer = [401, 'text/html']

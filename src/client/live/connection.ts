@@ -69,6 +69,7 @@ export class LiveConnection {
     queueMicrotask(() => {
       if (!this.#queries.size) {
         this.drop()
+        this.#controller = undefined
         this.#backoff.end()
       } else {
         void this.#run()
@@ -87,13 +88,13 @@ export class LiveConnection {
         this.#catchUp()
       } catch (error) {
         failure = error as RequestError
-        if (this.#failQuery(failure)) continue
+        // Without a controller, it was the connection of queries that are closed.
+        if (this.#failQuery(failure) || !this.#controller) continue
         // 429 and 5xx pass; what else refuses the connection is reported as the refusal of its queries, and may pass as well.
         for (const query of this.#queries.values())
           if (failure?.status < 429) query.fail(failure)
           else query.refresh('offline', failure)
       }
-      if (this.#queries.size === 0) break
       await this.#backoff.wait(failure)
     }
     this.#isRunning = false
@@ -134,9 +135,9 @@ export class LiveConnection {
 
   /** Adds the queries that the stream does not have, and removes those that are closed. */
   async #change(): Promise<void> {
-    if (this.#changing) return
+    const controller = this.#controller
+    if (this.#changing || !controller) return
     this.#changing = true
-    const controller = this.#controller as AbortController
     try {
       for (;;) {
         const stream = this.#stream
