@@ -34,6 +34,8 @@ export class FakeService implements AsyncDisposable {
   dropped = 0
   /** Answers every request instead of the service, as a proxy. */
   proxyAnswer: readonly [status: number, type: string, retryAfter?: string] | undefined
+  /** Requests with longer bodies get 413. */
+  maxBody = Number.POSITIVE_INFINITY
   /** Refuses queries with this limit. */
   refusedLimit = 0
   /** Refuses the next write with this status. */
@@ -127,6 +129,7 @@ export class FakeService implements AsyncDisposable {
       const headers = { 'Content-Type': type, ...(retryAfter && { 'Retry-After': retryAfter }) }
       return void response.writeHead(status, headers).end('<!doctype html>')
     }
+    if (text.length > this.maxBody) return this.#send(response, 413, { code: 'E_BODY_TOO_LARGE' })
     if (pathname === '/live') return this.#live(body, response)
     const id = Number(pathname.split('/')[2])
     if (request.method === 'GET') return this.#send(response, this.rows.has(id) ? 200 : 404, this.rows.get(id) ?? {})

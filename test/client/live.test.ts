@@ -126,6 +126,35 @@ describe('live queries', () => {
     })
   }
 
+  for (const [name, keys, maxBody] of [
+    ['that fit into no request', 25_000, undefined],
+    ['of which the service takes none', 10, 400],
+  ] as const)
+    test(`a broken connection is continued with keys ${name}`, async () => {
+      await using fake = await FakeService.start()
+      for (let id = 1; id <= keys; id++) fake.rows.set(10_000_000 + id, { id: 10_000_000 + id, title: 'a' })
+      using api = clientOf(fake)
+      const lists = [1, 2, 3].map(() => api.card.live())
+      await Promise.all(lists.map(({ ready }) => ready))
+      const errors: unknown[] = []
+      lists[0]?.subscribe(({ error }) => error && !(error instanceof NetworkError) && errors.push(error))
+      fake.maxBody = maxBody ?? 1_048_576 / 3
+      fake.isDown = true
+      fake.cut()
+      await eventually(() => assert.equal(lists[2]?.status, 'offline'))
+      fake.write({ id: 1, title: 'b' })
+      fake.isDown = false
+      await eventually(() => assert.deepEqual(new Set(lists.map(({ status }) => status)), new Set(['live'])))
+      assert.deepEqual(
+        lists.map(({ rows }) => [rows.length, rows[0]?.title]),
+        lists.map(() => [keys + 1, 'b']),
+      )
+      assert.deepEqual(errors, [])
+      const last = fake.requests.findLast(({ line }) => line === 'POST /live')?.body as { queries: object }
+      const continued = Object.values(last.queries).map((query) => 'ids' in query)
+      assert.deepEqual(continued, [maxBody === undefined, false, false])
+    })
+
   test('a position that is gone is read anew, and the old rows are shown until then', async () => {
     await using fake = await FakeService.start()
     fake.write({ id: 1, title: 'a' })

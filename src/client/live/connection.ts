@@ -19,6 +19,8 @@ export class LiveConnection {
   #controller: AbortController | undefined
   #changing = false
   #isRunning = false
+  /** The characters of positions and keys in one request: less than a megabyte, which services and proxies take, in any script. */
+  #maxHeld = 300_000
   #count = 0
   readonly #backoff: Backoff
   /** Called when the stream opens: the service can be reached. */
@@ -90,6 +92,11 @@ export class LiveConnection {
         failure = error as RequestError
         // Without a controller, it was the connection of queries that are closed.
         if (this.#failQuery(failure) || !this.#controller) continue
+        // The service takes less.
+        if (failure?.status === 413 && this.#maxHeld) {
+          this.#maxHeld = 0
+          continue
+        }
         // 429 and 5xx pass; what else refuses the connection is reported as the refusal of its queries, and may pass as well.
         for (const query of this.#queries.values())
           if (failure?.status < 429) query.fail(failure)
@@ -171,12 +178,15 @@ export class LiveConnection {
     }
   }
 
+  /** Those of whose rows the keys have no place in the request are read anew. */
   #requests(names: Iterable<string>): JsonObject {
+    let left = this.#maxHeld
     const requests: Record<string, JsonObject> = {}
     for (const name of names) {
       const { model, query, held, retry } = this.#queries.get(name) as LiveQuery
       clearTimeout(retry)
-      requests[name] = { model, ...query, ...held }
+      left -= JSON.stringify(held).length
+      requests[name] = { model, ...query, ...(left > 0 && held) }
     }
     return requests
   }
