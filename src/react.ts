@@ -1,4 +1,4 @@
-import { useCallback, useMemo, useRef, useState, useSyncExternalStore } from 'react'
+import { useCallback, useInsertionEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
 import type { Live } from './client/live/live-of.ts'
 import type { LiveSnapshot, LiveStatus } from './client/live/live-query.ts'
 import { liveStore } from './client/react/live-store.ts'
@@ -49,7 +49,10 @@ export function useWrite<Args extends readonly unknown[], T>(
     error: undefined,
   })
   const latest = useRef(write)
-  latest.current = write
+  // A render may be of a component that is not displayed yet, or never.
+  useInsertionEffect(() => {
+    latest.current = write
+  })
   const run = useCallback(async (...args: Args) => {
     setState(({ pending }) => ({ pending: pending + 1, error: undefined }))
     try {

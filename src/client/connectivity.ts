@@ -1,7 +1,7 @@
 /** The used part of a window, which other runtimes do not have. */
 interface Page {
   addEventListener?(type: string, listener: () => void, options: { readonly signal: AbortSignal }): void
-  readonly document?: { readonly visibilityState: string }
+  readonly document?: { readonly hidden: boolean }
 }
 
 /**
@@ -14,24 +14,5 @@ export function watchConnectivity(isBack: () => void, isGone: () => void, signal
   listen('online', isBack)
   listen('offline', isGone)
   // It bubbles from the document.
-  listen('visibilitychange', () => page.document?.visibilityState === 'visible' && isBack())
-}
-
-/** Waits, and can be continued at once. */
-export class Pause {
-  #end: (() => void) | undefined
-
-  for(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      this.#end = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
-  }
-
-  end(): void {
-    this.#end?.()
-  }
+  listen('visibilitychange', () => page.document?.hidden || isBack())
 }

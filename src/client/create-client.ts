@@ -25,7 +25,7 @@ export function openClient(options: ClientOptions): object {
   const tags = new Map<string, string>()
   const send = async (request: Sending): Promise<Answer> => {
     const answer = await http.send(request)
-    const tag = answer.headers.get('ETag') ?? ''
+    const tag = answer.headers.get('ETag') as string
     // Lists, and records that were read in part, have no version.
     if (/^"[\w-]{22}-/.test(tag)) {
       if (tags.size >= maxTags) tags.clear()
@@ -56,7 +56,13 @@ export function openClient(options: ClientOptions): object {
     outbox,
   )
   const closed = new AbortController()
-  const queue = new WriteQueue(writes, sender, options, outbox && new OutboxStore(outbox), closed.signal)
+  const queue = new WriteQueue(
+    writes,
+    sender,
+    options,
+    outbox && new OutboxStore(outbox, (write) => writes.add(write)),
+    outbox && closed.signal,
+  )
   const connection = new LiveConnection(http, writes, options)
   connection.onOpen = () => queue.wake()
   queue.onAnswer = () => connection.update()
@@ -90,14 +96,13 @@ export function openClient(options: ClientOptions): object {
     queue.wake()
     connection.close()
   }
-  const batch = (work: (tx: object) => Iterable<unknown>, call?: CallOptions) => sendBatch(send, pathOf, work, call)
   const own = {
     records,
     actions: byName((name) => act(`/${name}`)),
-    batch,
+    batch: (work: (tx: object) => Iterable<unknown>, call?: CallOptions) => sendBatch(send, pathOf, work, call),
     outbox: queue,
     close,
     [Symbol.dispose]: close,
   }
-  return new Proxy(own, { get: (_, name) => (name in own ? own[name as 'records'] : records[name as string]) })
+  return new Proxy(own, { get: (_, name) => own[name as 'records'] ?? records[name as string] })
 }

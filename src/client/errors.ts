@@ -10,8 +10,10 @@ export class RequestError extends Error {
   readonly invalidAttributes: InvalidAttributes
   /** The problem document (RFC 9457) as it was received. */
   readonly problem: JsonObject
+  /** The seconds of `Retry-After`; 0 without. */
+  readonly retryAfter: number
 
-  constructor(status: number, problem: JsonObject) {
+  constructor(status: number, problem: JsonObject, retryAfter = 0) {
     super(String(problem.detail ?? problem.title ?? status))
     this.code = String(problem.code ?? 'E_UNKNOWN')
     // Minified classes have no names.
@@ -19,6 +21,7 @@ export class RequestError extends Error {
     this.status = status
     this.invalidAttributes = (problem.invalidAttributes ?? {}) as InvalidAttributes
     this.problem = problem
+    this.retryAfter = retryAfter
   }
 }
 
@@ -63,6 +66,9 @@ export function requestError({ status, url, headers }: Response, body?: Json): R
   // Of a batch, the request that failed.
   const failed = Array.isArray(body) ? body.find((one) => one.status >= 400 && one.status !== 424)?.body : body
   const detail = `${url} answered ${status} ${headers.get('Content-Type') ?? ''}`
-  const Class = classes[headers.has('Retry-After') ? 503 : status] ?? RequestError
-  return new Class(status, isJsonObject(failed) ? failed : { detail })
+  const after = headers.get('Retry-After')
+  const Class = classes[after ? 503 : status] ?? RequestError
+  // A date is no number, and a timer ends at once when it is too long.
+  const retryAfter = Math.min(Number(after), 1_000_000) || 0
+  return new Class(status, isJsonObject(failed) ? failed : { detail }, retryAfter)
 }

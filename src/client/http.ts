@@ -38,7 +38,6 @@ export class HttpSender {
       // The server of the token cannot be reached.
       throw error instanceof TypeError ? failure(error, signal) : error
     }
-    signal?.throwIfAborted()
     const request = {
       method,
       // Undefined is the default, `same-origin`.

@@ -23,13 +23,20 @@ const src = fileURLToPath(new URL('../../src/', import.meta.url))
 const guide = readFileSync(new URL('../../docs/live-list.md', import.meta.url), 'utf8')
 
 const application = `
-import { createElement as h, StrictMode, useState } from 'react'
+import { createElement as h, startTransition, StrictMode, Suspense, use, useState } from 'react'
 import { createRoot } from 'react-dom/client'
 import { createClient } from './client.ts'
 import { useLive, useRecord, useWrite } from './react.ts'
 
 const api = createClient()
+const never = new Promise(() => {})
+function Editor({ task, isLoading }) {
+  const [rename] = useWrite((title) => api.task.update(task.id, { title }))
+  if (isLoading) use(never)
+  return h('button', { id: 'mark', onClick: () => rename('marked') }, task.title)
+}
 function App() {
+  const [chosen, choose] = useState(0)
   const [isDone, setDone] = useState(false)
   const { rows, status } = useLive(() => api.task.live({ where: { done: isDone }, sort: 'title' }), [isDone])
   const { record } = useRecord(() => api.task.live({ where: { title: 'first' } }), [])
@@ -39,6 +46,8 @@ function App() {
     h('p', { id: 'record' }, record?.title ?? 'none'),
     h('p', { id: 'error' }, isPending ? 'pending' : error?.code ?? 'no error'),
     h('button', { id: 'toggle', onClick: () => setDone(!isDone) }, 'toggle'),
+    h('button', { id: 'next', onClick: () => startTransition(() => choose(1)) }, 'next'),
+    h(Suspense, null, rows[chosen] && h(Editor, { task: rows[chosen], isLoading: chosen > 0 })),
     h('ul', null, rows.map((task) => h('li', { key: task.id, onClick: () => rename(task.id, task.title + '!'), onDoubleClick: () => rename(task.id, '') }, task.title))))
 }
 createRoot(document.body).render(h(StrictMode, null, h(App)))
@@ -156,6 +165,17 @@ describe('the client in a browser', { skip: missing ?? false, timeout: 120_000 }
     })
     await page.locator('#error', { hasText: 'E_INVALID_ATTRIBUTES' }).waitFor()
     await items(page, ['renamed', 'second!'])
+  })
+
+  test('a function that writes is that of the component as it is displayed, also while a transition is rendered', async () => {
+    const { task } = service.system.records
+    await task.destroyMany({ where: { id: { '!=': null } } })
+    await task.createMany([{ title: 'a' }, { title: 'b' }])
+    const page = await openPage('/react.html')
+    await items(page, ['a', 'b'])
+    await page.locator('#next').click()
+    await page.locator('#mark', { hasText: 'a' }).click()
+    await items(page, ['b', 'marked'])
   })
 
   test('the pages reported no errors', () => assert.deepEqual(pageErrors, []))

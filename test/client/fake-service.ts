@@ -33,7 +33,9 @@ export class FakeService implements AsyncDisposable {
   /** The number of requests that broke for that reason. */
   dropped = 0
   /** Answers every request instead of the service, as a proxy. */
-  proxyAnswer: readonly [status: number, type: string] | undefined
+  proxyAnswer: readonly [status: number, type: string, retryAfter?: string] | undefined
+  /** Requests with longer bodies get 413. */
+  maxBody = Number.POSITIVE_INFINITY
   /** Refuses queries with this limit. */
   refusedLimit = 0
   /** Refuses the next write with this status. */
@@ -123,9 +125,11 @@ export class FakeService implements AsyncDisposable {
     const { pathname } = new URL(request.url ?? '', this.url)
     this.requests.push({ line: `${request.method} ${pathname}`, headers: request.headers, body })
     if (this.proxyAnswer) {
-      const [status, type] = this.proxyAnswer
-      return void response.writeHead(status, { 'Content-Type': type }).end('<!doctype html>')
+      const [status, type, retryAfter] = this.proxyAnswer
+      const headers = { 'Content-Type': type, ...(retryAfter && { 'Retry-After': retryAfter }) }
+      return void response.writeHead(status, headers).end('<!doctype html>')
     }
+    if (text.length > this.maxBody) return this.#send(response, 413, { code: 'E_BODY_TOO_LARGE' })
     if (pathname === '/live') return this.#live(body, response)
     const id = Number(pathname.split('/')[2])
     if (request.method === 'GET') return this.#send(response, this.rows.has(id) ? 200 : 404, this.rows.get(id) ?? {})

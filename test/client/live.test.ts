@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
 import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type ClientOptions,
   createClient,
@@ -124,6 +126,35 @@ describe('live queries', () => {
     })
   }
 
+  for (const [name, keys, maxBody] of [
+    ['that fit into no request', 25_000, undefined],
+    ['of which the service takes none', 10, 400],
+  ] as const)
+    test(`a broken connection is continued with keys ${name}`, async () => {
+      await using fake = await FakeService.start()
+      for (let id = 1; id <= keys; id++) fake.rows.set(10_000_000 + id, { id: 10_000_000 + id, title: 'a' })
+      using api = clientOf(fake)
+      const lists = [1, 2, 3].map(() => api.card.live())
+      await Promise.all(lists.map(({ ready }) => ready))
+      const errors: unknown[] = []
+      lists[0]?.subscribe(({ error }) => error && !(error instanceof NetworkError) && errors.push(error))
+      fake.maxBody = maxBody ?? 1_048_576 / 3
+      fake.isDown = true
+      fake.cut()
+      await eventually(() => assert.equal(lists[2]?.status, 'offline'))
+      fake.write({ id: 1, title: 'b' })
+      fake.isDown = false
+      await eventually(() => assert.deepEqual(new Set(lists.map(({ status }) => status)), new Set(['live'])))
+      assert.deepEqual(
+        lists.map(({ rows }) => [rows.length, rows[0]?.title]),
+        lists.map(() => [keys + 1, 'b']),
+      )
+      assert.deepEqual(errors, [])
+      const last = fake.requests.findLast(({ line }) => line === 'POST /live')?.body as { queries: object }
+      const continued = Object.values(last.queries).map((query) => 'ids' in query)
+      assert.deepEqual(continued, [maxBody === undefined, false, false])
+    })
+
   test('a position that is gone is read anew, and the old rows are shown until then', async () => {
     await using fake = await FakeService.start()
     fake.write({ id: 1, title: 'a' })
@@ -198,6 +229,25 @@ describe('live queries', () => {
     })
   }
 
+  for (const [retryAfter, isWaited] of [
+    ['3600', true],
+    ['99999999999', true],
+    ['Wed, 21 Oct 2015 07:28:00 GMT', false],
+  ] as const)
+    test(`a refused connection is made again after the time that the service names: ${retryAfter}`, async () => {
+      await using fake = await FakeService.start()
+      fake.proxyAnswer = [503, 'text/html', retryAfter]
+      using api = clientOf(fake)
+      const cards = api.card.live()
+      await eventually(() => assert.equal(cards.status, 'offline'))
+      await sleep(100)
+      assert.equal(fake.requests.length === 1, isWaited)
+      fake.proxyAnswer = undefined
+      // A new query does not wait.
+      await api.card.live().ready
+      await cards.ready
+    })
+
   test('whatever a token function rejects with, the connection is made again', async () => {
     await using fake = await FakeService.start()
     let calls = 0
@@ -205,6 +255,43 @@ describe('live queries', () => {
     const cards = api.card.live()
     await cards.ready
     assert.equal(calls, 2)
+  })
+
+  test('a query that is opened as soon as the last one is closed has a connection of its own', async () => {
+    await using fake = await FakeService.start()
+    for (let turns = 0; turns < 5; turns++) {
+      using api = clientOf(fake, { retryDelayMs: [60_000, 60_000] })
+      const first = api.card.live()
+      await first.ready
+      first.close()
+      for (let turn = 0; turn < turns; turn++) await undefined
+      const second = api.card.live()
+      const statuses: string[] = []
+      second.subscribe(({ status }) => statuses.push(status))
+      await second.ready
+      assert.deepEqual(statuses, ['live'])
+    }
+  })
+
+  test('a query may be closed at any moment while its stream opens', async () => {
+    await using fake = await FakeService.start()
+    for (let turns = 0; turns < 20; turns++) {
+      const answered = Promise.withResolvers<void>()
+      const fetchSlowly: typeof fetch = async (input, init) => {
+        const response = await fetch(input, init)
+        // The first messages are there when the response is.
+        await fake.sent()
+        answered.resolve()
+        return response
+      }
+      using api = clientOf(fake, { fetch: fetchSlowly })
+      const first = api.card.live()
+      await answered.promise
+      for (let turn = 0; turn < turns; turn++) await undefined
+      first.close()
+      await undefined
+      await api.card.live().ready
+    }
   })
 
   test('a new query does not wait for the delay after a failure', async () => {
@@ -258,6 +345,28 @@ describe('live queries', () => {
       assert.deepEqual([error.status, error.code, cards.getSnapshot().error], [503, 'E_UNAVAILABLE', undefined])
       assert.deepEqual([others.status, fake.streams], ['live', 1])
     })
+
+  test('a query that fails again and again leaves no listeners', async () => {
+    await using fake = await FakeService.start()
+    let stream: AbortSignal | undefined
+    // Without the signal: Node's `fetch` keeps listeners of its own.
+    const fetchWithoutSignal: typeof fetch = (input, { signal, ...init } = {}) => {
+      stream = signal as AbortSignal
+      return fetch(input, init)
+    }
+    using api = clientOf(fake, { fetch: fetchWithoutSignal })
+    const cards = api.card.live()
+    await cards.ready
+    const statuses: string[] = []
+    cards.subscribe(({ status }) => statuses.push(status))
+    for (const times of [1, 2, 3]) {
+      fake.failQuery('q1', { status: 503, code: 'E_UNAVAILABLE' })
+      await eventually(() => assert.equal(statuses.length, 2 * times))
+    }
+    assert.deepEqual(new Set(statuses), new Set(['offline', 'live']))
+    assert.deepEqual(getEventListeners(stream as AbortSignal, 'abort'), [])
+    fake.cut()
+  })
 
   test('a query that failed for the moment waits while others are added, and is part of the next stream', async () => {
     await using fake = await FakeService.start()

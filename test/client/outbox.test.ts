@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type ClientOptions, ConflictError, createClient, NetworkError, type RequestError } from '../../src/client.ts'
 import { eventually } from './eventually.ts'
 import { FakeService } from './fake-service.ts'
@@ -137,6 +138,19 @@ describe('writes that are made offline', () => {
     await broken.promise
     await fake.sent()
     assert.equal(fake.performed, 0)
+    api.card.live()
+    assert.equal((await creating).title, 'a')
+  })
+
+  test('a kept write is sent again after the time that the service names, or when a stream opens', async () => {
+    await using fake = await FakeService.start()
+    fake.proxyAnswer = [429, 'text/html', '3600']
+    using api = clientOf(fake)
+    const creating = api.card.create({ title: 'a' })
+    await eventually(() => assert.equal(fake.requests.length, 1))
+    await sleep(100)
+    assert.equal(fake.requests.length, 1)
+    fake.proxyAnswer = undefined
     api.card.live()
     assert.equal((await creating).title, 'a')
   })

@@ -1,9 +1,8 @@
 import type { JsonObject } from '../../protocol/json.ts'
-import { Pause } from '../connectivity.ts'
+import { Backoff } from '../backoff.ts'
 import { RequestError, requestError } from '../errors.ts'
 import type { HttpSender } from '../http.ts'
 import type { ClientOptions, Query } from '../options.ts'
-import { retryDelay } from '../random.ts'
 import type { PendingWrites } from '../writes/pending-writes.ts'
 import { LiveQuery } from './live-query.ts'
 import { type Message, messagesOf } from './server-sent-events.ts'
@@ -13,43 +12,48 @@ export class LiveConnection {
   readonly #http: HttpSender
   readonly #writes: PendingWrites
   readonly #options: ClientOptions
-  readonly #queries = new Map<string, LiveQuery>()
+  readonly #queries: Map<string, LiveQuery>
   /** The names of the queries that the stream has. */
   #known = new Set<string>()
   #stream: string | undefined
   #controller: AbortController | undefined
   #changing = false
   #isRunning = false
-  #failures = 0
+  /** The characters of positions and keys in one request: less than a megabyte, which services and proxies take, in any script. */
+  #maxHeld = 300_000
   #count = 0
-  readonly #pause = new Pause()
+  readonly #backoff: Backoff
   /** Called when the stream opens: the service can be reached. */
   onOpen: () => void = () => {}
 
   constructor(http: HttpSender, writes: PendingWrites, options: ClientOptions) {
     this.#http = http
     this.#writes = writes
+    this.#queries = writes.queries
     this.#options = options
+    this.#backoff = new Backoff(options.retryDelayMs)
   }
 
   open(model: string, query?: Query): LiveQuery {
     const opened = new LiveQuery(`q${++this.#count}`, model, query, this.#writes, () => this.remove(opened))
     this.#queries.set(opened.name, opened)
-    this.#pause.end()
+    opened.refresh()
+    this.#backoff.end()
     this.update()
     return opened
   }
 
   remove(query: LiveQuery): void {
+    clearTimeout(query.retry)
     this.#queries.delete(query.name)
-    this.#writes.removeQuery(query)
+    this.#writes.release()
     this.update()
   }
 
   /** Connects at once instead of after the delay. */
   wake(): void {
-    this.#failures = 0
-    this.#pause.end()
+    this.#backoff.failures = 0
+    this.#backoff.end()
   }
 
   /** Ends the connection, which is then made again after a delay. */
@@ -65,9 +69,10 @@ export class LiveConnection {
   /** Tells the service what changed about the queries, once for all changes of a turn. */
   update(): void {
     queueMicrotask(() => {
-      if (this.#queries.size === 0) {
+      if (!this.#queries.size) {
         this.drop()
-        this.#pause.end()
+        this.#controller = undefined
+        this.#backoff.end()
       } else {
         void this.#run()
         void this.#change()
@@ -79,19 +84,25 @@ export class LiveConnection {
     if (this.#isRunning) return
     this.#isRunning = true
     while (this.#queries.size > 0) {
+      let failure: RequestError | undefined
       try {
         await this.#connect()
         this.#catchUp()
       } catch (error) {
-        if (this.#failQuery(error)) continue
+        failure = error as RequestError
+        // Without a controller, it was the connection of queries that are closed.
+        if (this.#failQuery(failure) || !this.#controller) continue
+        // The service takes less.
+        if (failure?.status === 413 && this.#maxHeld) {
+          this.#maxHeld = 0
+          continue
+        }
         // 429 and 5xx pass; what else refuses the connection is reported as the refusal of its queries, and may pass as well.
-        const isRefused = (error as RequestError)?.status < 429
         for (const query of this.#queries.values())
-          if (isRefused) query.fail(error as RequestError)
-          else query.refresh('offline', error as Error)
+          if (failure?.status < 429) query.fail(failure)
+          else query.refresh('offline', failure)
       }
-      if (this.#queries.size === 0) break
-      await this.#pause.for(retryDelay(this.#failures++, this.#options.retryDelayMs))
+      await this.#backoff.wait(failure)
     }
     this.#isRunning = false
   }
@@ -108,12 +119,11 @@ export class LiveConnection {
     }
     try {
       beat()
-      const names = [...this.#queries.keys()]
-      this.#known = new Set(names)
+      this.#known = new Set(this.#queries.keys())
       const response = await this.#http.open({
         method: 'POST',
         path: '/live',
-        body: { queries: this.#requests(names) },
+        body: { queries: this.#requests(this.#known) },
         headers: { Accept: 'text/event-stream' },
         signal: controller.signal,
       })
@@ -124,17 +134,17 @@ export class LiveConnection {
         this.#receive(message)
       }
     } finally {
-      clearTimeout(timer)
       this.#stream = undefined
       controller.abort()
+      clearTimeout(timer)
     }
   }
 
   /** Adds the queries that the stream does not have, and removes those that are closed. */
   async #change(): Promise<void> {
-    if (this.#changing) return
+    const controller = this.#controller
+    if (this.#changing || !controller) return
     this.#changing = true
-    const controller = this.#controller as AbortController
     try {
       for (;;) {
         const stream = this.#stream
@@ -168,8 +178,17 @@ export class LiveConnection {
     }
   }
 
-  #requests(names: readonly string[]): JsonObject {
-    return Object.fromEntries(names.map((name) => [name, (this.#queries.get(name) as LiveQuery).request()]))
+  /** Those of whose rows the keys have no place in the request are read anew. */
+  #requests(names: Iterable<string>): JsonObject {
+    let left = this.#maxHeld
+    const requests: Record<string, JsonObject> = {}
+    for (const name of names) {
+      const { model, query, held, retry } = this.#queries.get(name) as LiveQuery
+      clearTimeout(retry)
+      left -= JSON.stringify(held).length
+      requests[name] = { model, ...query, ...(left > 0 && held) }
+    }
+    return requests
   }
 
   #receive({ event, id, data }: Message): void {
@@ -184,7 +203,7 @@ export class LiveConnection {
     } else if (event === 'seen') {
       for (const one of this.#queries.values()) if (one.status === 'live') one.position = id ?? one.position
     } else if (query) {
-      this.#failures = 0
+      this.#backoff.failures = 0
       if (event === 'reset') query.refresh('catching-up')
       else query.receive(data)
     }
@@ -196,30 +215,27 @@ export class LiveConnection {
   /** The service has removed a query. One that failed for the moment counts as one that the stream has, until it is added again. */
   #fail(query: LiveQuery, { error, retryAfter = 0 }: JsonObject): void {
     const problem = error as JsonObject
-    const failure = new RequestError(problem.status as number, problem)
-    if (!retryAfter && failure.status !== 503) {
-      this.remove(query)
-      query.fail(failure)
-      return
-    }
+    const failure = new RequestError(problem.status as number, problem, retryAfter as number)
     query.refresh('offline', failure)
-    const timer = setTimeout(
-      () => {
+    if (retryAfter || failure.status === 503)
+      query.retry = setTimeout(() => {
         this.#known.delete(query.name)
         this.update()
-      },
-      (retryAfter as number) * 1_000 + retryDelay(this.#failures++, this.#options.retryDelayMs),
-    )
-    this.#controller?.signal.addEventListener('abort', () => clearTimeout(timer))
+      }, this.#backoff.next(failure))
+    else {
+      this.remove(query)
+      query.fail(failure)
+    }
   }
 
-  /** Whether an error is the refusal of one query, which is then ended. */
-  #failQuery(error: unknown): boolean {
+  /** The query of which an error is the refusal, if it is; it is then ended. */
+  #failQuery(error: unknown): LiveQuery | undefined {
     const query = this.#queries.get((error as RequestError)?.problem?.query as string)
-    if (!query) return false
-    this.remove(query)
-    query.fail(error as RequestError)
-    return true
+    if (query) {
+      this.remove(query)
+      query.fail(error as RequestError)
+    }
+    return query
   }
 
   #catchUp(): void {

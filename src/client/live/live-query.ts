@@ -15,7 +15,7 @@ export interface LiveSnapshot<Row> {
   readonly rows: readonly Row[]
   readonly status: LiveStatus
   /** The number of records on all pages, if the query has `count: true`. */
-  readonly total?: number
+  readonly total?: number | undefined
   /** Why the service ended the query, or the last error of the connection. */
   readonly error?: Error | undefined
 }
@@ -42,6 +42,8 @@ export class LiveQuery {
   key = 'id'
   /** Of the rows; undefined until there are any. */
   position: Position | undefined
+  /** Adds it to the stream again, after it failed for the moment. */
+  retry: ReturnType<typeof setTimeout> | undefined
   readonly #writes: PendingWrites
   readonly #close: () => void
   readonly #listeners = new Set<(isOfStream: boolean) => void>()
@@ -62,7 +64,6 @@ export class LiveQuery {
     this.#writes = writes
     this.#close = close
     this.ready.catch(() => {})
-    writes.addQuery(this)
   }
 
   get rows(): readonly JsonObject[] {
@@ -77,7 +78,7 @@ export class LiveQuery {
   subscribe = (listener: LiveListener<JsonObject>): (() => void) => {
     const call = (isOfStream: boolean) => listener(this.#snapshot, isOfStream)
     this.#listeners.add(call)
-    return () => void this.#listeners.delete(call)
+    return () => this.#listeners.delete(call)
   }
 
   getSnapshot = (): LiveSnapshot<JsonObject> => this.#snapshot
@@ -88,10 +89,9 @@ export class LiveQuery {
     this.#ready.reject(new Error('The query was closed'))
   }
 
-  /** The query as it is sent: with the rows that it has, when it continues. */
-  request(): JsonObject {
-    const ids = this.#base.map((row) => row[this.key] as RecordId)
-    return { model: this.model, ...this.query, ...(this.position !== undefined && { after: this.position, ids }) }
+  /** What it continues from. */
+  get held(): JsonObject {
+    return this.position ? { after: this.position, ids: this.#base.map((row) => row[this.key] as RecordId) } : {}
   }
 
   /** A record as the service has sent it. */
@@ -106,8 +106,7 @@ export class LiveQuery {
     this.#base = rows ?? applyDiff(this.#base, diff, key)
     this.#total = total
     const creates = this.position ? this.#writes.shownIn(this).filter(isUnanswered) : []
-    if (creates.length > 0)
-      for (const row of this.#base) if (!had.has(row[key])) this.#withheld.set(row[key] as RecordId, creates)
+    for (const row of this.#base) if (!had.has(row[key])) this.#withheld.set(row[key] as RecordId, creates)
   }
 
   /** The rows are those at the position, and are shown. */
@@ -124,18 +123,18 @@ export class LiveQuery {
   }
 
   /** Applies the pending writes to the rows, and tells the listeners if the result differs. */
-  refresh(status: LiveStatus = this.status, error: Error | null | undefined = this.#snapshot.error): void {
+  refresh(status: LiveStatus = this.status, given: Error | null | undefined = this.#snapshot.error): void {
+    const error = given ?? undefined
     const writes = this.#writes.shownIn(this)
     for (const [id, creates] of this.#withheld) if (!creates.some(isUnanswered)) this.#withheld.delete(id)
     const base = this.#base.filter((row) => !this.#withheld.has(row[this.key] as RecordId))
-    const elsewhere = (write: PendingWrite) => this.#writes.elsewhere(this, write)
-    const rows = keepSame(this.rows, overlay(base, writes, this.query, this.key, elsewhere), this.key)
+    const overlaid = overlay(base, writes, this.query, this.key, (write) => this.#writes.elsewhere(this, write))
+    const rows = keepSame(this.rows, overlaid, this.key)
     const total = this.#total === undefined ? undefined : this.#total + rows.length - this.#base.length
     const last = this.#snapshot
-    if (rows === last.rows && status === last.status && total === last.total && (error ?? undefined) === last.error)
-      return
-    this.#snapshot = { rows, status, ...(total !== undefined && { total }), ...(error && { error }) }
-    for (const listener of this.#listeners) listener(error === null)
+    if (rows === last.rows && status === last.status && total === last.total && error === last.error) return
+    this.#snapshot = { rows, status, total, error }
+    for (const listener of this.#listeners) listener(given === null)
   }
 }
 

@@ -37,7 +37,7 @@ export function overlay(
     const place = isInPlace ? index : rows.findIndex((row) => compare(after, row) < 0)
     rows.splice(place < 0 ? rows.length : place, 0, after)
   }
-  return typeof query.limit === 'number' ? rows.slice(0, query.limit) : rows
+  return rows.slice(0, query.limit as number | undefined)
 }
 
 /** A record in which everything is absent, in the form of another. */

@@ -65,7 +65,7 @@ export class ConflictSender {
         const theirs = write.kind === 'create' ? undefined : await this.#wire.read(write)
         // Another request.
         write.key = randomId()
-        if (error.status !== 412 || !theirs || !write.base || !isMergeable(write, theirs.record))
+        if (!(error.status === 412 && theirs && write.base && isMergeable(write, theirs.record)))
           await this.#decide(write, theirs, error)
         write.tag = theirs?.tag
       }

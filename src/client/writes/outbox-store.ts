@@ -8,37 +8,33 @@ export class OutboxStore {
   #saved = '[]'
   /** One after another, so that the latest is what remains. */
   #saving: Promise<unknown> = Promise.resolve()
-  /** Resolves when the writes of an earlier page are loaded: later ones follow them. */
+  /** Resolves when the writes of an earlier page are loaded: later ones follow them. Then undefined. */
   loaded: Promise<void> | undefined
 
-  constructor(options: OutboxOptions) {
+  /** @param add Receives the writes of an earlier page in their order. */
+  constructor(options: OutboxOptions, add: (write: PendingWrite) => void) {
     this.#options = options
     this.#key = options.key ?? 'keelson'
-  }
-
-  /** Gives back the writes of an earlier page in their order. */
-  load(add: (write: PendingWrite) => void): Promise<void> {
-    // A storage that cannot be read is like an empty one.
     this.loaded = this.#load(add)
-      .catch(() => {})
-      .then(() => {
-        this.loaded = undefined
-      })
-    return this.loaded
   }
 
   async #load(add: (write: PendingWrite) => void): Promise<void> {
-    const text = (await this.#options.storage?.getItem(this.#key)) ?? '[]'
-    this.#saved = text
-    for (const saved of JSON.parse(text) as readonly PendingWrite[]) {
-      const write: PendingWrite = {
-        ...saved,
-        before: new Map(),
-        resolve() {},
-        reject: (error) => this.#options.onRefused?.(error as Error, described(write)),
+    try {
+      const text = (await this.#options.storage?.getItem(this.#key)) ?? '[]'
+      this.#saved = text
+      for (const saved of JSON.parse(text) as readonly PendingWrite[]) {
+        const write: PendingWrite = {
+          ...saved,
+          before: new Map(),
+          resolve() {},
+          reject: (error) => this.#options.onRefused?.(error as Error, described(write)),
+        }
+        add(write)
       }
-      add(write)
+    } catch {
+      // A storage that cannot be read is like an empty one.
     }
+    this.loaded = undefined
   }
 
   save(writes: readonly PendingWrite[]): void {

@@ -15,22 +15,13 @@ const maxTokens = 1_000
  */
 export class PendingWrites {
   list: readonly PendingWrite[] = []
-  readonly #queries = new Set<LiveQuery>()
+  /** The open queries by their names. */
+  readonly queries = new Map<string, LiveQuery>()
   /** Tokens that the stream has passed while a write had no answer. */
   readonly #passed = new Set<string>()
   /** Counts what is sent and opened, to tell which came first. */
   time = 1
   openedAt = 0
-
-  addQuery(query: LiveQuery): void {
-    this.#queries.add(query)
-    query.refresh()
-  }
-
-  removeQuery(query: LiveQuery): void {
-    this.#queries.delete(query)
-    this.#release()
-  }
 
   add(write: PendingWrite): void {
     this.list = [...this.list, write]
@@ -39,7 +30,7 @@ export class PendingWrites {
 
   remove(write: PendingWrite): void {
     this.list = this.list.filter((one) => one !== write)
-    this.#release()
+    this.release()
     this.#refresh(write)
   }
 
@@ -47,7 +38,7 @@ export class PendingWrites {
   answered(write: PendingWrite): void {
     const { token } = write
     if (this.#passed.has(token as string)) this.#end(write)
-    this.#release()
+    this.release()
     if (token === undefined && this.list.includes(write)) setTimeout(() => this.remove(write), unconfirmedMs)
     this.#refresh(write)
   }
@@ -70,7 +61,7 @@ export class PendingWrites {
       if (write) this.#end(write)
       else this.#passed.add(token)
     }
-    this.#release()
+    this.release()
   }
 
   /** The writes that a query shows, in their order. */
@@ -106,7 +97,7 @@ export class PendingWrites {
   }
 
   #of(model: string): readonly LiveQuery[] {
-    return [...this.#queries].filter((query) => query.model === model)
+    return [...this.queries.values()].filter((query) => query.model === model)
   }
 
   /** The stream has passed a write, and so the earlier ones of the same record: shown any longer, they would cover it. */
@@ -116,7 +107,7 @@ export class PendingWrites {
   }
 
   /** Forgets answered writes that no query shows, and tokens that no write waits for. */
-  #release(): void {
+  release(): void {
     this.list = this.list.filter(
       (write) => !isAnswered(write) || (write.optimistic && this.#of(write.model).length > 0),
     )

@@ -1,9 +1,9 @@
 import type { RecordId } from '../../protocol/change.ts'
 import type { Json, JsonObject } from '../../protocol/json.ts'
-import { Pause } from '../connectivity.ts'
+import { Backoff } from '../backoff.ts'
 import { NetworkError, UnavailableError } from '../errors.ts'
 import type { Answer, ClientOptions, WriteOptions } from '../options.ts'
-import { randomId, retryDelay } from '../random.ts'
+import { randomId } from '../random.ts'
 import type { ConflictSender } from './conflicts.ts'
 import type { OutboxStore } from './outbox-store.ts'
 import { isAnswered, type PendingWrite } from './pending-write.ts'
@@ -16,15 +16,13 @@ import type { PendingWrites } from './pending-writes.ts'
 export class WriteQueue {
   readonly #pending: PendingWrites
   readonly #sender: ConflictSender
-  readonly #options: ClientOptions
   readonly #store: OutboxStore | undefined
-  /** Aborted when the client is closed: then an outbox sends and saves nothing more. */
-  readonly #closed: AbortSignal
+  /** Aborted when the client is closed: then an outbox sends and saves nothing more. Undefined without an outbox. */
+  readonly #closed: AbortSignal | undefined
   readonly #listeners = new Set<() => void>()
-  readonly #pause = new Pause()
+  readonly #backoff: Backoff
   /** The ids of created records by their temporary ones, which only optimistic writes show. */
   readonly #ids = new Map<RecordId, RecordId>()
-  #failures = 0
   #isWaiting = false
   /** After a write was kept, and until none is left: they are sent one after another. */
   #isCatchingUp = false
@@ -38,14 +36,14 @@ export class WriteQueue {
     sender: ConflictSender,
     options: ClientOptions,
     store: OutboxStore | undefined,
-    closed: AbortSignal,
+    closed: AbortSignal | undefined,
   ) {
     this.#pending = pending
     this.#sender = sender
-    this.#options = options
     this.#store = store
     this.#closed = closed
-    void store?.load((write) => this.#pending.add(write)).then(() => this.#changed())
+    this.#backoff = new Backoff(options.retryDelayMs)
+    void store?.loaded?.then(() => this.#changed())
   }
 
   subscribe = (listener: () => void): (() => void) => {
@@ -63,7 +61,7 @@ export class WriteQueue {
   ): Promise<JsonObject> {
     // An optimistic write is shown before this returns, unless those of an earlier page are still being loaded.
     if (this.#store?.loaded) await this.#store.loaded
-    if (this.#store) this.#closed.throwIfAborted()
+    this.#closed?.throwIfAborted()
     call.signal?.throwIfAborted()
     const id = this.#ids.get(given as RecordId) ?? given
     const key = randomId()
@@ -93,30 +91,27 @@ export class WriteQueue {
 
   /** Sends what was kept at once instead of after the delay. */
   wake(): void {
-    this.#pause.end()
+    this.#backoff.end()
   }
 
   /** The values with real ids in the place of temporary ones, also in lists. */
   #withIds(values: JsonObject): JsonObject {
     const idOf = (value: Json): Json => this.#ids.get(value as RecordId) ?? value
-    const entries = Object.entries(values)
     return Object.fromEntries(
-      entries.map(([name, value]) => [name, Array.isArray(value) ? value.map(idOf) : idOf(value)]),
+      Object.entries(values).map(([name, value]) => [name, Array.isArray(value) ? value.map(idOf) : idOf(value)]),
     )
   }
 
   /** Puts the writes without an answer into the storage. */
   save(): readonly PendingWrite[] {
     const open = this.#pending.list.filter((write) => !isAnswered(write))
-    if (this.#store) {
-      this.#closed.throwIfAborted()
-      this.#store.save(open)
-    }
+    this.#closed?.throwIfAborted()
+    this.#store?.save(open)
     return open
   }
 
   #changed(): void {
-    if (this.#store && this.#closed.aborted) return
+    if (this.#closed?.aborted) return
     const open = this.save()
     this.size = open.length
     for (const listener of this.#listeners) listener()
@@ -135,14 +130,14 @@ export class WriteQueue {
     write.state = 'sent'
     try {
       const answer = await this.#sender.send(write, this.#isCatchingUp)
-      this.#failures = 0
+      this.#backoff.failures = 0
       this.#answered(write, answer)
     } catch (error) {
       // It stays in the storage.
-      if (this.#store && this.#closed.aborted) return
-      const mayPass = error instanceof NetworkError || error instanceof UnavailableError
-      if (this.#store && mayPass) return this.#keep(write)
-      this.#refuse(write, error)
+      if (this.#closed?.aborted) return
+      if (this.#store && (error instanceof NetworkError || error instanceof UnavailableError))
+        void this.#keep(write, error)
+      else this.#refuse(write, error)
     }
   }
 
@@ -176,13 +171,13 @@ export class WriteQueue {
     this.#changed()
   }
 
-  async #keep(write: PendingWrite): Promise<void> {
+  async #keep(write: PendingWrite, error: unknown): Promise<void> {
     write.state = 'kept'
     this.#isCatchingUp = true
     if (this.#isWaiting) return this.#changed()
     this.#isWaiting = true
     this.#changed()
-    await this.#pause.for(retryDelay(this.#failures++, this.#options.retryDelayMs))
+    await this.#backoff.wait(error)
     this.#isWaiting = false
     this.#changed()
   }
