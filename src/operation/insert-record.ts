@@ -7,7 +7,7 @@ import { eventLoopTurn } from '../support/event-loop-turn.ts'
 import { checkTargets, unchecked } from './check-targets.ts'
 import { laterAssignments } from './later-values.ts'
 import { NewMember } from './member-changes.ts'
-import { linkAll, linkRecord, unlinkOthers } from './membership.ts'
+import { beginReplacement, linkAll, linkRecord, unlinkOthers } from './membership.ts'
 import type { OperationServices } from './operation.ts'
 import type { PreparedMembers, PreparedRecord } from './prepare-record.ts'
 
@@ -51,18 +51,28 @@ export async function assignmentsOf(
   ]
 }
 
-/** Makes these records, existing and new, the members of an association. */
+/** Makes these records, existing and new, the members of the associations of a record. */
 export async function writeMembers(
-  members: PreparedMembers,
+  all: readonly PreparedMembers[],
   parent: Json,
   transaction: ScopedTransaction,
   services: OperationServices,
 ): Promise<void> {
-  await unlinkOthers({ members, parent }, { transaction, services, changes: members.changes })
-  await writeFirstMembers(members, parent, transaction, services)
+  let replacing = transaction
+  const begun: { readonly members: PreparedMembers; readonly joining: PreparedMembers }[] = []
+  for (const members of all) {
+    const context = { transaction: replacing, services, changes: members.changes }
+    const { joining, ...rest } = await beginReplacement({ members, parent }, members.created.length, context)
+    begun.push({ members, joining: { ...members, ids: joining.ids } })
+    replacing = rest.transaction
+  }
+  for (const { members, joining } of begun) {
+    await unlinkOthers({ members, parent }, { transaction: replacing, services, changes: members.changes })
+    await writeFirstMembers(joining, parent, replacing, services)
+  }
 }
 
-/** The same for a record that is new: it has no others, which the requester would need the right to remove. */
+/** The members of one association of a new record: it has no others, which the requester would need the right to remove. */
 export async function writeFirstMembers(
   members: PreparedMembers,
   parent: Json,

@@ -33,6 +33,6 @@ export async function updateRecord(
   await checkTargets(unchecked(assignments, services), model, transaction, id)
   const stored = await transaction.update(model, primaryKeyEquals(model, id), assignments)
   if (stored.length === 0) return refuseUnwritten(model, id, 'change', transaction)
-  for (const item of members) await writeMembers(item, id, transaction, services)
+  await writeMembers(members, id, transaction, services)
   return stored
 }
