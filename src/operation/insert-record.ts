@@ -1,9 +1,11 @@
+import { findByPrimaryKey } from '../criteria/criteria.ts'
 import type { Assignment } from '../model/assignment.ts'
-import type { Attribute, Model } from '../model/model.ts'
+import { type Attribute, type Model, originalOf } from '../model/model.ts'
 import type { Json } from '../protocol/json.ts'
-import type { ScopedTransaction } from '../storage/scoped-store.ts'
+import { integrity, type ScopedTransaction } from '../storage/scoped-store.ts'
 import type { Records } from '../storage/store.ts'
 import { eventLoopTurn } from '../support/event-loop-turn.ts'
+import type { MaybePromise } from '../support/maybe-promise.ts'
 import { checkTargets, unchecked } from './check-targets.ts'
 import { laterAssignments } from './later-values.ts'
 import { NewMember } from './member-changes.ts'
@@ -28,8 +30,30 @@ export async function insertRecord(
   await checkTargets(unchecked(assignments, services), model, transaction)
   const stored = await transaction.insert(model, assignments)
   for (const item of members) await writeFirstMembers(item, keyOf(stored, model), transaction, services)
-  return stored
+  return afterMembers(record, stored, transaction)
 }
+
+/** The record after its members were written: it may be one of them itself, or a member of one. */
+export const afterMembers = (
+  record: PreparedRecord,
+  stored: Records,
+  transaction: ScopedTransaction,
+): MaybePromise<Records> =>
+  changesReferencesOf(record.model, record)
+    ? readStored(originalOf(record.model), keyOf(stored, record.model), transaction)
+    : stored
+
+/** Without rules, as a write returns it. */
+export const readStored = (model: Model, key: Json, transaction: ScopedTransaction): MaybePromise<Records> =>
+  integrity(transaction).find(model, findByPrimaryKey(model, key))
+
+/** Whether records of this model become or cease to be members with the record, by their foreign keys. */
+export const changesReferencesOf = (model: Model, { members, parents }: PreparedRecord): boolean =>
+  members.some(
+    ({ association, created }) =>
+      (association.kind === 'hasMany' && originalOf(association.target) === originalOf(model)) ||
+      created.some((record) => changesReferencesOf(model, record)),
+  ) || parents.some(({ record }) => changesReferencesOf(model, record))
 
 /** The assignments of a record, with the values that are known now: keys of records that were created before it. */
 export async function assignmentsOf(

@@ -7,7 +7,7 @@ import type { Records } from '../storage/store.ts'
 import { checkTargets, unchecked } from './check-targets.ts'
 import { readAnswerPopulate } from './find-input.ts'
 import { hasHookBefore, previousRecord } from './hooks/before.ts'
-import { assignmentsOf, insertRecord, writeFirstMembers } from './insert-record.ts'
+import { afterMembers, assignmentsOf, insertRecord, writeFirstMembers } from './insert-record.ts'
 import type { EmptyResult, Invocation, OperationServices, RecordResult, WriteOperation } from './operation.ts'
 import { omit, populate, upsert as upsertParameter } from './parameters.ts'
 import { hasChanges, isCurrent } from './prepare-members.ts'
@@ -165,7 +165,7 @@ async function insertMissing(
   const [key] = stored.values(model.primaryKey)
   if (key === undefined) return undefined
   for (const item of members) await writeFirstMembers(item, key, transaction, services)
-  return stored
+  return afterMembers(record, stored, transaction)
 }
 
 const isTaken = (error: unknown, { name }: Attribute): boolean =>
