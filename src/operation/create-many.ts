@@ -6,6 +6,7 @@ import type { ScopedReads, ScopedTransaction } from '../storage/scoped-store.ts'
 import type { Records } from '../storage/store.ts'
 import { chunksOf } from '../support/chunks-of.ts'
 import { eventLoopTurn } from '../support/event-loop-turn.ts'
+import { runsWithin } from './hooks/after-within.ts'
 import { writeCurrent } from './hooks/linked-changes.ts'
 import { changesReferencesOf, insertRecord, keyOf, readStored } from './insert-record.ts'
 import type { Invocation, JsonResult, OperationServices, RecordsResult, WriteOperation } from './operation.ts'
@@ -55,7 +56,7 @@ export const createMany: WriteOperation<CreateManyInput, RecordsResult | JsonRes
       const stored = await insertAll(records, transaction, services)
       if (count) return stored.length
       const shown: Records[] = []
-      for (const part of await current(model, records, stored, transaction))
+      for (const part of await current(model, records, stored, transaction, services))
         shown.push(transaction.reveal ? await transaction.reveal(model, part) : part)
       const joined = new JoinedRecords(shown)
       return { joined, embedded: await embedWithin(joined, invocation, transaction, services) }
@@ -93,18 +94,21 @@ async function prepareAll(
   return prepared
 }
 
-/** The records after all are written: one may have become a member of a later one. */
+/** The records after all are written: one may have become a member of a later one, or a hook may have changed it. */
 async function current(
   model: Model,
   records: readonly PreparedRecord[],
   stored: readonly Records[],
   transaction: ScopedTransaction,
+  services: OperationServices,
 ): Promise<readonly Records[]> {
-  if (!records.some((record) => changesReferencesOf(model, record))) return stored
+  if (!records.some((record) => changesReferencesOf(model, record) || (services.hooks && runsWithin(record))))
+    return stored
   const found: Records[] = []
   for (const one of stored) {
     if (eventLoopTurn.isUsed) await eventLoopTurn.next()
-    found.push(await readStored(originalOf(model), keyOf(one, model), transaction))
+    const now = await readStored(originalOf(model), keyOf(one, model), transaction)
+    found.push(now.length === 0 ? one : now)
   }
   return found
 }
