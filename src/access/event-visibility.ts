@@ -79,6 +79,11 @@ export class EventVisibility implements Visibility {
     return [model, ...others].some((concerned) => this.#policy.restrictsReading(originalOf(concerned)))
   }
 
+  hidesRecords(name: string): boolean {
+    const model = this.#models.get(name)
+    return model !== undefined && this.#policy.restrictsReading(originalOf(model))
+  }
+
   viewOf(requester: Requester, name: string): View {
     const ofRequester = getOrInsertComputed(this.#ofRequester, requester, () => new Map<string, View>())
     return getOrInsertComputed(ofRequester, name, () => this.#createView(requester, name))

@@ -1,7 +1,7 @@
 import { and, type Condition, isMatchAll, matchNone } from '../criteria/criteria.ts'
 import { matches } from '../criteria/matches.ts'
 import type { Assignment } from '../model/assignment.ts'
-import { type Attribute, type Model, originalOf } from '../model/model.ts'
+import { type Attribute, type HasMany, type ManyToMany, type Model, originalOf } from '../model/model.ts'
 import type { Json } from '../protocol/json.ts'
 import type { ScopedReads, ScopedStore, ScopedTransaction } from '../storage/scoped-store.ts'
 import type { ReadOptions, Records, Store, Transaction, TransactionContext, WriteContext } from '../storage/store.ts'
@@ -12,7 +12,7 @@ import { afterAssignments, isLocal, valuesOf } from './condition-parts.ts'
 import { guardCondition } from './guard.ts'
 import type { Access } from './policy.ts'
 import { RestrictedReads, restrictReads } from './restricted-reads.ts'
-import { isInserted, WriteChecks } from './write-checks.ts'
+import { isKnown, type KnownKeys, noKeys, ownerOf, WriteChecks } from './write-checks.ts'
 
 /**
  * The store as one requester may use it. Reads find what the rules let it read, with masked values as null; writes happen
@@ -108,19 +108,39 @@ class RestrictedStore extends RestrictedReads<Store> implements Omit<ScopedStore
   }
 }
 
+/** What a transaction has written. */
+class Written {
+  latest: Attempt | undefined
+  failed: Attempt | undefined
+  readonly insertions: Attempt[] = []
+  readonly inserted = new Map<Model, Set<Json>>()
+}
+
 class RestrictedTransaction extends RestrictedReads<Transaction> implements Omit<ScopedTransaction, symbol> {
-  #latest: Attempt | undefined
-  #failed: Attempt | undefined
-  readonly #insertions: Attempt[] = []
-  readonly #inserted = new Map<Model, Set<Json>>()
+  readonly #written: Written
+  readonly #replacing: KnownKeys
+
+  constructor(unscoped: Transaction, access: Access, written = new Written(), replacing = noKeys) {
+    super(unscoped, access)
+    this.#written = written
+    this.#replacing = replacing
+  }
 
   /** What an error of the transaction is about. Code of the application may write several records at once. */
   get attempt(): Attempt | undefined {
-    return this.#failed ?? this.#latest
+    return this.#written.failed ?? this.#written.latest
   }
 
   protected override get checks(): WriteChecks {
-    return new WriteChecks(this.unscoped, this.access, this.#inserted)
+    return new WriteChecks(this.unscoped, this.access, this.#written.inserted, this.#replacing)
+  }
+
+  async replacingMembers(association: HasMany | ManyToMany, parent: Json, adds: boolean): Promise<ScopedTransaction> {
+    await this.checks.assertMayReplaceMembers(association, parent, adds)
+    const owner = ownerOf(association)
+    const replacing = new Map(this.#replacing).set(owner, new Set([...(this.#replacing.get(owner) ?? []), parent]))
+    const { unscoped, access } = this
+    return new RestrictedTransaction(unscoped, access, this.#written, replacing) as unknown as ScopedTransaction
   }
 
   insert(model: Model, assignments: readonly Assignment[]): Promise<Records> {
@@ -162,7 +182,7 @@ class RestrictedTransaction extends RestrictedReads<Transaction> implements Omit
     this.assertMayCreate(original)
     await checks.assertTargetsAllowed(assignments, original)
     const inserted = await this.#attempt(original, assignments, () => insert(original))
-    if (inserted.length > 0) this.#insertions.push({ model: original, assignments })
+    if (inserted.length > 0) this.#written.insertions.push({ model: original, assignments })
     await checks.assertStillAllowed('create', original, inserted)
     if (!isMatchAll(access.readable(original))) this.#remember(original, inserted)
     return inserted
@@ -173,23 +193,24 @@ class RestrictedTransaction extends RestrictedReads<Transaction> implements Omit
     assignments: readonly Assignment[],
     write: () => MaybePromise<Records>,
   ): Promise<Records> {
-    const attempt = { model, assignments, inserted: this.#insertions }
-    this.#latest = attempt
+    const written = this.#written
+    const attempt = { model, assignments, inserted: written.insertions }
+    written.latest = attempt
     try {
       return await write()
     } catch (error) {
-      this.#failed ??= attempt
+      written.failed ??= attempt
       throw error
     }
   }
 
-  hasInserted(model: Model, key: Json): boolean {
-    return isInserted(this.#inserted, model, key)
+  knows(model: Model, key: Json): boolean {
+    return isKnown(this.#written.inserted, model, key) || isKnown(this.#replacing, model, key)
   }
 
   /** The records that are written with a new one refer to it, also where the requester cannot read it, or not yet. */
   #remember(model: Model, inserted: Records): void {
-    const keys = getOrInsertComputed(this.#inserted, model, () => new Set<Json>())
+    const keys = getOrInsertComputed(this.#written.inserted, model, () => new Set<Json>())
     for (const key of inserted.values(model.primaryKey)) keys.add(key)
   }
 }

@@ -17,25 +17,30 @@ const fewRecords = 100
 /** At most, where another process counts them. */
 const countedAtOnce = 2_000
 
-/** The keys of records that a transaction has inserted and that may be unreadable for its requester. */
-export type InsertedKeys = ReadonlyMap<Model, ReadonlySet<Json>>
+/** The keys of records that may be unreadable for the requester of a transaction. */
+export type KnownKeys = ReadonlyMap<Model, ReadonlySet<Json>>
 
-const noKeys: InsertedKeys = new Map()
+export const noKeys: KnownKeys = new Map()
 
-export const isInserted = (keys: InsertedKeys, model: Model, key: Json): boolean =>
+export const isKnown = (keys: KnownKeys, model: Model, key: Json): boolean =>
   keys.get(originalOf(model))?.has(key) ?? false
 
 /** What a requester may write: checks inside the transaction of a write, before and after its statements. */
 export class WriteChecks {
   readonly #all: Reads
   readonly #access: Access
-  readonly #inserted: InsertedKeys
+  readonly #inserted: KnownKeys
+  readonly #replacing: KnownKeys
 
-  /** `all`: reads without rules, in the same transaction. */
-  constructor(all: Reads, access: Access, inserted: InsertedKeys = noKeys) {
+  /**
+   * `all`: reads without rules, in the same transaction. `inserted`: what the transaction has inserted. `replacing`: the records whose
+   * members it replaces, for which the requester had the right at the beginning.
+   */
+  constructor(all: Reads, access: Access, inserted: KnownKeys = noKeys, replacing: KnownKeys = noKeys) {
     this.#all = all
     this.#access = access
     this.#inserted = inserted
+    this.#replacing = replacing
   }
 
   /** Throws E_FORBIDDEN if the requester may read, but not write, one of the records. */
@@ -59,12 +64,22 @@ export class WriteChecks {
     association: HasMany | ManyToMany,
     parents: readonly Json[],
   ): Promise<void> {
-    const owner = (association.kind === 'hasMany' ? association.via : association.near).references as Model
+    const owner = ownerOf(association)
+    const checked = parents.filter((key) => !isKnown(this.#replacing, owner, key))
+    if (checked.length === 0) return
     const verdict = this.#access.membersVerdict(action, association)
     // What no record allows, an unreadable new one does not either. A condition may be one that its members will fulfil.
-    if (verdict === false && parents.some((key) => isInserted(this.#inserted, owner, key)))
-      throw forbidden(action, owner)
-    await this.assertVerdict(verdict, action, owner, idIn(owner, parents))
+    if (verdict === false && checked.some((key) => isKnown(this.#inserted, owner, key))) throw forbidden(action, owner)
+    await this.assertVerdict(verdict, action, owner, idIn(owner, checked))
+  }
+
+  /** The same for a record that the requester could read before the request changed it. */
+  async assertMayReplaceMembers(association: HasMany | ManyToMany, parent: Json, adds: boolean): Promise<void> {
+    const owner = ownerOf(association)
+    for (const action of adds ? (['remove', 'add'] as const) : (['remove'] as const)) {
+      const verdict = this.#access.membersVerdict(action, association)
+      await this.#assertForAll(verdict, action, owner, primaryKeyEquals(owner, parent))
+    }
   }
 
   /** Throws E_FORBIDDEN unless every record that was written fulfils the rule as it is now. The transaction is rolled back. */
@@ -97,11 +112,11 @@ export class WriteChecks {
   async assertTargetsAllowed(assignments: readonly Assignment[], model: Model, where?: Condition): Promise<boolean> {
     for (const { attribute, value } of assignments) {
       const target = attribute.references
-      if (!target || value === null) continue
+      if (!target || value === null || isKnown(this.#replacing, target, value)) continue
       const readable = this.#access.readable(target)
       const isTarget = primaryKeyEquals(target, value)
       const verdict = this.#access.referenceVerdict('add', target)
-      if (isInserted(this.#inserted, target, value)) {
+      if (isKnown(this.#inserted, target, value)) {
         await this.#assertForAll(verdict ?? true, 'add', target, isTarget)
         continue
       }
@@ -129,11 +144,15 @@ export class WriteChecks {
         association,
         condition: verdict === false ? matchAll : not(verdict),
       }
-      const leaving = and(where, not(eq(attribute, value)), refused)
+      const replaced = [...(this.#replacing.get(originalOf(target)) ?? [])].map((key) => not(eq(attribute, key)))
+      const leaving = and(where, not(eq(attribute, value)), ...replaced, refused)
       if ((await this.#count(model, leaving)) > 0) throw forbidden('remove', target)
     }
   }
 }
+
+export const ownerOf = (association: HasMany | ManyToMany): Model =>
+  (association.kind === 'hasMany' ? association.via : association.near).references as Model
 
 export const forbidden = (action: string, { name }: Model): ServiceError =>
   new ServiceError('E_FORBIDDEN', `You may not ${verbOf[action] ?? action} this ${name}`, { model: name })

@@ -22,14 +22,14 @@ export const unchecked = (
 export async function checkTargets(
   assignments: readonly Assignment[],
   model: Model,
-  transaction: Transaction & Pick<ScopedTransaction, 'hasInserted' | 'unscoped'>,
+  transaction: Transaction & Pick<ScopedTransaction, 'knows' | 'unscoped'>,
   key?: Json,
 ): Promise<void> {
   const missing: Record<string, readonly Violation[]> = {}
   for (const { attribute, value } of assignments) {
     const target = attribute.references as Model
     // What the transaction has inserted may have been destroyed since.
-    const reads = transaction.hasInserted?.(target, value) ? transaction.unscoped : transaction
+    const reads = transaction.knows?.(target, value) ? transaction.unscoped : transaction
     const found = await (reads ?? transaction).find(target, findKey(target, value))
     if (found.length > 0) continue
     missing[attribute.name] = [missingReference(attribute, value, model)]

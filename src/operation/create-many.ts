@@ -1,4 +1,4 @@
-import type { Model } from '../model/model.ts'
+import { type Model, originalOf } from '../model/model.ts'
 import { type InvalidAttributes, ServiceError } from '../protocol/errors.ts'
 import { isJsonObject, type JsonObject } from '../protocol/json.ts'
 import { JoinedRecords } from '../storage/joined-records.ts'
@@ -6,8 +6,9 @@ import type { ScopedReads, ScopedTransaction } from '../storage/scoped-store.ts'
 import type { Records } from '../storage/store.ts'
 import { chunksOf } from '../support/chunks-of.ts'
 import { eventLoopTurn } from '../support/event-loop-turn.ts'
+import { runsWithin } from './hooks/after-within.ts'
 import { writeCurrent } from './hooks/linked-changes.ts'
-import { insertRecord } from './insert-record.ts'
+import { changesReferencesOf, insertRecord, keyOf, readStored } from './insert-record.ts'
 import type { Invocation, JsonResult, OperationServices, RecordsResult, WriteOperation } from './operation.ts'
 import { count, omit, populate } from './parameters.ts'
 import { hasChanges, isCurrent } from './prepare-members.ts'
@@ -55,7 +56,8 @@ export const createMany: WriteOperation<CreateManyInput, RecordsResult | JsonRes
       const stored = await insertAll(records, transaction, services)
       if (count) return stored.length
       const shown: Records[] = []
-      for (const part of stored) shown.push(transaction.reveal ? await transaction.reveal(model, part) : part)
+      for (const part of await current(model, records, stored, transaction, services))
+        shown.push(transaction.reveal ? await transaction.reveal(model, part) : part)
       const joined = new JoinedRecords(shown)
       return { joined, embedded: await embedWithin(joined, invocation, transaction, services) }
     }
@@ -90,6 +92,25 @@ async function prepareAll(
   }
   if (prepared.length < records.length) throw invalidRecord(model, invalid)
   return prepared
+}
+
+/** The records after all are written: one may have become a member of a later one, or a hook may have changed it. */
+async function current(
+  model: Model,
+  records: readonly PreparedRecord[],
+  stored: readonly Records[],
+  transaction: ScopedTransaction,
+  services: OperationServices,
+): Promise<readonly Records[]> {
+  if (!records.some((record) => changesReferencesOf(model, record) || (services.hooks && runsWithin(record))))
+    return stored
+  const found: Records[] = []
+  for (const one of stored) {
+    if (eventLoopTurn.isUsed) await eventLoopTurn.next()
+    const now = await readStored(originalOf(model), keyOf(one, model), transaction)
+    found.push(now.length === 0 ? one : now)
+  }
+  return found
 }
 
 /** Statements that are sent together. On a database within the process all of them are run at once. */

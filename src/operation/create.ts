@@ -1,5 +1,6 @@
 import type { ScopedStore, ScopedTransaction } from '../storage/scoped-store.ts'
 import type { Records } from '../storage/store.ts'
+import { afterWithin } from './hooks/after-within.ts'
 import { writeCurrent } from './hooks/linked-changes.ts'
 import { insertRecord } from './insert-record.ts'
 import type { EmptyResult, Invocation, OperationServices, RecordResult, WriteOperation } from './operation.ts'
@@ -33,7 +34,8 @@ export const create: WriteOperation<RecordInput, RecordResult | EmptyResult, Pre
     const written = isOneStatement(prepared, services)
       ? store.insert(model, prepared.assignments, { origin })
       : insertCurrent(invocation, prepared, store, services)
-    return written.then((stored) => {
+    const current = services.hooks ? written.then((stored) => afterWithin(prepared, stored, store)) : written
+    return current.then((stored) => {
       if (store.reveal || populate.length > 0) return writtenResult(stored, invocation, store, services, true)
       return { kind: 'record', created: true, model, records: stored, populate, stored }
     })

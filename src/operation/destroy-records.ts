@@ -34,7 +34,9 @@ export async function destroyRecords(given: Model, ids: readonly Json[], context
   for (const { model: referring, attribute } of cut) {
     const keysOf = (model: Model) => [...(doomed.keys.get(originalOf(model)) as Set<Json>)]
     const refersToDoomed = refersToOne(attribute, keysOf(attribute.references as Model))
-    await all.update(referring, and(idIn(referring, keysOf(referring)), refersToDoomed), [{ attribute, value: null }])
+    const where = and(idIn(referring, keysOf(referring)), refersToDoomed)
+    if (all.clearBeforeDelete) await all.clearBeforeDelete(referring, where, attribute)
+    else await all.update(referring, where, [{ attribute, value: null }])
   }
   const [first, ...rounds] = doomed.rounds
   for (const target of order) {

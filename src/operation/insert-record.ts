@@ -1,13 +1,15 @@
+import { findByPrimaryKey } from '../criteria/criteria.ts'
 import type { Assignment } from '../model/assignment.ts'
-import type { Attribute, Model } from '../model/model.ts'
+import { type Attribute, type Model, originalOf } from '../model/model.ts'
 import type { Json } from '../protocol/json.ts'
-import type { ScopedTransaction } from '../storage/scoped-store.ts'
+import { integrity, type ScopedTransaction } from '../storage/scoped-store.ts'
 import type { Records } from '../storage/store.ts'
 import { eventLoopTurn } from '../support/event-loop-turn.ts'
+import type { MaybePromise } from '../support/maybe-promise.ts'
 import { checkTargets, unchecked } from './check-targets.ts'
 import { laterAssignments } from './later-values.ts'
 import { NewMember } from './member-changes.ts'
-import { linkAll, linkRecord, unlinkOthers } from './membership.ts'
+import { beginReplacement, linkAll, linkRecord, unlinkOthers } from './membership.ts'
 import type { OperationServices } from './operation.ts'
 import type { PreparedMembers, PreparedRecord } from './prepare-record.ts'
 
@@ -28,8 +30,30 @@ export async function insertRecord(
   await checkTargets(unchecked(assignments, services), model, transaction)
   const stored = await transaction.insert(model, assignments)
   for (const item of members) await writeFirstMembers(item, keyOf(stored, model), transaction, services)
-  return stored
+  return afterMembers(record, stored, transaction)
 }
+
+/** The record after its members were written: it may be one of them itself, or a member of one. */
+export const afterMembers = (
+  record: PreparedRecord,
+  stored: Records,
+  transaction: ScopedTransaction,
+): MaybePromise<Records> =>
+  changesReferencesOf(record.model, record)
+    ? readStored(originalOf(record.model), keyOf(stored, record.model), transaction)
+    : stored
+
+/** Without rules, as a write returns it. */
+export const readStored = (model: Model, key: Json, transaction: ScopedTransaction): MaybePromise<Records> =>
+  integrity(transaction).find(model, findByPrimaryKey(model, key))
+
+/** Whether records of this model become or cease to be members with the record, by their foreign keys. */
+export const changesReferencesOf = (model: Model, { members, parents }: PreparedRecord): boolean =>
+  members.some(
+    ({ association, created }) =>
+      (association.kind === 'hasMany' && originalOf(association.target) === originalOf(model)) ||
+      created.some((record) => changesReferencesOf(model, record)),
+  ) || parents.some(({ record }) => changesReferencesOf(model, record))
 
 /** The assignments of a record, with the values that are known now: keys of records that were created before it. */
 export async function assignmentsOf(
@@ -51,18 +75,28 @@ export async function assignmentsOf(
   ]
 }
 
-/** Makes these records, existing and new, the members of an association. */
+/** Makes these records, existing and new, the members of the associations of a record. */
 export async function writeMembers(
-  members: PreparedMembers,
+  all: readonly PreparedMembers[],
   parent: Json,
   transaction: ScopedTransaction,
   services: OperationServices,
 ): Promise<void> {
-  await unlinkOthers({ members, parent }, { transaction, services, changes: members.changes })
-  await writeFirstMembers(members, parent, transaction, services)
+  let replacing = transaction
+  const begun: { readonly members: PreparedMembers; readonly joining: PreparedMembers }[] = []
+  for (const members of all) {
+    const context = { transaction: replacing, services, changes: members.changes }
+    const { joining, ...rest } = await beginReplacement({ members, parent }, members.created.length, context)
+    begun.push({ members, joining: { ...members, ids: joining.ids } })
+    replacing = rest.transaction
+  }
+  for (const { members, joining } of begun) {
+    await unlinkOthers({ members, parent }, { transaction: replacing, services, changes: members.changes })
+    await writeFirstMembers(joining, parent, replacing, services)
+  }
 }
 
-/** The same for a record that is new: it has no others, which the requester would need the right to remove. */
+/** The members of one association of a new record: it has no others, which the requester would need the right to remove. */
 export async function writeFirstMembers(
   members: PreparedMembers,
   parent: Json,

@@ -9,6 +9,8 @@ import { invalid, ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
 import type { ScopedTransaction } from '../storage/scoped-store.ts'
 import type { Transaction } from '../storage/store.ts'
+import { tooManyAffected } from '../storage/too-many-affected.ts'
+import { chunksOf } from '../support/chunks-of.ts'
 import { eventLoopTurn } from '../support/event-loop-turn.ts'
 import { checkTargets, unchecked } from './check-targets.ts'
 import { type LinkedWrite, preparedAssignments } from './hooks/linked-changes.ts'
@@ -79,8 +81,53 @@ export interface Replacement {
 
 /** Makes these records the members, and no others. */
 export async function replaceMembers(replacement: Replacement, context: LinkedWrite): Promise<void> {
-  await unlinkOthers(replacement, context)
-  await linkAll(replacement, context)
+  const { joining, transaction } = await beginReplacement(replacement, 0, context)
+  await unlinkOthers(replacement, { ...context, transaction })
+  await linkAll({ ...replacement, members: joining }, { ...context, transaction })
+}
+
+/** A replacement whose rights are checked. */
+export interface BegunReplacement {
+  /** The members without those that are members already. */
+  readonly joining: Members
+  readonly transaction: ScopedTransaction
+}
+
+/**
+ * The rights to replace members, and to read those that stay, may end with the first one that leaves, so both are looked at before. `created`: how
+ * many of the new members are created.
+ */
+export async function beginReplacement(
+  { members, parent }: Replacement,
+  created: number,
+  { transaction }: LinkedWrite,
+): Promise<BegunReplacement> {
+  if (!transaction.replacingMembers) return { joining: members, transaction }
+  const { association, ids } = members
+  const staying = ids.length === 0 ? new Set() : new Set(await stayingMembers(association, parent, ids, transaction))
+  if (association.kind === 'manyToMany' && ids.length > 0)
+    for (const inverse of inversesOf(association)) await transaction.assertMayChangeMembers?.('add', inverse, ids)
+  return {
+    joining: { ...members, ids: ids.filter((id) => !staying.has(id)) },
+    transaction: await transaction.replacingMembers(association, parent, ids.length + created > 0),
+  }
+}
+
+async function stayingMembers(
+  association: ToMany,
+  parent: Json,
+  ids: readonly Json[],
+  transaction: ScopedTransaction,
+): Promise<readonly Json[]> {
+  const page = { sort: [], limit: ids.length, skip: 0 }
+  if (association.kind === 'manyToMany') {
+    const { junction, near, far } = association
+    const where = knownRows(association, and(eq(near, parent), isOneOf(far, ids)))
+    return (await transaction.find(junction, { ...page, where, select: [far] })).values(far)
+  }
+  const { via, target } = association
+  const where = and(eq(via, parent), isOneOf(target.primaryKey, ids))
+  return (await transaction.find(target, { ...page, where, select: [target.primaryKey] })).values(target.primaryKey)
 }
 
 /** Makes these records members. */
@@ -92,17 +139,16 @@ export async function linkAll({ members, parent }: Replacement, context: LinkedW
   }
 }
 
-/** Ends the membership of all other records. */
+/** Ends the membership of all other records. The rights are checked by `beginReplacement`. */
 export async function unlinkOthers(replacement: Replacement, context: LinkedWrite): Promise<void> {
   const { members, parent } = replacement
   const { association, ids, wereRecords } = members
   const { transaction } = context
   if (wereRecords) await refuseTruncatedList(replacement, context)
-  await transaction.assertMayChangeMembers?.('remove', association, [parent])
   if (association.kind === 'manyToMany') {
     const { junction, near, far } = association
     const rows = and(eq(near, parent), isNoneOf(far, ids))
-    if (transaction.assertMayChangeMembers) await unlinkKnown(association, rows, transaction)
+    if (transaction.assertMayChangeMembers) await unlinkKnown(association, rows, context)
     else await transaction.delete(junction, rows)
     return
   }
@@ -111,19 +157,25 @@ export async function unlinkOthers(replacement: Replacement, context: LinkedWrit
   await clearForeignKey(association, isOther, context)
 }
 
-/** Members that the requester may not read stay, as they do where the member has a foreign key. */
-async function unlinkKnown(association: ManyToMany, rows: Condition, transaction: ScopedTransaction): Promise<void> {
+/**
+ * Members that the requester may not read stay, as they do where the member has a foreign key. All are found before the first one leaves,
+ * with which the requester may lose the right to read others.
+ */
+async function unlinkKnown(
+  association: ManyToMany,
+  rows: Condition,
+  { transaction, services: { limits } }: LinkedWrite,
+): Promise<void> {
   const { junction, far } = association
   const where = knownRows(association, rows)
-  const page = { where, sort: [], limit: unlinkedAtOnce, skip: 0, select: [far] }
-  for (let found = unlinkedAtOnce; found === unlinkedAtOnce; ) {
-    const members = (await transaction.find(junction, { ...page })).values(far)
-    found = members.length
-    if (found === 0) return
-    for (const inverse of inversesOf(association))
-      await transaction.assertMayChangeMembers?.('remove', inverse, members)
-    await transaction.delete(junction, and(rows, { kind: 'compare', attribute: far, operator: isIn, operand: members }))
-  }
+  const page = { where, sort: [], limit: limits.maxAffected + 1, skip: 0, select: [far] }
+  const members = (await transaction.find(junction, page)).values(far)
+  if (members.length > limits.maxAffected) throw tooManyAffected(junction, limits.maxAffected)
+  const inverses = inversesOf(association)
+  for (const some of chunksOf(members, unlinkedAtOnce))
+    for (const inverse of inverses) await transaction.assertMayChangeMembers?.('remove', inverse, some)
+  for (const some of chunksOf(members, unlinkedAtOnce))
+    await transaction.delete(junction, and(rows, isOneOf(far, some)))
 }
 
 const unlinkedAtOnce = 500
@@ -151,6 +203,13 @@ const inversesOf = ({ target, junction, near, far }: ManyToMany): readonly ManyT
   [...originalOf(target).associations.values()]
     .filter((inverse) => inverse.kind === 'manyToMany')
     .filter((inverse) => inverse.junction === junction && inverse.near === far && inverse.far === near)
+
+const isOneOf = (attribute: Attribute, ids: readonly Json[]): Condition => ({
+  kind: 'compare',
+  attribute,
+  operator: isIn,
+  operand: ids,
+})
 
 const isNoneOf = (attribute: Attribute, ids: readonly Json[]): Condition =>
   ids.length === 0 ? matchAll : { kind: 'compare', attribute, operator: notIn, operand: ids }
@@ -191,13 +250,17 @@ async function clearForeignKey(
 export async function clearReferences(
   { model, attribute }: ForeignKeyReference,
   where: Condition,
-  { transaction, services, changes }: LinkedWrite<Transaction>,
+  { transaction, services, changes }: LinkedWrite<Transaction & Pick<ScopedTransaction, 'unscoped'>>,
 ): Promise<void> {
   const cleared = { attribute, value: null }
   for (const { change, assignments } of changes.values()) {
     if (change.references.get(attribute) !== null) continue
     await checkTargets(unchecked(assignments, services), model, transaction)
-    await transaction.update(model, and(primaryKeyEquals(model, change.key), where), [cleared, ...assignments])
+    const record = and(primaryKeyEquals(model, change.key), where)
+    const updated = await transaction.update(model, record, [cleared, ...assignments])
+    // The requester could read it until a member left before it.
+    if (updated.length === 0 && transaction.unscoped && (await transaction.unscoped.count(model, record)) > 0)
+      throw new ServiceError('E_FORBIDDEN', `You may not update this ${model.name}`, { model: model.name })
   }
   await transaction.update(model, where, [cleared, ...timestampAssignments(model, services)])
 }

@@ -3,7 +3,7 @@ import type { Json } from '../protocol/json.ts'
 import type { ScopedTransaction } from '../storage/scoped-store.ts'
 import type { Records } from '../storage/store.ts'
 import { checkTargets, unchecked } from './check-targets.ts'
-import { assignmentsOf, writeMembers } from './insert-record.ts'
+import { afterMembers, assignmentsOf, writeMembers } from './insert-record.ts'
 import type { OperationServices, Precondition } from './operation.ts'
 import { isCurrent } from './prepare-members.ts'
 import type { PreparedRecord } from './prepare-record.ts'
@@ -33,6 +33,6 @@ export async function updateRecord(
   await checkTargets(unchecked(assignments, services), model, transaction, id)
   const stored = await transaction.update(model, primaryKeyEquals(model, id), assignments)
   if (stored.length === 0) return refuseUnwritten(model, id, 'change', transaction)
-  for (const item of members) await writeMembers(item, id, transaction, services)
-  return stored
+  await writeMembers(members, id, transaction, services)
+  return afterMembers(record, stored, transaction)
 }

@@ -5,6 +5,7 @@ import type { Json } from '../protocol/json.ts'
 import type { ScopedReads, ScopedStore } from '../storage/scoped-store.ts'
 import type { Records } from '../storage/store.ts'
 import type { MaybePromise } from '../support/maybe-promise.ts'
+import { afterWithin } from './hooks/after-within.ts'
 import { type HookCaller, hasHookBefore, previousRecord, requireWritable } from './hooks/before.ts'
 import { writeCurrent } from './hooks/linked-changes.ts'
 import type { EmptyResult, Invocation, OperationServices, RecordResult, WriteOperation } from './operation.ts'
@@ -59,7 +60,8 @@ export const update: WriteOperation<UpdateInput, RecordResult | EmptyResult, Pre
         : store.updateByKey
           ? store.updateByKey(model, id, prepared.assignments, context)
           : store.update(model, primaryKeyEquals(model, id), prepared.assignments, context)
-    return written.then((stored) => {
+    const current = services.hooks ? written.then((stored) => afterWithin(prepared, stored, store)) : written
+    return current.then((stored) => {
       if (stored.length === 0) return refuseUnwritten(model, id, 'change', store)
       if (store.reveal || populate.length > 0) return writtenResult(stored, invocation, store, services, false)
       return { kind: 'record', model, records: stored, populate, stored }

@@ -6,8 +6,9 @@ import type { ScopedReads, ScopedStore, ScopedTransaction } from '../storage/sco
 import type { Records } from '../storage/store.ts'
 import { checkTargets, unchecked } from './check-targets.ts'
 import { readAnswerPopulate } from './find-input.ts'
+import { afterWithin } from './hooks/after-within.ts'
 import { hasHookBefore, previousRecord } from './hooks/before.ts'
-import { assignmentsOf, insertRecord, writeFirstMembers } from './insert-record.ts'
+import { afterMembers, assignmentsOf, insertRecord, writeFirstMembers } from './insert-record.ts'
 import type { EmptyResult, Invocation, OperationServices, RecordResult, WriteOperation } from './operation.ts'
 import { omit, populate, upsert as upsertParameter } from './parameters.ts'
 import { hasChanges, isCurrent } from './prepare-members.ts'
@@ -66,7 +67,9 @@ export const upsert: WriteOperation<UpsertInput, RecordResult | EmptyResult, Pre
         id === undefined
           ? await insertUnlessFound(record, { invocation, store, services })
           : await updateFound(id, record, { invocation, store, services })
-      if (stored) return writtenResult(stored, invocation, store, services, id === undefined)
+      if (!stored) continue
+      const current = services.hooks ? await afterWithin(record, stored, store) : stored
+      return writtenResult(current, invocation, store, services, id === undefined)
     }
     throw new ServiceError('E_UNAVAILABLE', `The ${model.name} is being changed by other requests`, {
       headers: { 'Retry-After': '1' },
@@ -165,7 +168,7 @@ async function insertMissing(
   const [key] = stored.values(model.primaryKey)
   if (key === undefined) return undefined
   for (const item of members) await writeFirstMembers(item, key, transaction, services)
-  return stored
+  return afterMembers(record, stored, transaction)
 }
 
 const isTaken = (error: unknown, { name }: Attribute): boolean =>

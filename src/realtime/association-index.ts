@@ -13,6 +13,8 @@ export interface AssociationIndex {
   readonly byForeignKey: ReadonlyMap<Attribute, readonly DeclaredAssociation<HasMany>[]>
   /** By junction: the associations whose members are its rows. */
   readonly byJunction: ReadonlyMap<Model, readonly DeclaredAssociation<ManyToMany>[]>
+  /** The associations through a model that may have several rows for a pair. */
+  readonly repeating: readonly DeclaredAssociation<ManyToMany>[]
   /** By the name of a model: the models of whose records there may be events when a row of it changes. */
   readonly affectedModels: ReadonlyMap<string, readonly string[]>
 }
@@ -33,5 +35,13 @@ export function indexAssociations(models: Models): AssociationIndex {
     return [...new Set(model.isJunction ? owners : [model.name, ...owners])]
   }
   const affectedModels = new Map([...models.values()].map((model) => [model.name, affectedBy(model)]))
-  return { models, byForeignKey, byJunction, affectedModels }
+  const repeating = manyToMany.filter(({ association }) => mayRepeat(association))
+  return { models, byForeignKey, byJunction, repeating, affectedModels }
+}
+
+/** Unless the values of a row are unique by one of its foreign keys, or by both. */
+function mayRepeat({ junction, near, far }: ManyToMany): boolean {
+  if (junction.isJunction || near.unique || far.unique) return false
+  const isOfPair = ({ attribute }: { readonly attribute: Attribute }) => attribute === near || attribute === far
+  return !junction.indexes.some(({ unique, where, columns }) => unique && where.length === 0 && columns.every(isOfPair))
 }

@@ -1,15 +1,17 @@
 import type { Condition } from '../criteria/criteria.ts'
-import type { Models } from '../model/model.ts'
+import type { ManyToMany, Models } from '../model/model.ts'
 import type { Change, Position } from '../protocol/change.ts'
 import type { Event } from '../protocol/event.ts'
 import { eventLoopTurn } from '../support/event-loop-turn.ts'
 import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
+import type { MaybePromise } from '../support/maybe-promise.ts'
 import { yieldToEventLoop } from '../support/yield-to-event-loop.ts'
-import { type AssociationIndex, indexAssociations } from './association-index.ts'
+import { type AssociationIndex, type DeclaredAssociation, indexAssociations } from './association-index.ts'
 import type { ChangeFeed, ChangeFeedListener, ChangeOperation } from './change-feed.ts'
 import { RecentEvents } from './delivery/recent-events.ts'
 import { EventSlice, slicesOf } from './event-slice.ts'
 import { eventsOf } from './events.ts'
+import { type CurrentMembers, withoutRemaining } from './remaining-members.ts'
 import { SharedListening } from './shared-listening.ts'
 import { type PositionOrder, type StartPosition, StartPositions } from './start-position.ts'
 import type { Subscriber, SubscriberSet } from './subscriber.ts'
@@ -22,6 +24,7 @@ export interface BroadcasterOptions {
   readonly models: Models
   readonly order: PositionOrder
   readonly currentRecords: CurrentRecords
+  readonly currentMembers: CurrentMembers
   readonly visibility?: Visibility
   /** Events that are kept for reads under way, and their bytes. */
   readonly maxRecentEvents: number
@@ -42,6 +45,8 @@ export class Broadcaster implements ChangeFeedListener {
   readonly associations: AssociationIndex
   readonly #options: BroadcasterOptions
   readonly #visibility: Visibility
+  /** Where rules hide rows, what remains differs between requesters, and is not asked. */
+  readonly #repeating: readonly DeclaredAssociation<ManyToMany>[]
   readonly #listening: SharedListening
   #users = 0
   #position: Position | undefined
@@ -53,6 +58,9 @@ export class Broadcaster implements ChangeFeedListener {
     this.recent = new RecentEvents(options)
     this.#visibility = options.visibility ?? everythingVisible
     this.associations = indexAssociations(options.models)
+    this.#repeating = this.associations.repeating.filter(
+      ({ association }) => !this.#visibility.hidesRecords(association.junction.name),
+    )
     this.starts = new StartPositions(options.order, (callback) => options.feed.whenCaughtUp(callback))
   }
 
@@ -121,11 +129,28 @@ export class Broadcaster implements ChangeFeedListener {
     return (this.associations.affectedModels.get(model) ?? []).some((name) => this.subscriptions.has(name))
   }
 
+  /** The events without the removal of members that remain. What cannot be asked is not left out. */
+  withoutRemaining(events: readonly Event[]): MaybePromise<readonly Event[]> {
+    try {
+      const left = withoutRemaining(events, this.#repeating, this.#options.currentMembers)
+      return left instanceof Promise ? left.catch((error) => this.#allAfter(error, events)) : left
+    } catch (error) {
+      return this.#allAfter(error, events)
+    }
+  }
+
+  #allAfter(error: unknown, events: readonly Event[]): readonly Event[] {
+    this.#options.onError(error)
+    return events
+  }
+
   async onOperation({ changes, position }: ChangeOperation): Promise<void> {
     const operation: Delivery = { change: changes[0] as Change, receivers: new Set() }
     this.#restartWhereRightsChanged(changes)
     let isFirst = true
-    for (const events of slicesOf(eventsOf(changes, this.associations))) {
+    for (const all of slicesOf(eventsOf(changes, this.associations))) {
+      const left = this.withoutRemaining(all)
+      const events = left instanceof Promise ? await left : left
       if (!isFirst) await yieldToEventLoop()
       isFirst = false
       const slice = this.slice(events)

@@ -118,6 +118,7 @@ function rules(): Visibility & { readonly calls: number[] } {
   return {
     calls,
     isRestricted: (model) => model === 'pet',
+    hidesRecords: (model) => model === 'pet',
     viewOf: () => lighter,
     decidesRights: () => false,
     changesRights: () => false,

@@ -38,6 +38,8 @@ export interface JudgedEvent {
 export interface Visibility {
   /** False: every requester sees every record of the model, and nothing else is asked about it. */
   isRestricted(model: string): boolean
+  /** False: every requester reads every value of every record of the model itself. */
+  hidesRecords(model: string): boolean
   viewOf(requester: Requester, model: string): View
   /**
    * For each view what it sees of each event, in the order of the events, which are all of one model. Undefined: that
@@ -61,6 +63,7 @@ export interface Visibility {
 /** Without access rules every requester sees everything. */
 export const everythingVisible: Visibility = {
   isRestricted: () => false,
+  hidesRecords: () => false,
   viewOf: () => fullView,
   judge: () => new Map(),
   decidesRights: () => false,

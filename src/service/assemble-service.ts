@@ -41,6 +41,7 @@ import { recordsByModel } from './in-process/records-by-model.ts'
 import { seedOnce } from './in-process/seed.ts'
 import { runTransaction } from './in-process/transaction.ts'
 import { openJobs } from './jobs.ts'
+import { currentMembersOf } from './live/current-members.ts'
 import { currentRecordsOf } from './live/current-records.ts'
 import { Streams } from './live/event-stream.ts'
 import { LiveStreams } from './live/live-streams.ts'
@@ -98,6 +99,7 @@ export async function assembleService(config: AnyConfig, parts: ServiceParts): P
     models,
     order: store.changes,
     currentRecords: currentRecordsOf(store, models),
+    currentMembers: currentMembersOf(store),
     maxRecentEvents: limits.maxRecentEvents,
     maxRecentBytes: limits.maxRecentBytes,
     ...(policy && { visibility: new EventVisibility(policy, store, models) }),

@@ -101,6 +101,8 @@ export type DatabaseErrorKind =
    * the bound value, from 1, where its type refuses it.
    */
   | { readonly kind: 'value'; readonly column?: string | undefined; readonly parameter?: number }
+  /** An insert of what may exist already, against a unique constraint that is checked later. */
+  | { readonly kind: 'deferrable'; readonly constraint: string }
   /** A lock, a conflict of two transactions, or a full queue: a retry may succeed. */
   | { readonly kind: 'busy' }
   /** The disk has no space left. */

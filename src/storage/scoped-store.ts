@@ -28,8 +28,17 @@ export interface ScopedReads extends Reads {
 }
 
 export interface ScopedTransaction extends ScopedReads, Transaction {
-  /** Whether this transaction has inserted the record, so that it exists also for a requester that cannot read it. */
-  readonly hasInserted?: (model: Model, key: Json) => boolean
+  /** Whether this transaction has inserted the record, or replaces its members, so that it exists also for a requester that cannot read it. */
+  readonly knows?: (model: Model, key: Json) => boolean
+  /**
+   * Throws E_FORBIDDEN unless the requester may replace the members of this record, and add some if `adds`. The result is the same
+   * transaction, in which it may do so although its rights to the record may end with a member that leaves. Undefined: it may.
+   */
+  readonly replacingMembers?: (
+    association: HasMany | ManyToMany,
+    parent: Json,
+    adds: boolean,
+  ) => Promise<ScopedTransaction>
   /**
    * The same transaction without rules, for the integrity of the database alone: references from records that the
    * requester cannot see must be cleared as well.

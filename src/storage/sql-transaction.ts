@@ -90,6 +90,12 @@ export class SqlTransaction extends SqlReads implements Transaction {
     return this.#write(where, { model, assignments: [] }, (part) => this.compiler.writes.delete(model, part))
   }
 
+  async clearBeforeDelete(model: Model, where: Condition, attribute: Attribute): Promise<Records> {
+    const cleared = await this.update(model, where, [{ attribute, value: null }])
+    this.#affected.add(-cleared.length)
+    return cleared
+  }
+
   async #insert(statement: WriteStatement, subject: ErrorSubject): Promise<Records> {
     if (statement.bytes > this.#maxRecordBytes) throw tooLargeRecord(subject.model, this.#maxRecordBytes)
     this.#affected.require(subject.model, 1)

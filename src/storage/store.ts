@@ -156,6 +156,11 @@ export interface Transaction extends Reads, Writes {
   insertMissing(model: Model, assignments: readonly Assignment[]): MaybePromise<Records>
   /** Throws E_CONFLICT where so many records, or such large ones, may not be changed; absent where a change alone shows it. */
   requireAffectable?(model: Model, where: Condition): MaybePromise<void>
+  /**
+   * Sets a reference to null in records that the transaction deletes afterwards: they are counted once, and hooks are given them as they
+   * were. Absent: `update` is called.
+   */
+  clearBeforeDelete?(model: Model, where: Condition, reference: Attribute): MaybePromise<Records>
   /** Stores an answer with what the transaction writes. Returns false and stores nothing when there is one under its id. */
   keepAnswer?(answer: StoredAnswer): MaybePromise<boolean>
 }

@@ -97,6 +97,10 @@ async function describe(
           : 'The database does not allow this change'
       return new ServiceError('E_BAD_REQUEST', message, { model: model.name, cause: error })
     }
+    case 'deferrable': {
+      const message = `A ${model.name} that may exist already cannot be inserted: the unique constraint "${reason.constraint}" is deferrable`
+      return new ServiceError('E_CONFLICT', message, { model: model.name, cause: error })
+    }
     case 'complex': {
       const message = 'The conditions are too complex for the database'
       return new ServiceError('E_BAD_CRITERIA', message, { model: model.name, cause: error })

@@ -16,6 +16,51 @@ const models = {
   },
   owner: { access: { read: ofPet }, attributes: { ...plain, pets: { collection: 'pet', via: 'owner' } } },
   pet: { access: 'public', attributes: { ...plain, name: { type: 'string' }, owner: { model: 'owner' } } },
+  /** Of references, with rights by membership. */
+  crew: {
+    access: { read: ofMember, update: ofMember, add: ofMember, remove: ofMember },
+    attributes: { ...plain, members: { collection: 'sailor', via: 'crew' } },
+  },
+  sailor: { access: 'public', attributes: { ...plain, name: { type: 'string' }, crew: { model: 'crew' } } },
+  /** Of pairs, where members are seen by members. */
+  club: {
+    access: { read: ofMember, update: ofMember },
+    attributes: { ...plain, members: { collection: 'fan', via: 'clubs' } },
+  },
+  fan: {
+    access: {
+      read: () => ({ or: [{ name: ['Ann', 'Kit'] }, { clubs: { members: { name: 'Ann' } } }] }),
+      create: true,
+      update: true,
+    },
+    attributes: { ...plain, name: { type: 'string' }, clubs: { collection: 'club', via: 'members' } },
+  },
+  /** Readable by the right of a value that the same request changes. */
+  album: {
+    access: {
+      read: () => ({ open: true }),
+      update: true,
+      add: () => ({ locked: false }),
+      remove: () => ({ locked: false }),
+    },
+    attributes: {
+      ...plain,
+      open: { type: 'boolean', defaultsTo: true },
+      locked: { type: 'boolean', defaultsTo: false },
+      members: { collection: 'song' },
+    },
+  },
+  song: { access: 'public', attributes: { ...plain, name: { type: 'string' } } },
+  /** With a hook for each member that leaves. */
+  gang: {
+    access: { read: ofMember, update: true },
+    attributes: { ...plain, members: { collection: 'rider', via: 'gang' } },
+  },
+  rider: {
+    access: { read: () => ({ or: [{ name: 'Ann' }, { gang: { members: { name: 'Ann' } } }] }), update: true },
+    hooks: { before: { update: ({ values }: { values: object }) => values } },
+    attributes: { ...plain, name: { type: 'string' }, gang: { model: 'gang' } },
+  },
 } as const
 
 const writes: readonly (readonly [method: string, path: string, body: unknown, members: readonly number[]])[] = [
@@ -24,6 +69,35 @@ const writes: readonly (readonly [method: string, path: string, body: unknown, m
   ['PATCH', '/team/ID', { members: [] }, []],
   ['PUT', '/owner/ID/pets', [1], [1]],
   ['POST', '/owner/ID/pets', { id: 1 }, [1]],
+]
+
+const memberOf = { crew: 'sailor', club: 'fan', album: 'song', gang: 'rider' } as const
+
+/** Of a record with the members 1, Ann, and 2, Bob; 3 is Kit. */
+const replacements: readonly (readonly [
+  method: string,
+  path: string,
+  body: unknown,
+  status: number,
+  members: readonly number[],
+  locked?: boolean,
+])[] = [
+  ['PUT', '/crew/ID/members', [2], 204, [2]],
+  ['PUT', '/crew/ID/members', [3], 204, [3]],
+  ['PUT', '/crew/ID/members', [3, 2], 204, [2, 3]],
+  ['PUT', '/crew/ID/members', [1, 3], 200, [1, 3]],
+  ['PUT', '/crew/ID/members', [99], 400, [1, 2]],
+  ['PATCH', '/crew/ID', { members: [2, 3] }, 204, [2, 3]],
+  ['PATCH', '/crew/ID', { members: [2, { name: 'Tom' }] }, 204, [2, 4]],
+  ['PUT', '/club/ID/members', [2], 204, [2]],
+  ['PUT', '/club/ID/members', [3, 2], 204, [2, 3]],
+  ['PATCH', '/club/ID', { members: [2, 3] }, 204, [2, 3]],
+  ['PATCH', '/club/ID', { members: [{ name: 'Tom' }] }, 204, [4]],
+  ['PATCH', '/album/ID', { open: false, members: [] }, 204, []],
+  ['PATCH', '/album/ID', { open: false, members: [2, 3] }, 204, [2, 3]],
+  ['PATCH', '/album/ID', { open: false, members: [] }, 403, [1, 2], true],
+  ['PATCH', '/album/ID', { open: false, members: [1, 2, 3] }, 403, [1, 2], true],
+  ['PUT', '/gang/ID/members', [], 403, [1, 2]],
 ]
 
 for (const database of databases) {
@@ -41,6 +115,27 @@ for (const database of databases) {
       await service.close()
       await opened[Symbol.asyncDispose]()
     })
+
+    for (const [method, path, body, status, expected, locked] of replacements) {
+      test(`${method} ${path} ${JSON.stringify(body)}${locked ? ', locked,' : ''} is answered with ${status}`, async () => {
+        // biome-ignore lint/suspicious/noExplicitAny: the models are named by the path
+        const records = service.system.records as any
+        const name = path.split('/')[1] as keyof typeof memberOf
+        const owner = records[name]
+        const members = records[memberOf[name]]
+        await members.destroyMany({ where: { id: { '!=': null } } })
+        await members.createMany(['Ann', 'Bob', 'Kit'].map((name, index) => ({ id: index + 1, name })))
+        const { id } = await owner.create({ members: [1, 2], ...(locked && { locked }) })
+        const answer = await send(method, path.replace('ID', String(id)), body)
+        assert.equal(answer.status, status, answer.text)
+        const { data } = await owner.related(id, 'members', { sort: 'name' })
+        const names = data.map(({ name }: { name: string }) => name)
+        assert.deepEqual(
+          names,
+          expected.map((key) => ['Ann', 'Bob', 'Kit', 'Tom'][key - 1]),
+        )
+      })
+    }
 
     const send = async (method: string, path: string, body: unknown) => {
       const init = { method, headers: { 'Content-Type': 'application/json' } }

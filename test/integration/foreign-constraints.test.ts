@@ -20,6 +20,7 @@ const raises = {
     create function keep() returns trigger language plpgsql as $$ begin return null; end $$;
     create trigger stays before delete on shelf for each row execute function keep();
     create trigger needed before delete on lid for each row execute function keep();
+    create table coin (id serial primary key, name text constraint coin_name unique deferrable);
     create type mood as enum ('calm', 'wild');
     create table counted (id bigint primary key generated always as identity, name text, mood mood);
     create view young as select id, age from pet where age < 9 with check option`,
@@ -84,6 +85,18 @@ const cases: readonly (readonly [
     [400, 'cannot compare a value of the conditions'],
     'postgres',
   ],
+  [
+    'an upsert by a value that is checked later',
+    ['POST', '/coin?upsert=name', { name: 'penny' }],
+    [409, 'coin_name'],
+    'postgres',
+  ],
+  [
+    'the same in a batch',
+    ['POST', '/batch', [{ method: 'POST', url: '/coin?upsert=name', body: { name: 'penny' } }]],
+    [409, 'coin_name'],
+    'postgres',
+  ],
   ['against the condition of a view', ['PATCH', '/young/1', { age: 20 }], [400, 'cannot store one'], 'postgres'],
 ]
 
@@ -118,6 +131,7 @@ for (const { name, missing, open } of schemaDatabases) {
           tin: { attributes: { shelf: { model: 'shelf' }, name: text } },
           ...(name === 'postgres' && {
             counted: { attributes: { name: text, mood: text } },
+            coin: { attributes: { name: { ...text, unique: true } } },
             young: { attributes: { age: whole } },
           }),
         },

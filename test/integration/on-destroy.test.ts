@@ -38,9 +38,26 @@ const models = {
       replyTo: { model: 'comment', onDestroy: 'restrict' },
     },
   },
+  topic: { attributes: { ...plain, posts: { collection: 'post', via: 'topic' } } },
+  post: {
+    attributes: {
+      ...plain,
+      topic: { model: 'topic', required: true, onDestroy: 'cascade' },
+      replyTo: { model: 'post', onDestroy: 'restrict' },
+    },
+    hooks: {
+      within: {
+        update: ({ record }: { record: { id: number } }) => void hooked.push(['update', record.id]),
+        destroy: ({ previous }: { previous: { id: number; replyTo: number | null } }) =>
+          void hooked.push(['destroy', previous.id, previous.replyTo]),
+      },
+    },
+  },
   left: { attributes: { ...plain, right: { model: 'right', onDestroy: 'cascade' } } },
   right: { attributes: { ...plain, left: { model: 'left', onDestroy: 'cascade' } } },
 } as const
+
+let hooked: unknown[] = []
 
 const code = (expected: string) => (error: unknown) => (error as { code?: string }).code === expected
 
@@ -151,6 +168,25 @@ for (const database of databases) {
       await assert.rejects(records.comment.destroy(elsewhere.id), code('E_CONFLICT'))
       await records.comment.destroyMany({ where: { id: [elsewhere.id, last.id] } })
       assert.equal(await records.comment.count(), 0)
+    })
+
+    test('what restricts records that are destroyed together is counted once, and its hooks see it as it was', async () => {
+      const topic = await records.topic.create({})
+      const first = await records.post.create({ topic: topic.id })
+      const replies = await records.post.createMany(
+        Array.from({ length: 200 }, () => ({ topic: topic.id, replyTo: first.id })),
+      )
+      await records.post.update(first.id, { replyTo: replies[0].id })
+      hooked = []
+      await records.topic.destroy(topic.id)
+      const byId = (a: unknown, b: unknown) => Number((a as number[])[1]) - Number((b as number[])[1])
+      assert.deepEqual(
+        hooked.toSorted(byId),
+        [[first.id, replies[0].id], ...replies.map(({ id }: { id: number }) => [id, first.id])].map((post) => [
+          'destroy',
+          ...post,
+        ]),
+      )
     })
 
     test('a tree of one model is destroyed from any of its records', async () => {

@@ -42,6 +42,31 @@ function streamsOver(kind: DatabaseKind): void {
     ])
   })
 
+  test('members through a model: one that is a member by another row is not removed', async () => {
+    const { send, ready } = served
+    const ann = await send('POST', '/owner', { name: 'Ann' })
+    const shop = await send('POST', '/shop', {})
+    const visits = await send('POST', '/visit', Array(3).fill({ owner: ann.id as Json, shop: shop.id as Json }))
+    const [first, second, third] = (visits as unknown as readonly JsonObject[]).map(({ id }) => id)
+    await using stream = await ready(`/owner/${ann.id}`)
+    const from = stream.arrivedId
+    await send('DELETE', `/visit/${first}`)
+    await send('PATCH', `/visit/${second}`, { owner: null })
+    await send('PATCH', `/owner/${ann.id}`, { city: 'Oslo' })
+    await using resumed = await ready(`/owner/${ann.id}`, { 'last-event-id': from })
+    for (const one of [stream, resumed])
+      assert.deepEqual(
+        (await one.take(1)).map(({ verb }) => verb),
+        ['updated'],
+      )
+    await send('DELETE', `/visit/${third}`)
+    for (const one of [stream, resumed])
+      assert.deepEqual(
+        (await one.take(1)).map(({ verb }) => verb),
+        ['removedFrom'],
+      )
+  })
+
   test('a request that is refused or changes nothing has no event', async () => {
     const { service, send, ready } = served
     await using stream = await ready('/tag')

@@ -1,12 +1,13 @@
 import { allAttributes, and, type Condition, idIn } from '../../criteria/criteria.ts'
 import type { Assignment } from '../../model/assignment.ts'
 import type { HookedWrite } from '../../model/hooks.ts'
-import type { Model } from '../../model/model.ts'
-import type { JsonObject } from '../../protocol/json.ts'
+import type { Attribute, Model } from '../../model/model.ts'
+import type { Json, JsonObject } from '../../protocol/json.ts'
 import { type Requester, system } from '../../protocol/requester.ts'
 import type { Records, Store, Transaction, TransactionContext, WriteContext } from '../../storage/store.ts'
 import { assertDefined } from '../../support/assert.ts'
 import { eventLoopTurn } from '../../support/event-loop-turn.ts'
+import { getOrInsertComputed } from '../../support/get-or-insert-computed.ts'
 import type { Limits } from '../../support/limits.ts'
 import type { MaybePromise } from '../../support/maybe-promise.ts'
 import { callHook, failureOf, withTimeLimit } from './call-hook.ts'
@@ -121,12 +122,29 @@ function hookedTransaction(all: Transaction, caller: TransactionCaller, written:
     const record = assertDefined(images.record ?? images.previous, 'a write has a record')
     if (model.hooks?.lifecycle.after?.[write]) written.push({ model, write, record })
   }
+  const uncleared = new Map<Model, Map<Json, JsonObject>>()
+  const clearBeforeDelete = async (model: Model, where: Condition, reference: Attribute): Promise<Records> => {
+    if (hasHook(model, 'destroy')) {
+      const records = getOrInsertComputed(uncleared, model, () => new Map<Json, JsonObject>())
+      for (const record of (await findLocked(model, where, all, caller.limits)).decode()) {
+        const key = record[model.primaryKey.name] as Json
+        if (!records.has(key)) records.set(key, record)
+      }
+    }
+    return assertDefined(all.clearBeforeDelete, 'a transaction that clears by update').call(
+      all,
+      model,
+      where,
+      reference,
+    )
+  }
   return {
     find: (model, criteria, options) => all.find(model, criteria, options),
     count: (model, where, options) => all.count(model, where, options),
     related: (association, keys, criteria, options) => all.related(association, keys, criteria, options),
     insert: (model, assignments) => inserted(model, all.insert(model, assignments)),
     requireAffectable: (model, where) => all.requireAffectable?.(model, where),
+    clearBeforeDelete: all.clearBeforeDelete && clearBeforeDelete,
     keepAnswer: (answer) => assertDefined(all.keepAnswer, 'a database that keeps no answers').call(all, answer),
     insertMissing: (model, assignments) => inserted(model, all.insertMissing(model, assignments)),
     async update(model, where, assignments) {
@@ -139,7 +157,10 @@ function hookedTransaction(all: Transaction, caller: TransactionCaller, written:
     async delete(model, where) {
       const deleted = await all.delete(model, where)
       if (hasHook(model, 'destroy'))
-        for (const previous of deleted.decode()) await wrote(model, 'destroy', { previous })
+        for (const record of deleted.decode()) {
+          const previous = uncleared.get(model)?.get(record[model.primaryKey.name] as Json) ?? record
+          await wrote(model, 'destroy', { previous })
+        }
       return deleted
     },
   }
@@ -151,7 +172,14 @@ async function updateLocked(
   all: Transaction,
   limits: Limits,
 ): Promise<{ readonly previous: ReadonlyMap<unknown, JsonObject>; readonly records: Records }> {
-  const found = await all.find(model, {
+  const found = await findLocked(model, where, all, limits)
+  const keys = found.values(model.primaryKey)
+  const previous = new Map(found.decode().map((record) => [record[model.primaryKey.name], record]))
+  return { previous, records: await all.update(model, and(idIn(model, keys), where), assignments) }
+}
+
+const findLocked = (model: Model, where: Condition, all: Transaction, limits: Limits): MaybePromise<Records> =>
+  all.find(model, {
     where,
     sort: [],
     // One more than may be changed, so that the update refuses the rest.
@@ -160,10 +188,6 @@ async function updateLocked(
     select: allAttributes(model),
     lock: true,
   })
-  const keys = found.values(model.primaryKey)
-  const previous = new Map(found.decode().map((record) => [record[model.primaryKey.name], record]))
-  return { previous, records: await all.update(model, and(idIn(model, keys), where), assignments) }
-}
 
 async function runWithin(
   { model, write, images }: { readonly model: Model; readonly write: HookedWrite; readonly images: Images },

@@ -82,7 +82,8 @@ async function select(
   const { model, id, where } = target
   const view = broadcaster.viewOf({ requester }, model.name)
   const selected: SubscriptionEvent[] = []
-  for (const events of slicesOf(eventsOf(changes, broadcaster.associations))) {
+  for (const all of slicesOf(eventsOf(changes, broadcaster.associations))) {
+    const events = await broadcaster.withoutRemaining(all)
     if (eventLoopTurn.isUsed) await eventLoopTurn.next()
     const isOwn = (event: Event) => event.model === model.name && (id === undefined || event.id === id)
     if (!events.some(isOwn)) continue

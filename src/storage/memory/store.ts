@@ -129,6 +129,8 @@ export class MemoryStore implements Store {
         )
       }
     }
+    /** The changes of records that are counted when they are deleted. */
+    let cleared = 0
     const record = (
       table: MemoryTable,
       verb: Change['verb'],
@@ -136,7 +138,7 @@ export class MemoryStore implements Store {
       after: JsonObject | undefined,
     ) => {
       const { model } = table
-      if (entries.length >= this.#maxAffected) throw tooManyAffected(model, this.#maxAffected)
+      if (entries.length - cleared >= this.#maxAffected) throw tooManyAffected(model, this.#maxAffected)
       const row = assertDefined(after ?? before, 'a change without a row')
       const key = model.key.map(({ name }) => row[name] as RecordId)
       const id = key.length === 1 ? (key[0] as RecordId) : key
@@ -147,6 +149,16 @@ export class MemoryStore implements Store {
         ...(before && { before: withoutHidden(before, table.model) }),
         ...(after && { after: withoutHidden(after, table.model) }),
         ...changeOrigin(origin),
+      })
+    }
+    const update = (model: Model, where: Condition, assignments: readonly Assignment[]): readonly JsonObject[] => {
+      const table = this.#table(model)
+      const found = this.#own.matching(model, where)
+      if (found.length > 0) this.#refuseDangling(assignments)
+      return found.map((before) => {
+        const after = table.update(before, assignments)
+        record(table, 'updated', before, after)
+        return after
       })
     }
     const insert = (model: Model, assignments: readonly Assignment[]): readonly JsonObject[] => {
@@ -163,16 +175,12 @@ export class MemoryStore implements Store {
       insert: (model, assignments) => guarded(model, assignments, () => insert(model, assignments)),
       insertMissing: (model, assignments) =>
         guarded(model, assignments, () => (this.#table(model).holds(assignments) ? [] : insert(model, assignments))),
-      update: (model, where, assignments) =>
-        guarded(model, assignments, () => {
-          const table = this.#table(model)
-          const found = this.#own.matching(model, where)
-          if (found.length > 0) this.#refuseDangling(assignments)
-          return found.map((before) => {
-            const after = table.update(before, assignments)
-            record(table, 'updated', before, after)
-            return after
-          })
+      update: (model, where, assignments) => guarded(model, assignments, () => update(model, where, assignments)),
+      clearBeforeDelete: (model, where, attribute) =>
+        guarded(model, [], () => {
+          const rows = update(model, where, [{ attribute, value: null }])
+          cleared += rows.length
+          return rows
         }),
       delete: (model, where) =>
         guarded(model, [], () => {

@@ -71,6 +71,11 @@ const cases: readonly [name: string, statement: string, fault: DatabaseErrorKind
     'create view seen as select count(*) as n from pet; delete from seen',
     { kind: 'refused' },
   ],
+  [
+    'what may exist, where uniqueness is checked later',
+    'create table later (id int constraint later_id unique deferrable); insert into later values (1) on conflict do nothing',
+    { kind: 'deferrable', constraint: 'later_id' },
+  ],
   ['what is only read', 'set transaction read only; delete from pet', { kind: 'refused' }],
   ['what is not permitted', 'set local role nobody_here; select * from owner', { kind: 'refused' }],
   ['a lock that is held', 'select * from owner for update nowait', { kind: 'busy' }],

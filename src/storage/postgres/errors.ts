@@ -24,7 +24,6 @@ const faults: Readonly<Record<string, DatabaseErrorKind>> = {
   '40P01': { kind: 'busy' }, // deadlock
   '428C9': { kind: 'value' }, // a value for a column that is always generated
   '42809': { kind: 'refused' }, // a materialized view is not written
-  '55000': { kind: 'refused' }, // nor a view of several tables
   '53100': { kind: 'full' }, // disk full
   '54001': { kind: 'complex' }, // statement too complex
   '55006': { kind: 'busy' }, // object in use
@@ -69,6 +68,9 @@ function faultOf(complaint: Complaint, uniques: UniqueColumns): DatabaseErrorKin
       return { kind: 'notNull', column: column ?? '' }
     case '23514':
       return { kind: 'value', column }
+    case '55000':
+      // `on conflict` cannot use a deferrable constraint; the other errors of this code are about no constraint.
+      return constraint === undefined ? { kind: 'refused' } : { kind: 'deferrable', constraint }
     case '42601':
       // The parser of statements reports its errors in `scanner_yyerror`; others are of the text of a value, from the input function of its type.
       return { kind: routine === 'scanner_yyerror' ? 'unknown' : 'value' }

@@ -10,6 +10,7 @@ const models = {
       city: { type: 'string' },
       pets: { collection: 'pet', via: 'owner' },
       tags: { collection: 'tag', via: 'owners' },
+      shops: { collection: 'shop', through: 'visit', via: 'owner' },
     },
   },
   pet: {
@@ -20,6 +21,8 @@ const models = {
       owner: { model: 'owner' },
     },
   },
+  shop: { attributes: { owners: { collection: 'owner', through: 'visit', via: 'shop' } } },
+  visit: { attributes: { owner: { model: 'owner' }, shop: { model: 'shop' } } },
   tag: { attributes: { label: { type: 'string', unique: true }, owners: { collection: 'owner', via: 'tags' } } },
 } satisfies ModelDefinitions
 

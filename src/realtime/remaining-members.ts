@@ -1,0 +1,39 @@
+import type { ManyToMany } from '../model/model.ts'
+import type { RecordId } from '../protocol/change.ts'
+import type { Event } from '../protocol/event.ts'
+import { andThen, forEachSequential, type MaybePromise } from '../support/maybe-promise.ts'
+import type { DeclaredAssociation } from './association-index.ts'
+
+/** Which of these records are members of these ones now. */
+export type CurrentMembers = (
+  association: ManyToMany,
+  ids: readonly RecordId[],
+  members: readonly RecordId[],
+) => MaybePromise<ReadonlyMap<RecordId, ReadonlySet<RecordId>>>
+
+type Removed = Event & { readonly verb: 'removedFrom' }
+
+/**
+ * A `through` model may have several rows for a pair. Where one of them is deleted and another remains, the record is still a member, and
+ * `removedFrom` is left out. It is asked about the rows of now: a later change has events of its own.
+ */
+export function withoutRemaining(
+  events: readonly Event[],
+  repeating: readonly DeclaredAssociation<ManyToMany>[],
+  currentMembers: CurrentMembers,
+): MaybePromise<readonly Event[]> {
+  if (repeating.length === 0) return events
+  const remaining = new Set<Event>()
+  const asked = forEachSequential(repeating, ({ owner, association }) => {
+    const isRemoval = (event: Event): event is Removed =>
+      event.verb === 'removedFrom' && event.model === owner.name && event.attribute === association.name
+    const group = events.filter(isRemoval)
+    if (group.length === 0) return
+    const ids = new Set(group.map(({ id }) => id))
+    const members = new Set(group.map(({ removedId }) => removedId))
+    return andThen(currentMembers(association, [...ids], [...members]), (current) => {
+      for (const event of group) if (current.get(event.id)?.has(event.removedId)) remaining.add(event)
+    })
+  })
+  return andThen(asked, () => (remaining.size === 0 ? events : events.filter((event) => !remaining.has(event))))
+}
