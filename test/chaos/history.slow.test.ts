@@ -7,7 +7,7 @@ import { run, type Settings } from './history/run.ts'
 import { planOf, plans } from './history/steps.ts'
 
 /** For each database, with one server and with two. */
-const count = Number(process.env.KEELSON_TEST_STEPS ?? 120)
+const count = Number(process.env.KEELSON_TEST_STEPS ?? 60)
 const longestMs = 60_000 + count * 200
 /** A planted fault is looked for in so many histories: not each of them meets it. */
 const mostPlansForFault = 40

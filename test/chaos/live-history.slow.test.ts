@@ -5,7 +5,7 @@ import { seed } from '../support/seed.ts'
 import { planOf } from './history/steps.ts'
 import { run } from './live-history/run.ts'
 
-const count = Number(process.env.KEELSON_TEST_STEPS ?? 120)
+const count = Number(process.env.KEELSON_TEST_STEPS ?? 60)
 const shared = databases.filter(({ name }) => name !== 'memory')
 
 describe('at every position, the rows of every live query equal the query run at that position under its rules', () => {
