@@ -90,12 +90,14 @@ export const primaryKeyEquals = (model: Model, id: Json): Comparison => ({
 })
 
 /** The records with one of these keys. */
-export const idIn = (model: Model, ids: readonly Json[]): Comparison => ({
+export const isOneOf = (attribute: Attribute, values: readonly Json[]): Comparison => ({
   kind: 'compare',
-  attribute: model.primaryKey,
+  attribute,
   operator: isIn,
-  operand: ids,
+  operand: values,
 })
+
+export const idIn = (model: Model, ids: readonly Json[]): Comparison => isOneOf(model.primaryKey, ids)
 
 const selections = new WeakMap<Model, Selection>()
 

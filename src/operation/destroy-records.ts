@@ -1,11 +1,11 @@
-import { and, idIn } from '../criteria/criteria.ts'
+import { and, idIn, isOneOf } from '../criteria/criteria.ts'
 import { type Attribute, type Model, originalOf } from '../model/model.ts'
 import { ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
 import { integrity } from '../storage/scoped-store.ts'
 import { chunksOf } from '../support/chunks-of.ts'
 import { deletionOrder } from './deletion-order.ts'
-import { collectDoomed, type Doomed, refersToOne, stayingReferences } from './doomed-records.ts'
+import { collectDoomed, type Doomed, stayingReferences } from './doomed-records.ts'
 import type { LinkedWrite } from './hooks/linked-changes.ts'
 import { clearReferences } from './membership.ts'
 import type { ForeignKeyReference } from './operation.ts'
@@ -33,7 +33,7 @@ export async function destroyRecords(given: Model, ids: readonly Json[], context
   const { order, cut } = deletionOrder(new Set(doomed.keys.keys()), services.referencedBy)
   for (const { model: referring, attribute } of cut) {
     const keysOf = (model: Model) => [...(doomed.keys.get(originalOf(model)) as Set<Json>)]
-    const refersToDoomed = refersToOne(attribute, keysOf(attribute.references as Model))
+    const refersToDoomed = isOneOf(attribute, keysOf(attribute.references as Model))
     const where = and(idIn(referring, keysOf(referring)), refersToDoomed)
     if (all.clearBeforeDelete) await all.clearBeforeDelete(referring, where, attribute)
     else await all.update(referring, where, [{ attribute, value: null }])
@@ -64,7 +64,7 @@ async function detachReferences(
   const { transaction } = context
   const { model, attribute } = reference
   const all = integrity(transaction)
-  const referring = refersToOne(attribute, ids)
+  const referring = isOneOf(attribute, ids)
   if (model.isJunction) {
     await all.delete(model, referring)
     return

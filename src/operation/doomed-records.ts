@@ -1,6 +1,5 @@
-import { and, type Condition, idIn, not, orderByPrimaryKey } from '../criteria/criteria.ts'
-import { isIn } from '../criteria/operators/in.ts'
-import type { Attribute, Model } from '../model/model.ts'
+import { and, type Condition, idIn, isOneOf, not, orderByPrimaryKey } from '../criteria/criteria.ts'
+import type { Model } from '../model/model.ts'
 import { ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
 import type { Reads } from '../storage/store.ts'
@@ -26,7 +25,7 @@ export async function collectDoomed(
     for (const { model: referring, attribute } of referencedBy.get(round.model) ?? []) {
       if (attribute.onDestroy !== 'cascade' || referring.isJunction) continue
       const found = await all.find(referring, {
-        where: refersToOne(attribute, round.ids),
+        where: isOneOf(attribute, round.ids),
         sort: orderByPrimaryKey(referring),
         limit: maxAffected + 1,
         skip: 0,
@@ -51,13 +50,6 @@ const tooMany = ({ name }: Model, maxAffected: number): ServiceError =>
     { limit: 'maxAffected', model: name },
   )
 
-export const refersToOne = (attribute: Attribute, ids: readonly Json[]): Condition => ({
-  kind: 'compare',
-  attribute,
-  operator: isIn,
-  operand: ids,
-})
-
 /** The references to destroyed records by records that are not destroyed with them. */
 export function stayingReferences(
   { model, attribute }: ForeignKeyReference,
@@ -65,6 +57,6 @@ export function stayingReferences(
   doomed: Doomed,
 ): Condition {
   const deleted = doomed.keys.get(model)
-  const referring = refersToOne(attribute, ids)
+  const referring = isOneOf(attribute, ids)
   return deleted ? and(referring, not(idIn(model, [...deleted]))) : referring
 }

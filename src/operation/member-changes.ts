@@ -1,5 +1,5 @@
-import { and, type Condition, eq, idIn, matchAll, not, orderByPrimaryKey } from '../criteria/criteria.ts'
-import { isIn, notIn } from '../criteria/operators/in.ts'
+import { and, type Condition, eq, idIn, isOneOf, matchAll, not, orderByPrimaryKey } from '../criteria/criteria.ts'
+import { notIn } from '../criteria/operators/in.ts'
 import { type Attribute, type HasMany, type ManyToMany, type Model, originalOf } from '../model/model.ts'
 import type { Json } from '../protocol/json.ts'
 import type { ScopedReads } from '../storage/scoped-store.ts'
@@ -107,12 +107,12 @@ async function pairChanges(
       reads,
       services,
     )
-    const keys = await readableKeys(junction, and(isOfParent, among(far, known)), reads, services)
+    const keys = await readableKeys(junction, and(isOfParent, isOneOf(far, known)), reads, services)
     for (const key of keys) changes.push({ write: 'destroy', model: junction, key, references: new Map() })
   }
   if (add.length > 0 && hasFunctionBefore('create', junction)) {
     const present = new Set(
-      isOfParent ? await membersAmong(and(isOfParent, among(far, add)), association, reads, services) : [],
+      isOfParent ? await membersAmong(and(isOfParent, isOneOf(far, add)), association, reads, services) : [],
     )
     const readable = new Set(await readableKeys(target, idIn(target, add), reads, services))
     for (const child of add)
@@ -122,16 +122,9 @@ async function pairChanges(
 }
 
 const isRemoved = (attribute: Attribute, add: readonly Json[], remove: MemberWrite['remove']): Condition => {
-  if (remove !== 'others') return among(attribute, remove)
+  if (remove !== 'others') return isOneOf(attribute, remove)
   return add.length === 0 ? matchAll : { kind: 'compare', attribute, operator: notIn, operand: add }
 }
-
-const among = (attribute: Attribute, keys: readonly Json[]): Condition => ({
-  kind: 'compare',
-  attribute,
-  operator: isIn,
-  operand: keys,
-})
 
 async function membersAmong(
   where: Condition,

@@ -1,5 +1,5 @@
-import { and, type Condition, eq, findKey, matchAll, primaryKeyEquals } from '../criteria/criteria.ts'
-import { isIn, notIn } from '../criteria/operators/in.ts'
+import { and, type Condition, eq, findKey, idIn, isOneOf, matchAll, primaryKeyEquals } from '../criteria/criteria.ts'
+import { notIn } from '../criteria/operators/in.ts'
 import type { Assignment } from '../model/assignment.ts'
 import { missingTarget } from '../model/missing-target.ts'
 import { type Attribute, type HasMany, type ManyToMany, type Model, originalOf } from '../model/model.ts'
@@ -126,7 +126,7 @@ async function stayingMembers(
     return (await transaction.find(junction, { ...page, where, select: [far] })).values(far)
   }
   const { via, target } = association
-  const where = and(eq(via, parent), isOneOf(target.primaryKey, ids))
+  const where = and(eq(via, parent), idIn(target, ids))
   return (await transaction.find(target, { ...page, where, select: [target.primaryKey] })).values(target.primaryKey)
 }
 
@@ -203,13 +203,6 @@ const inversesOf = ({ target, junction, near, far }: ManyToMany): readonly ManyT
   [...originalOf(target).associations.values()]
     .filter((inverse) => inverse.kind === 'manyToMany')
     .filter((inverse) => inverse.junction === junction && inverse.near === far && inverse.far === near)
-
-const isOneOf = (attribute: Attribute, ids: readonly Json[]): Condition => ({
-  kind: 'compare',
-  attribute,
-  operator: isIn,
-  operand: ids,
-})
 
 const isNoneOf = (attribute: Attribute, ids: readonly Json[]): Condition =>
   ids.length === 0 ? matchAll : { kind: 'compare', attribute, operator: notIn, operand: ids }

@@ -1,6 +1,5 @@
-import { allAttributes, and, type Condition } from '../criteria/criteria.ts'
+import { allAttributes, and, type Condition, isOneOf } from '../criteria/criteria.ts'
 import { inParts, maxMatches, readsRelated } from '../criteria/named-keys.ts'
-import { isIn } from '../criteria/operators/in.ts'
 import type { Assignment } from '../model/assignment.ts'
 import type { Attribute, Model } from '../model/model.ts'
 import type { Json } from '../protocol/json.ts'
@@ -191,7 +190,7 @@ export class SqlTransaction extends SqlReads implements Transaction {
     )
     for (let from = 0; from < values.length; from += size) {
       const part = values.slice(from, from + size).map((value) => this.#decode(attribute, value))
-      yield and({ kind: 'compare', attribute, operator: isIn, operand: part }, where)
+      yield and(isOneOf(attribute, part), where)
     }
   }
 

@@ -1,5 +1,4 @@
-import { type Condition, orderByPrimaryKey } from '../../criteria/criteria.ts'
-import { isIn } from '../../criteria/operators/in.ts'
+import { idIn, orderByPrimaryKey } from '../../criteria/criteria.ts'
 import type { RecordId } from '../../protocol/change.ts'
 import type { CurrentMembers } from '../../realtime/remaining-members.ts'
 import type { Store } from '../../storage/store.ts'
@@ -11,7 +10,7 @@ export const currentMembersOf =
   (association, ids, members) => {
     const { target } = association
     const { primaryKey } = target
-    const where: Condition = { kind: 'compare', attribute: primaryKey, operator: isIn, operand: members }
+    const where = idIn(target, members)
     const page = { where, sort: orderByPrimaryKey(target), limit: members.length, skip: 0, select: [primaryKey] }
     return andThen(store.related(association, ids, page), ({ records, ends }) => {
       const keys = records.values(primaryKey) as readonly RecordId[]

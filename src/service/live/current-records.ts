@@ -1,5 +1,4 @@
-import { type Condition, findByPrimaryKey } from '../../criteria/criteria.ts'
-import { isIn } from '../../criteria/operators/in.ts'
+import { findByPrimaryKey, idIn } from '../../criteria/criteria.ts'
 import type { Models } from '../../model/model.ts'
 import type { RecordId } from '../../protocol/change.ts'
 import type { JsonObject } from '../../protocol/json.ts'
@@ -19,7 +18,7 @@ export function currentRecordsOf(store: Store, models: Models): CurrentRecords {
     const { primaryKey } = model
     const chunks = [...chunksOf(ids, keysPerStatement)]
     const read = forEachSequential(chunks, (chunk) => {
-      const where: Condition = { kind: 'compare', attribute: primaryKey, operator: isIn, operand: chunk }
+      const where = idIn(model, chunk)
       return andThen(store.find(model, { ...findByPrimaryKey(model, null), where, limit: chunk.length }), (found) => {
         for (const record of found.decode()) records.set(record[primaryKey.name] as RecordId, record)
       })

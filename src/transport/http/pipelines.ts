@@ -31,10 +31,10 @@ interface Waiting {
 
 /** Requests of one connection that are begun before the first of them is answered; a database has others to serve as well. */
 const maxBegun = 16
-/** What Node keeps of a short one that waits, and its response. */
-const requestBytes = 2_048
 /** In this time of a turn: what a connection has sent in one piece is read in any case, which takes milliseconds as well. */
 const maxBegunMs = 2
+/** What Node keeps of a short request that waits, and of its response. */
+const requestBytes = 2_048
 /** In bytes: Node calls a function of a stream for each, and runs what waits for the next tick. */
 const smallChunk = 1024
 /** In bytes: so many small chunks are one piece. */

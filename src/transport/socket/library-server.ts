@@ -82,11 +82,10 @@ export class LibraryServer {
     const parts = splitPayload(payload, session?.version ?? query.version, maxPackets)
     if (parts instanceof Refusal) {
       session?.terminate()
-      refuse(res, parts)
-      return
+      return refuse(res, parts)
     }
-    // The rest in a function without the body, which may wait.
-    void this.#pass(req, res, query, parts).catch(this.#sessionOptions[query.version].onError)
+    // In a function of its own: the body is not kept while messages wait.
+    return this.#pass(req, res, query, parts)
   }
 
   async #pass(req: IncomingMessage, res: ServerResponse, query: EngineQuery, parts: readonly string[]): Promise<void> {
