@@ -38,8 +38,8 @@ export interface Target {
   readonly association?: Association | undefined
 }
 
-/** The versions one of which the record must be in; `'*'`: any version, but the record must exist. */
-export type Precondition = readonly string[] | '*'
+/** The versions one of which the record must be in; `'*'`: any version, but the record must exist; `'none'`: it must not exist. */
+export type Precondition = readonly string[] | '*' | 'none'
 
 /**
  * One call of one operation by one requester. HTTP, sockets, streams and code in the same process all build this, and

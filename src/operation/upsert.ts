@@ -98,7 +98,7 @@ async function prepareUpsert(
   const caller = { requester, reads, services }
   const id = await keyWith(input, model, reads)
   if (id === undefined) {
-    if (precondition !== undefined)
+    if (precondition !== undefined && precondition !== 'none')
       throw new ServiceError('E_PRECONDITION_FAILED', `The ${model.name} does not exist`, { model: model.name })
     reads.assertMayCreate?.(model)
     return { id, record: await prepareRecord(model, input.record, 'create', caller) }

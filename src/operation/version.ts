@@ -57,7 +57,7 @@ export const listTag = (whole: string): string => `"-${whole}"`
 const versionOf = (stored: Records, versions: VersionHash): string => versions.of(stored.encodeAt(0))
 
 /**
- * Throws E_PRECONDITION_FAILED unless the record is in one of the versions; it is locked until the transaction ends. A
+ * Throws E_PRECONDITION_FAILED when the record exists and is in none of the versions; it is locked until the transaction ends. A
  * record that does not exist is left to the write to report.
  */
 export async function requireVersion(
@@ -69,8 +69,8 @@ export async function requireVersion(
 ): Promise<void> {
   if (versions === undefined) return
   const stored = await transaction.find(model, lockByPrimaryKey(model, id))
-  if (stored.length === 0 || versions === '*' || versions.includes(versionOf(stored, versionHash))) return
-  throw new ServiceError('E_PRECONDITION_FAILED', `The ${model.name} was changed since it was read`, {
-    model: model.name,
-  })
+  if (stored.length === 0 || versions === '*') return
+  const problem = versions === 'none' ? 'exists' : 'was changed since it was read'
+  if (versions === 'none' || !versions.includes(versionOf(stored, versionHash)))
+    throw new ServiceError('E_PRECONDITION_FAILED', `The ${model.name} ${problem}`, { model: model.name })
 }

@@ -113,6 +113,7 @@ export const bodies: readonly Scenario[] = [
       for (const type of types) refused(await post(api, type, '{"label":"a"}'), 'E_UNSUPPORTED_MEDIA_TYPE')
       refused(await post(api, json, '{"label":"a"}', { 'content-encoding': 'gzip' }), 'E_UNSUPPORTED_MEDIA_TYPE')
       await nothingStored(api, 'specimen')
+      record(await post(api, json, '{"label":"a"}', { 'content-encoding': 'Identity' }), 201)
     },
   },
   {

@@ -90,6 +90,21 @@ export const versions: readonly Scenario[] = [
     },
   },
   {
+    name: 'versions: a write with `If-None-Match: *` gets 412 where the record exists',
+    async run(api) {
+      const ann = (await create(api, 'keeper', { name: 'Ann', email: 'ann@example.org' })).id
+      const headers = { 'if-none-match': '*' }
+      for (const method of ['PATCH', 'PUT', 'DELETE'])
+        refused(await api.request(method, `/keeper/${ann}`, { body: { age: 30 }, headers }), 'E_PRECONDITION_FAILED')
+      refused(await api.request('PATCH', '/keeper/999999', { body: {}, headers }), 'E_NO_SUCH_RECORD')
+      const upsert = (email: string) =>
+        api.request('POST', '/keeper?upsert=email', { body: { name: 'Bob', email }, headers })
+      refused(await upsert('ann@example.org'), 'E_PRECONDITION_FAILED')
+      assert.equal(record(await api.request('GET', `/keeper/${ann}`)).name, 'Ann')
+      assert.equal((await upsert('bob@example.org')).status, 201)
+    },
+  },
+  {
     name: 'versions: exactly one of several simultaneous writes with the same tag succeeds',
     async run(api) {
       const { id } = await create(api, 'specimen', { legs: 0 })

@@ -82,7 +82,10 @@ export function createActionOperation(
     const call = new ActionCall(context, invocation, prepared.input)
     if (action.on === 'record') {
       if (method !== 'GET' && invocation.precondition !== undefined)
-        throw new ServiceError('E_BAD_REQUEST', `The action "${name}" has no transaction in which If-Match would hold`)
+        throw new ServiceError(
+          'E_BAD_REQUEST',
+          `The action "${name}" has no transaction in which If-Match or If-None-Match would hold`,
+        )
       const record = await readRecord(invocation, reads)
       await assertFulfilled(prepared.condition, invocation, (reads.unscoped ?? reads) as Reads, name)
       call.setRecord(record)

@@ -13,6 +13,9 @@ export function readVersions(header: string | readonly string[] | undefined): re
   return tags.map((tag) => /^"([\w-]{22})-[\w-]{22}"$/.exec(tag)?.[1] ?? '')
 }
 
+/** Whether the header is `*`, which stands for each version that a record may have. */
+export const isAny = (header: string | readonly string[] | undefined): boolean => readTags(header) === '*'
+
 /** Whether `If-None-Match` lists the tag, weak or strong: the client already has this response. */
 export function isKnown(tag: string, header: string | readonly string[] | undefined): boolean {
   if (header === tag) return true

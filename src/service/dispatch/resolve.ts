@@ -1,5 +1,5 @@
 import type { Access } from '../../access/policy.ts'
-import type { Invocation, ParameterValues, Target } from '../../operation/operation.ts'
+import type { Invocation, ParameterValues, Precondition, Target } from '../../operation/operation.ts'
 import { noParameters } from '../../operation/parameters.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import type { Json, JsonObject } from '../../protocol/json.ts'
@@ -8,7 +8,7 @@ import type { ServiceRequest } from '../../protocol/request.ts'
 import type { Requester } from '../../protocol/requester.ts'
 import type { WriteReceipt } from '../../storage/write-origin.ts'
 import type { DispatchContext } from './context.ts'
-import { readVersions } from './entity-tag.ts'
+import { isAny, readVersions } from './entity-tag.ts'
 import { withoutCallback } from './jsonp.ts'
 import { type Match, route, variantOf } from './route.ts'
 import type { Routes } from './routes.ts'
@@ -72,12 +72,19 @@ export const invocationOf = (
   target: match satisfies Target,
   input,
   requester,
-  precondition: request.headers['if-match'] === undefined ? undefined : readVersions(request.headers['if-match']),
+  precondition: preconditionOf(request),
   origin,
   client: request.peer ?? request,
   acceptsStream: request.peer === undefined && !request.inBatch,
   headers: request.headers,
 })
+
+/** `If-None-Match` of a GET compares answers, also where a shortcut writes: a browser sends it with what it has kept. */
+function preconditionOf({ method, headers }: ServiceRequest): Precondition | undefined {
+  const match = headers['if-match']
+  if (match !== undefined) return readVersions(match)
+  return method !== 'GET' && isAny(headers['if-none-match']) ? 'none' : undefined
+}
 
 /** Media types whose values are all text. A socket sends JSON, whatever its headers say. */
 const textFormats =

@@ -64,7 +64,9 @@ const identity = (requester: Requester): string =>
 
 /** What tells requests apart. A body is compared as JSON: white space and the format that it was sent in do not matter. */
 const fingerprintOf = ({ method, path, query, body, headers }: ServiceRequest): string =>
-  seal(JSON.stringify([method, path, query, body ?? null, headers['if-match'] ?? null]))
+  seal(
+    JSON.stringify([method, path, query, body ?? null, headers['if-match'] ?? null, headers['if-none-match'] ?? null]),
+  )
 
 const seal = (text: string): string => hash('sha256', text, 'base64url')
 

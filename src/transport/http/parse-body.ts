@@ -28,7 +28,7 @@ export const tooManyChunks = ({ maxBodyChunks }: Limits): ServiceError =>
 export function parseBody(bytes: Uint8Array, headers: ServiceRequest['headers'], limits: Limits): Json | undefined {
   if (bytes.length === 0) return undefined
   const coding = headers['content-encoding']
-  if (coding !== undefined && coding !== 'identity') {
+  if (coding !== undefined && String(coding).toLowerCase() !== 'identity') {
     throw unsupported('Compressed bodies are not supported: send the body without Content-Encoding')
   }
   const header = headers['content-type']
