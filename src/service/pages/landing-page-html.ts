@@ -26,7 +26,7 @@ export function landingPageHtml(models: readonly ModelRoutes[], origin: string, 
 <header>
 <p class="brand">${keel} keelson</p>
 <h1>Data service at ${host}</h1>
-<p class="lead">${count} over HTTP and sockets. Every URL below returns JSON.${pages.map((page) => html` Live page: <a href="./${page}">${page}</a>.`)}</p>
+<p class="lead">${count} over HTTP and sockets. Every URL below returns JSON.${pages.map((page) => html` Live page: <a href="./${encodeURIComponent(page)}">${page}</a>.`)}</p>
 </header>
 <div class="columns">
 <nav aria-label="Models"><ul>${models.map(({ model }) => html`<li><a href="#${model.name}">${model.name}</a></li>`)}</ul></nav>

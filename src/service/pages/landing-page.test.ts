@@ -88,10 +88,12 @@ describe('the landing page', () => {
   test('has a title and an icon, and links the pages of the public folder', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'keelson-landing-page-'))
     writeFileSync(join(folder, 'live.html'), 'live')
+    writeFileSync(join(folder, 'live #2.html'), 'live')
     const { html } = await page({ public: folder })
     assert.match(html, /<title>Keelson data service at localhost<\/title>/)
     assert.match(html, /<link rel="icon" href="data:image\/svg\+xml,/)
     assert.match(html, /Live page: <a href="\.\/live\.html">live\.html<\/a>/)
+    assert.match(html, /<a href="\.\/live%20%232\.html">live #2\.html<\/a>/)
     rmSync(folder, { recursive: true })
   })
 
