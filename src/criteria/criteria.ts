@@ -4,7 +4,7 @@ import type { Direction } from '../sql/dialect.ts'
 import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
 import type { Operator } from './operator.ts'
 import { equals } from './operators/equals.ts'
-import { isIn } from './operators/in.ts'
+import { isIn, notIn } from './operators/in.ts'
 
 /**
  * A condition is a tree with two interpretations: `matches` in memory and `toSql` in a database. Names are resolved: a
@@ -96,6 +96,10 @@ export const isOneOf = (attribute: Attribute, values: readonly Json[]): Comparis
   operator: isIn,
   operand: values,
 })
+
+/** Of no values, every record. */
+export const isNoneOf = (attribute: Attribute, values: readonly Json[]): Condition =>
+  values.length === 0 ? matchAll : { kind: 'compare', attribute, operator: notIn, operand: values }
 
 export const idIn = (model: Model, ids: readonly Json[]): Comparison => isOneOf(model.primaryKey, ids)
 

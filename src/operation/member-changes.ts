@@ -1,5 +1,14 @@
-import { and, type Condition, eq, idIn, isOneOf, matchAll, not, orderByPrimaryKey } from '../criteria/criteria.ts'
-import { notIn } from '../criteria/operators/in.ts'
+import {
+  and,
+  type Condition,
+  eq,
+  idIn,
+  isNoneOf,
+  isOneOf,
+  matchAll,
+  not,
+  orderByPrimaryKey,
+} from '../criteria/criteria.ts'
 import { type Attribute, type HasMany, type ManyToMany, type Model, originalOf } from '../model/model.ts'
 import type { Json } from '../protocol/json.ts'
 import type { ScopedReads } from '../storage/scoped-store.ts'
@@ -121,10 +130,8 @@ async function pairChanges(
   return changes
 }
 
-const isRemoved = (attribute: Attribute, add: readonly Json[], remove: MemberWrite['remove']): Condition => {
-  if (remove !== 'others') return isOneOf(attribute, remove)
-  return add.length === 0 ? matchAll : { kind: 'compare', attribute, operator: notIn, operand: add }
-}
+const isRemoved = (attribute: Attribute, add: readonly Json[], remove: MemberWrite['remove']): Condition =>
+  remove === 'others' ? isNoneOf(attribute, add) : isOneOf(attribute, remove)
 
 async function membersAmong(
   where: Condition,

@@ -1,8 +1,17 @@
-import { and, type Condition, eq, findKey, idIn, isOneOf, matchAll, primaryKeyEquals } from '../criteria/criteria.ts'
-import { notIn } from '../criteria/operators/in.ts'
+import {
+  and,
+  type Condition,
+  eq,
+  findKey,
+  idIn,
+  isNoneOf,
+  isOneOf,
+  matchAll,
+  primaryKeyEquals,
+} from '../criteria/criteria.ts'
 import type { Assignment } from '../model/assignment.ts'
 import { missingTarget } from '../model/missing-target.ts'
-import { type Attribute, type HasMany, type ManyToMany, type Model, originalOf } from '../model/model.ts'
+import { type HasMany, type ManyToMany, type Model, originalOf } from '../model/model.ts'
 import { timestampFor } from '../model/timestamp.ts'
 import { validate } from '../model/validate.ts'
 import { invalid, ServiceError } from '../protocol/errors.ts'
@@ -203,9 +212,6 @@ const inversesOf = ({ target, junction, near, far }: ManyToMany): readonly ManyT
   [...originalOf(target).associations.values()]
     .filter((inverse) => inverse.kind === 'manyToMany')
     .filter((inverse) => inverse.junction === junction && inverse.near === far && inverse.far === near)
-
-const isNoneOf = (attribute: Attribute, ids: readonly Json[]): Condition =>
-  ids.length === 0 ? matchAll : { kind: 'compare', attribute, operator: notIn, operand: ids }
 
 /**
  * An answer embeds a limited number of members. Records that are sent back may be such a part of the list; taking them
