@@ -39,10 +39,16 @@ const concurrency = Number(options.concurrency)
 const stacksMs = options.stacks === undefined ? undefined : Number(options.stacks)
 const chosen = chosenByParts(options.only, hostileRequests)
 
-const titles = ['worst ms', 'wait ms', 'p99 ms', 'cpu ms', 'turn ms', 'reads']
+const titles = ['worst ms', 'wait ms', 'stolen', 'p99 ms', 'cpu ms', 'turn ms', 'reads']
 
 /** What the worst latency may be above that without hostile requests. */
 const aimMs = 50
+
+/**
+ * A kind beside which the worst latency is above the aim is measured so many times, and the median counts: the worst of a
+ * thousand reads contains what other programs of the machine, and of its host, take once.
+ */
+const maxRuns = 3
 
 /** The record that is read; it is not among those that hostile requests change. */
 const path = `/pet/${rows.pet}?populate=false`
@@ -110,17 +116,34 @@ async function measure(kind: string, url: string, isDatabaseBusy: () => Promise<
   if (options.apart) print('apart: hostile clients and PostgreSQL have one processor, the last')
   print(`${''.padEnd(40)}${titles.map((title) => title.padStart(9)).join('')}`)
   printLine('quiet', quiet, (await longestTurn()).ms, '')
+  const above: string[] = []
   for (const { name } of chosen) {
+    const runs = [await measureBeside(name)]
+    while (runs.length < maxRuns && exceedsAim(runs[0] as Latencies)) runs.push(await measureBeside(name))
+    const [worstMs, worstCpuMs] = [medianOf(runs, 'worstMs'), medianOf(runs, 'worstCpuMs')]
+    if (exceedsAim({ worstMs, worstCpuMs }))
+      above.push(`${name.padEnd(40)}${[worstMs, worstCpuMs].map((ms) => ms.toFixed(1).padStart(9)).join('')}`)
+  }
+  print(`\n${kind}: ${above.length} of ${chosen.length} kinds above the aim in the median of ${maxRuns} runs`)
+  for (const line of above) print(line)
+
+  async function measureBeside(name: string): Promise<Latencies> {
     const { latencies, statuses } = await beside(name, target)
     const { ms, stack, during } = await longestTurn({ from: latencies.worstCpuFrom, to: latencies.worstCpuTo })
-    const isAbove = latencies.worstMs > quiet.worstMs + aimMs
-    const waitedForService = latencies.worstCpuMs > quiet.worstCpuMs + aimMs
-    const remark = waitedForService ? '  above the aim' : isAbove ? '  above the aim, but not in processor time' : ''
-    printLine(name, latencies, ms, `${statuses}${remark}`)
-    if (stacksMs === undefined) continue
+    printLine(name, latencies, ms, `${statuses}${exceedsAim(latencies) ? '  above the aim' : ''}`)
+    if (stacksMs === undefined) return latencies
     if (ms > stacksMs) for (const line of ['the longest turn', ...stack]) print(`    ${line}`)
     if (latencies.worstCpuMs > stacksMs) for (const line of ['the worst read', ...during]) print(`    ${line}`)
+    return latencies
   }
+
+  function exceedsAim({ worstMs, worstCpuMs }: Pick<Latencies, 'worstMs' | 'worstCpuMs'>): boolean {
+    return worstMs > quiet.worstMs + aimMs || worstCpuMs > quiet.worstCpuMs + aimMs
+  }
+}
+
+function medianOf(runs: readonly Latencies[], name: 'worstMs' | 'worstCpuMs'): number {
+  return runs.map((run) => run[name]).toSorted((a, b) => a - b)[runs.length >> 1] as number
 }
 
 interface Target {
@@ -159,7 +182,9 @@ async function calm({ pid, isDatabaseBusy }: Target): Promise<void> {
 }
 
 function printLine(name: string, latencies: Latencies, turnMs: number, remark: string): void {
-  const { worstMs, worstWaitMs, p99Ms, worstCpuMs, count } = latencies
-  const figures = [worstMs, worstWaitMs, p99Ms, worstCpuMs, turnMs].map((ms) => ms.toFixed(1).padStart(9)).join('')
+  const { worstMs, worstWaitMs, worstStolenMs, p99Ms, worstCpuMs, count } = latencies
+  const figures = [worstMs, worstWaitMs, worstStolenMs, p99Ms, worstCpuMs, turnMs]
+    .map((ms) => ms.toFixed(1).padStart(9))
+    .join('')
   print(`${name.padEnd(40)}${figures}${String(count).padStart(9)}  ${remark}`)
 }

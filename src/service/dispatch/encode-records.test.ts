@@ -78,11 +78,18 @@ describe('a list', () => {
     assert.ok(turns >= 3, `${turns} turns of the event loop`)
   })
 
-  test('of one long record takes a turn of its own, and its version the next', async () => {
+  test('of one long record is encoded in one turn, and its version is made in a later one', async () => {
     const text = long + long
-    const encoded = encodeRecord(recordsOf([text], { ms: 10 }), most, new VersionHash('secret'))
-    assert.ok(encoded instanceof Promise)
+    const order: string[] = []
+    const versions = new VersionHash('secret')
+    versions.of = (text) => {
+      order.push('version')
+      return fingerprint(text)
+    }
+    const encoded = encodeRecord(recordsOf([text], { ms: 10 }), most, versions)
+    setImmediate(() => order.push('other'))
     assert.equal((await encoded).body.encoded, text)
+    assert.deepEqual(order, ['other', 'version'])
   })
 
   for (const [name, texts] of [

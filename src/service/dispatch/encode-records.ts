@@ -50,9 +50,16 @@ export function encodeRecord(records: Records, maxBytes: number, versions: Versi
   if (records.size > maxRecordsAtOnce) return encodePieces(records.pieces(0, maxBytes), maxBytes)
   const text = records.encodeAt(0, maxBytes)
   if (text.length * 3 > maxBytes) requireBytes(text, maxBytes)
+  if (text.length > partLength) return hashInTurns(text, versions)
+  return { body: new EncodedJson(text), whole: versions.of(text) }
+}
+
+/** The version of what is stored may be another text as long, so that its turn ends as well. */
+async function hashInTurns(text: string, versions: VersionHash): Promise<Encoded> {
+  if (eventLoopTurn.isUsed) await eventLoopTurn.next()
   const encoded = { body: new EncodedJson(text), whole: versions.of(text) }
-  // The version of what is stored may be another text as long.
-  return text.length > partLength && eventLoopTurn.isUsed ? eventLoopTurn.next().then(() => encoded) : encoded
+  if (eventLoopTurn.isUsed) await eventLoopTurn.next()
+  return encoded
 }
 
 export const encodeText = (text: string): Encoded => ({ body: new EncodedJson(text), whole: fingerprint(text) })
