@@ -3,10 +3,10 @@ import type { AnyConfig } from '../service/config/config.ts'
 import type { Logger } from '../support/logger.ts'
 import type { Output } from './output.ts'
 
-/** A logger that prints warnings and refused pages, and passes everything on to the logger of the configuration. */
+/** A logger that prints warnings and why pages and tokens are refused, and passes everything on to the logger of the configuration. */
 export function warningLog(output: Output, config: AnyConfig): Logger {
   const log = requestLog(output, config)
-  const isPrinted = (data: object) => (data as JsonObject).kind === 'pageRefused'
+  const isPrinted = (data: object) => (data as JsonObject).kind !== 'request'
   return { ...log, info: (data, message) => (isPrinted(data) ? log : config.logger)?.info(data, message) }
 }
 

@@ -156,7 +156,7 @@ export async function assembleService(config: AnyConfig, parts: ServiceParts): P
         : { requester: anonymous, access: undefined, store: systemStore(store) },
     policy,
     statementHooks: services.hooks && hasStatementHooks(models) ? { hooks: services.hooks, limits } : undefined,
-    identify: config.auth && identifier(config.auth, () => clock.now(), onError),
+    identify: config.auth && identifier(config.auth, { now: () => clock.now(), onError, observe }),
     services,
     actions,
     broker,

@@ -18,19 +18,23 @@ export function observersOf({ logger, onError }: AnyConfig): Observers {
     ...(logger || onError ? [] : [errorsTo((error) => console.error(error))]),
   ]
   const observe = observeAll(listeners)
-  return { onError: (error) => observe({ kind: 'error', error }), observe: logger && eachPageOnce(observe) }
+  return { onError: (error) => observe({ kind: 'error', error }), observe: logger && eachRefusalOnce(observe) }
 }
 
 /** Any client can send any origin: further ones are not reported. */
 const maxReportedPages = 20
 
-function eachPageOnce(observe: Observe): Observe {
-  const reported = new Set<string>()
+function eachRefusalOnce(observe: Observe): Observe {
+  const pages = new Set<string>()
+  const reasons = new Set<string>()
   return (observation) => {
     if (observation.kind === 'pageRefused') {
       const page = `${observation.option} ${observation.origin}`
-      if (reported.has(page) || reported.size === maxReportedPages) return
-      reported.add(page)
+      if (pages.has(page) || pages.size === maxReportedPages) return
+      pages.add(page)
+    } else if (observation.kind === 'tokenRefused') {
+      if (reasons.has(observation.reason)) return
+      reasons.add(observation.reason)
     }
     observe(observation)
   }

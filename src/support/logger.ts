@@ -13,6 +13,9 @@ export interface Logger {
 /** A statement that takes longer is a warning. */
 const slowStatementMs = 1_000
 
+/** What clients cause, and no operator needs to look at. */
+const informative: ReadonlySet<Observation['kind']> = new Set(['request', 'pageRefused', 'tokenRefused'])
+
 /** Writes each observation to a logger. */
 export const logTo =
   (logger: Logger): Observe =>
@@ -22,8 +25,7 @@ export const logTo =
       logger.error({ err: error }, errorText(error))
     } else if (observation.kind === 'statement' && observation.ms < slowStatementMs)
       logger.debug?.(observation, messageOf(observation))
-    else if (observation.kind === 'request' || observation.kind === 'pageRefused')
-      logger.info(observation, messageOf(observation))
+    else if (informative.has(observation.kind)) logger.info(observation, messageOf(observation))
     else if (observation.kind === 'job' && observation.outcome === 'done')
       logger.debug?.(observation, messageOf(observation))
     else if (observation.kind === 'job' && observation.outcome !== 'failed')
@@ -43,6 +45,8 @@ function messageOf(observation: Exclude<Observation, { kind: 'error' }>): string
       return `A client that did not read its response was disconnected: ${observation.limit}`
     case 'pageRefused':
       return pageMessage(observation)
+    case 'tokenRefused':
+      return `A token was refused: ${observation.reason}`
     case 'scan': {
       const { model, tables, index } = observation
       const what = tables.length === 0 ? 'takes long' : `reads all rows of ${tables.join(' and ')}`

@@ -7,6 +7,7 @@ export type Observation =
   | WriteObservation
   | ClientObservation
   | PageObservation
+  | TokenObservation
   | SubscriptionObservation
   | AccessObservation
   | JobObservation
@@ -71,6 +72,12 @@ export interface PageObservation {
   readonly origin: string
   /** The option that would allow it. */
   readonly option: 'cors' | 'sockets.onlyAllowOrigins'
+}
+
+/** `auth.jwt` has refused a token. Reported once per reason, without what the token contains. */
+export interface TokenObservation {
+  readonly kind: 'tokenRefused'
+  readonly reason: string
 }
 
 /** A socket or an event stream must begin again, because its position is no longer available or too much waited for it. */

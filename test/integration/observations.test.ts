@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { SignJWT } from 'jose'
 import { createService, type Logger } from '../../src/index.ts'
 import { databases } from '../support/databases.ts'
 import { RawSocket } from '../support/raw-socket.ts'
@@ -67,6 +68,48 @@ test('a logger receives each origin once whose pages may not use the service, an
     ],
   ])
   assert.equal(refused.length, 20)
+})
+
+test('a logger receives each reason once for which tokens are refused, without what they contain', async () => {
+  const { logger, entries } = recorded()
+  const secret = 'a secret of at least thirty-two bytes'
+  const jwt = { secret, issuer: 'issuer', audience: 'pets' }
+  const service = await createService({ models, database: 'memory:', logger, auth: { jwt } })
+  const now = Math.floor(Date.now() / 1000)
+  const sign = (claims: object, { key = secret, alg = 'HS256' } = {}) =>
+    new SignJWT({ iss: 'issuer', aud: 'pets', ...claims })
+      .setProtectedHeader({ alg })
+      .sign(new TextEncoder().encode(key))
+  const tokens = [
+    await sign({ exp: now - 60 }),
+    await sign({ exp: now - 90 }),
+    await sign({ iss: 'another' }),
+    await sign({ aud: 'owners' }),
+    await sign({ nbf: now + 60 }),
+    await sign({ exp: 'soon' }),
+    await sign({}, { key: `${secret}, another` }),
+    await sign({}, { key: secret.repeat(2), alg: 'HS512' }),
+    'no.token.at-all',
+  ]
+  for (const token of tokens) {
+    const headers = { authorization: `Bearer ${token}` }
+    assert.equal((await service.fetch(new Request('http://localhost/pet', { headers }))).status, 401)
+  }
+  await service.close()
+  const refused = entries.filter(([, data]) => (data as { kind: string }).kind === 'tokenRefused')
+  assert.deepEqual(
+    refused.map(([level, , message]) => `${level}: ${message}`),
+    [
+      'its time "exp" has passed',
+      'its "iss" is not auth.jwt.issuer',
+      'its "aud" is not auth.jwt.audience',
+      'its time "nbf" has not come',
+      'one of its times is not a number',
+      'its signature was made with another key',
+      'its algorithm is not one of auth.jwt.algorithms',
+      'it is not a signed JSON Web Token',
+    ].map((reason) => `info: A token was refused: ${reason}`),
+  )
 })
 
 test('a logger and onError both receive an unexpected error', async () => {

@@ -1,8 +1,7 @@
-import type { ErrorListener } from '../../protocol/error-response.ts'
 import type { Handshake, ServiceRequest } from '../../protocol/request.ts'
 import { anonymous, isUserId, type Requester, type User } from '../../protocol/requester.ts'
 import type { MaybePromise } from '../../support/maybe-promise.ts'
-import { type JwtOptions, tokenIn, tokenVerifier } from './jwt.ts'
+import { type JwtOptions, type TokenContext, tokenIn, tokenVerifier } from './jwt.ts'
 
 /** What `identify` is given of a request, or of the handshake of a socket. */
 export interface AuthRequest {
@@ -30,13 +29,10 @@ export interface AuthOptions<U = User> {
 }
 
 /** The requester of a request. An error of `identify` fails the request: nothing is served to an unknown requester. */
-export function identifier(
-  auth: AuthOptions,
-  now: () => number,
-  onError: ErrorListener,
-): (request: Handshake) => MaybePromise<Requester> {
+export function identifier(auth: AuthOptions, context: TokenContext): (request: Handshake) => MaybePromise<Requester> {
   const { jwt } = auth
-  const verify = jwt && tokenVerifier(jwt, now, onError)
+  const { now } = context
+  const verify = jwt && tokenVerifier(jwt, context)
   return ({ method, path, query, headers, frameworkUser }) => {
     const request: AuthRequest = { method, path, query, headers, cookies: cookiesIn(headers.cookie), frameworkUser }
     const token = verify && tokenIn(request, jwt?.cookie)

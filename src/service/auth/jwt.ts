@@ -1,7 +1,9 @@
-import type { JSONWebKeySet, JWTPayload, JWTVerifyGetKey, JWTVerifyOptions } from 'jose'
+import type { errors, JSONWebKeySet, JWTPayload, JWTVerifyGetKey, JWTVerifyOptions } from 'jose'
+import { isObject } from '../../model/definition-kinds.ts'
 import type { ErrorListener } from '../../protocol/error-response.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import type { User } from '../../protocol/requester.ts'
+import type { Observe } from '../../support/observation.ts'
 import type { AuthRequest } from './identify.ts'
 import { remoteKeys } from './remote-keys.ts'
 
@@ -31,26 +33,42 @@ export interface JwtOptions<U = User> {
 const defaultToleranceSeconds = 5
 const shortestSecretBytes = 32
 
+const sharedAlgorithms = ['HS256', 'HS384', 'HS512']
+const publicAlgorithms = [
+  ...['RS', 'PS', 'ES'].flatMap((kind) => [`${kind}256`, `${kind}384`, `${kind}512`]),
+  ...['EdDSA', 'Ed25519', 'ML-DSA-44', 'ML-DSA-65', 'ML-DSA-87'],
+]
+
 /** What is wrong with the options, besides their types. */
-export function jwtProblems({ secret, jwksUri, jwks, algorithms }: JwtOptions<unknown>): readonly string[] {
+export function jwtProblems(options: JwtOptions<unknown>): readonly string[] {
+  const { secret, jwksUri, jwks, algorithms } = options
   const sources = [secret, jwksUri, jwks].filter((source) => source !== undefined).length
+  const unset = Object.entries(options).find(([, value]) => value === undefined)?.[0]
+  const known = secret === undefined ? publicAlgorithms : sharedAlgorithms
   return [
-    ...(sources === 1 ? [] : ['auth.jwt needs one of secret, jwksUri and jwks']),
+    ...(sources === 1
+      ? []
+      : [
+          `auth.jwt needs one of secret, jwksUri and jwks${sources === 0 && unset !== undefined ? `; ${unset} is undefined, as an environment variable is that is not set` : ''}`,
+        ]),
+    ...(jwks !== undefined && !isKeySet(jwks)
+      ? ["auth.jwt.jwks must be a set of keys, such as { keys: [{ kty: 'RSA', n: …, e: … }] }"]
+      : []),
+    ...(algorithms?.length === 0 ? ['auth.jwt.algorithms is empty: no token would be accepted'] : []),
     ...(secret !== undefined && Buffer.byteLength(secret) < shortestSecretBytes
       ? [`auth.jwt.secret must have at least ${shortestSecretBytes} bytes`]
       : []),
     ...(jwksUri !== undefined && !/^https?:$/.test(URL.parse(jwksUri)?.protocol ?? '')
       ? ['auth.jwt.jwksUri must be an address that begins with https:// or http://']
       : []),
-    ...(algorithms?.some((name) => name === 'none') ? ['auth.jwt.algorithms must not contain "none"'] : []),
-    ...(secret !== undefined && algorithms?.some((name) => !name.startsWith('HS'))
-      ? ['auth.jwt.algorithms with a secret are HS256, HS384 and HS512']
-      : []),
-    ...(secret === undefined && algorithms?.some((name) => name.startsWith('HS'))
-      ? ['auth.jwt.algorithms with public keys must not contain HS256, HS384 and HS512']
+    ...(algorithms?.every((name) => known.includes(name)) === false
+      ? [`auth.jwt.algorithms ${secret === undefined ? 'with public keys' : 'with a secret'} are ${known.join(', ')}`]
       : []),
   ]
 }
+
+const isKeySet = ({ keys }: { readonly keys?: unknown }): boolean =>
+  Array.isArray(keys) && keys.length > 0 && keys.every((key) => isObject(key) && typeof key.kty === 'string')
 
 /** The token of a request: of the header, or else of the cookie. */
 export function tokenIn({ headers, cookies }: AuthRequest, cookie: string | undefined): string | undefined {
@@ -59,11 +77,17 @@ export function tokenIn({ headers, cookies }: AuthRequest, cookie: string | unde
   return bearer ?? (cookie === undefined ? undefined : cookies[cookie])
 }
 
+export interface TokenContext {
+  now(): number
+  readonly onError: ErrorListener
+  /** Is told why a token is refused, which a client is not. */
+  readonly observe: Observe | undefined
+}
+
 /** The user of a token. Throws E_UNAUTHENTICATED for a token that is not valid. */
 export function tokenVerifier(
   options: JwtOptions<User>,
-  now: () => number,
-  onError: ErrorListener,
+  { now, onError, observe }: TokenContext,
 ): (token: string) => Promise<User | null> {
   const { issuer, audience, clockToleranceSeconds = defaultToleranceSeconds, user = userOf } = options
   const algorithms = options.algorithms ?? (options.secret === undefined ? ['RS256', 'ES256', 'EdDSA'] : ['HS256'])
@@ -83,8 +107,9 @@ export function tokenVerifier(
       const found = await user(payload)
       return found === null ? null : withExpiry(found, payload, clockToleranceSeconds)
     } catch (error) {
-      if (error instanceof errors.JOSEError) throw invalidToken(error)
-      throw error
+      if (!(error instanceof errors.JOSEError)) throw error
+      observe?.({ kind: 'tokenRefused', reason: reasonOf(error) })
+      throw invalidToken(error)
     }
   }
 }
@@ -109,6 +134,39 @@ const withExpiry = (user: User, { exp }: TokenClaims, toleranceSeconds: number):
   exp === undefined || user.expiresAt !== undefined
     ? user
     : { ...user, expiresAt: new Date(Math.min((exp + toleranceSeconds) * 1000, latestMs)).toISOString() }
+
+/** In words of ours: those of the library may contain what a client has sent. */
+function reasonOf(error: errors.JOSEError): string {
+  switch (error.code) {
+    case 'ERR_JWT_EXPIRED':
+      return 'its time "exp" has passed'
+    case 'ERR_JWT_CLAIM_VALIDATION_FAILED':
+      return claimReason((error as errors.JWTClaimValidationFailed).claim)
+    case 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED':
+      return 'its signature was made with another key'
+    case 'ERR_JWKS_NO_MATCHING_KEY':
+      return 'no key fits its "kid" and its algorithm'
+    case 'ERR_JWKS_MULTIPLE_MATCHING_KEYS':
+      return 'it has no "kid", and several keys fit its algorithm'
+    case 'ERR_JOSE_ALG_NOT_ALLOWED':
+      return 'its algorithm is not one of auth.jwt.algorithms'
+    default:
+      return 'it is not a signed JSON Web Token'
+  }
+}
+
+function claimReason(claim: string): string {
+  switch (claim) {
+    case 'iss':
+      return 'its "iss" is not auth.jwt.issuer'
+    case 'aud':
+      return 'its "aud" is not auth.jwt.audience'
+    case 'nbf':
+      return 'its time "nbf" has not come'
+    default:
+      return 'one of its times is not a number'
+  }
+}
 
 const invalidToken = (cause: unknown): ServiceError =>
   new ServiceError('E_UNAUTHENTICATED', 'The token is not valid', {

@@ -34,6 +34,27 @@ describe('a setting is refused', () => {
       { auth: { jwt: { jwksUri: 'issuer.example/keys' } } },
       'auth.jwt.jwksUri must be an address that begins with https:// or http://',
     ],
+    [{ auth: { jwt: {} } }, 'auth.jwt needs one of secret, jwksUri and jwks'],
+    [
+      { auth: { jwt: { secret: undefined, cookie: 'token' } } },
+      'auth.jwt needs one of secret, jwksUri and jwks; secret is undefined, as an environment variable is that is not set',
+    ],
+    ...[{}, { keys: [] }, { keys: 'x' }, { keys: [{}] }].map((jwks): [object, string] => [
+      { auth: { jwt: { jwks } } },
+      "auth.jwt.jwks must be a set of keys, such as { keys: [{ kty: 'RSA', n: …, e: … }] }",
+    ]),
+    [
+      { auth: { jwt: { secret: 's'.repeat(32), algorithms: [] } } },
+      'auth.jwt.algorithms is empty: no token would be accepted',
+    ],
+    ...['RS256', 'none', 'HS255'].map((name): [object, string] => [
+      { auth: { jwt: { secret: 's'.repeat(32), algorithms: ['HS256', name] } } },
+      'auth.jwt.algorithms with a secret are HS256, HS384, HS512',
+    ]),
+    ...['HS256', 'none', 'RS255'].map((name): [object, string] => [
+      { auth: { jwt: { jwksUri: 'https://issuer.example/keys', algorithms: [name] } } },
+      'auth.jwt.algorithms with public keys are RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA, Ed25519, ML-DSA-44, ML-DSA-65, ML-DSA-87',
+    ]),
     [{ cors: true }, 'cors must be an object'],
     [{ cors: [] }, 'cors must be an object'],
     [{ cors: {} }, 'cors.origins is missing'],
