@@ -21,6 +21,7 @@ export function attributeNameProblem(name: string): string | undefined {
 
 /** Tables and columns of existing databases may have almost any name. */
 export function databaseNameProblem(name: string): string | undefined {
+  if (name === '') return 'must not be empty'
   if (name.includes('\0') || !name.isWellFormed()) return 'contains a character that databases do not support'
   return inherited.includes(name) ? 'is not allowed as the name of a column or table' : undefined
 }

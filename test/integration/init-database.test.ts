@@ -171,6 +171,8 @@ describe('models for an unusual database, on SQLite', () => {
         seenAt: { type: 'datetime', columnName: 'seen_at', columnType: 'timestamp', allowNull: true },
         big: { type: 'bigint' },
         avatar: { type: 'binary' },
+        verified: { type: 'boolean' },
+        tier: { type: 'boolean' },
         birth: { type: 'datetime', columnType: 'date' },
         opening: { type: 'string', columnType: 'time' },
         displayName: { type: 'string', columnName: 'Display Name' },
@@ -324,6 +326,7 @@ describe('models for an unusual database, on SQLite', () => {
       builders:
         'the column "constructor" of the table "builders" must have a value and belongs to no attribute, so that no record could be created. Declare an attribute with this column (after a renaming: columnName: \'constructor\'), or allow null: alter table "builders" alter column "constructor" drop not null (SQLite 3.53 or newer)',
       raw_events: `it has no key. ${copy}`,
+      raw_marks: `it has no key. ${copy.replace('id', 'row_id2')}`,
       blobs: 'its key "id" has the type BLOB, which is not one of a key',
       active_users: 'a view; on SQLite only tables are served',
       search: 'a virtual table, which has no triggers, so that its changes would not be seen',
@@ -333,6 +336,7 @@ describe('models for an unusual database, on SQLite', () => {
     assert.deepEqual(
       models.flatMap(({ name, notes }) => notes.map((note) => `${name}: ${note}`)),
       [
+        'user: Without the column "": its name must not be empty',
         'user: Without the column "constructor": its name is not allowed as the name of a column or table',
         'shipment: The foreign key "order_id", "line_no" to "order_lines" is not an association: it has several columns',
         'shipment: The foreign key "order_number" to "order" is not an association: "number" is not the key of the model',
@@ -512,16 +516,27 @@ describe('models for an unusual database, on PostgreSQL', { skip: missingPostgre
     assert.match(reasons['billing.*'] ?? '', path)
     assert.equal(reasons['auditing.*'], reasons['billing.*'], 'one statement serves both')
     assert.match(reasons.lines ?? '', RegExp(`its key is "order_id" and "line", .*: ${add}$`))
-    assert.match(reasons.nothing ?? '', /^it has no key\./)
-    const others = ['moments', 'measured_all', 'active_members', 'counts', 'Members', '_prisma_migrations']
+    assert.match(reasons.nothing ?? '', /^it has no key\. .* add column id /)
+    assert.match(reasons.numbered ?? '', /^it has no key\. .* add column row_id /)
+    assert.match(reasons.logged ?? '', /^its key is "id" and "at", .* To serve it, write a model with the primaryKey/)
+    const others = [
+      'moments',
+      'logged_all',
+      'measured_all',
+      'active_members',
+      'counts',
+      'Members',
+      '_prisma_migrations',
+    ]
     assert.deepEqual(
       Object.keys(reasons).sort(),
-      [...others, 'located', 'billing.*', 'auditing.*', 'lines', 'nothing'].sort(),
+      [...others, 'located', 'billing.*', 'auditing.*', 'lines', 'nothing', 'numbered', 'logged'].sort(),
     )
     assert.deepEqual(
       others.map((name) => reasons[name]),
       [
         'its key "at" has the type timestamp with time zone, which is not one of a key',
+        'a partition, whose rows are those of its table',
         'a partition, whose rows are those of its table',
         view,
         view,

@@ -63,6 +63,16 @@ describe('keelson init --database', () => {
     assert.match(received, /event: created/)
   })
 
+  test('what the next commands do is one column, however long the name of a model is', async () => {
+    const cwd = folder({ 'package.json': '{}' })
+    using database = new DatabaseSync(join(cwd, 'shop.db'))
+    database.exec('create table purchase_order_confirmations (id integer primary key)')
+    const { stdout } = await Command.run(['init', '--database', 'sqlite:shop.db'], { cwd })
+    const steps = [...(stdout.split('Next:\n')[1] ?? '').matchAll(/^ {4}\S.*? {3,}(?=\S)/gm)]
+    assert.equal(steps.length, 4)
+    assert.equal(new Set(steps.map(([command]) => command.length)).size, 1)
+  })
+
   test('with --json, prints what was written and left out', async () => {
     const cwd = withDatabase({ 'package.json': '{}', '.gitignore': '', 'tsconfig.json': '{}' })
     const command = new Command(['init', '--json', '--database', 'file:data/shop.db', '--tables', 'albums'], { cwd })

@@ -7,6 +7,7 @@ import { planEvent, printPlan } from '../init/print-plan.ts'
 import { configText, gitignoreText, tsconfigText } from '../init/project-files.ts'
 import { detectSailsApplication, sailsConfigText } from '../init/sails-application.ts'
 import { oneLine } from '../init/source-text.ts'
+import { unwritable } from '../init/unwritable.ts'
 import { configNames } from '../load-config.ts'
 import type { Output } from '../output.ts'
 
@@ -71,7 +72,7 @@ function writeNew(path: string, text: string): readonly string[] {
     return [basename(path)]
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return []
-    throw error
+    throw unwritable(path, error)
   }
 }
 
@@ -114,7 +115,8 @@ const stepsWithDatabase = ({ plan, needsPassword }: DatabaseProject): readonly S
 ]
 
 function printNextSteps(steps: readonly Step[], { line, paint }: Output): void {
+  const width = Math.max(...steps.map(([command]) => command.length)) + 3
   line('\n  Next:')
-  for (const [command, effect] of steps) line(`    ${paint('cyan', command.padEnd(36))}${effect}`)
+  for (const [command, effect] of steps) line(`    ${paint('cyan', command.padEnd(width))}${effect}`)
   line()
 }

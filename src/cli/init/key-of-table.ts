@@ -57,7 +57,7 @@ function keyAttribute(
 
 /** Why a table has no model. */
 export function missingKeyReason(table: ExistingTable, description: DatabaseDescription): string {
-  const { name, key, isTable } = table
+  const { key, isTable } = table
   if (!isTable) return 'a foreign table: write a model with the primaryKey that names one of its rows; it has no events'
   const [only] = key
   if (key.length === 1)
@@ -66,5 +66,5 @@ export function missingKeyReason(table: ExistingTable, description: DatabaseDesc
     key.length === 0
       ? 'it has no key'
       : `its key is ${key.map((column) => `"${column}"`).join(' and ')}, and that of a model is one column`
-  return `${problem}. To serve it, ${description.addKey(name)}`
+  return `${problem}. To serve it, ${description.addKey(table)}`
 }

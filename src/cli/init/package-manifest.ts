@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { CommandError } from '../command.ts'
 import { version } from '../own-package.ts'
+import { unwritable } from './unwritable.ts'
 
 const scripts = { dev: 'keelson dev', start: 'keelson start' } as const
 
@@ -39,7 +40,11 @@ export class PackageManifest {
     const added = Object.keys(scripts).filter((name) => !Object.hasOwn(existing, name))
     if (this.exists && added.length === 0) return []
     const manifest = { ...this.#manifest, scripts: { ...scripts, ...existing } }
-    writeFileSync(this.#path, `${JSON.stringify(manifest, null, indentOf(this.#text))}\n`)
+    try {
+      writeFileSync(this.#path, `${JSON.stringify(manifest, null, indentOf(this.#text))}\n`)
+    } catch (error) {
+      throw unwritable(this.#path, error)
+    }
     return added
   }
 }

@@ -2,7 +2,7 @@ import { plainColumnType } from '../../../model/column-type.ts'
 import type { AttributeDefinition } from '../../../model/definition.ts'
 import { defaultLimits } from '../../../support/limits.ts'
 import { schemaProblems } from '../../check-schema.ts'
-import type { DatabaseDescription } from '../../database-description.ts'
+import { type DatabaseDescription, freeKeyName } from '../../database-description.ts'
 import { isCurrentTime } from '../../default-expression.ts'
 import { planSchema } from '../../sql-schema.ts'
 import { Connection } from '../client/connection.ts'
@@ -47,7 +47,7 @@ function describe(connection: Connection): DatabaseDescription {
     attributeFor,
     isCounted: (column: SqliteColumn) => column.isRowId,
     unservedReason: () => undefined,
-    addKey: () => 'copy its rows into a table with the column "id integer primary key"',
+    addKey: (table) => `copy its rows into a table with the column "${freeKeyName(table)} integer primary key"`,
     problemsOf: (model) => schemaProblems(model, tables, sqliteColumns),
     stepsOf: (models) => planSchema(models, tables, sqliteDialect, 'add').map(({ step }) => step),
   }
@@ -60,7 +60,7 @@ function attributeFor({ type, isStrict, holdsJson, defaultText }: SqliteColumn):
   if (isStrict && !holdsJson && declared === 'any') return undefined
   const columnType = plainColumnType(declared) ?? /^\w*/.exec(declared)?.[0] ?? ''
   if (holdsJson || /^jsonb?$/.test(declared)) return { type: 'json' }
-  if (/^bool|^tinyint ?\(1\)/.test(declared)) return { type: 'boolean' }
+  if (/^bool|^bit(?: ?\(1\))?$|^tinyint ?\(1\)/.test(declared)) return { type: 'boolean' }
   if (declared === 'uuid') return { type: 'string', isUUID: true }
   const isTime = /^date|^timestamp/.test(declared) || (/^text$|char/.test(declared) && isCurrentTime(defaultText))
   if (isTime) return { type: 'datetime', columnType }
