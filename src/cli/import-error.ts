@@ -1,36 +1,96 @@
 import { existsSync } from 'node:fs'
-import { relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { dirname, extname, join, relative } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { ConfigError } from '../model/config-error.ts'
+import { findSyntaxError } from './find-syntax-error.ts'
 import { LoadError } from './load-error.ts'
+import { isOwnFile } from './own-package.ts'
 
-/** Translates an error of importing the configuration: its message names the file and, where known, the line. */
-export function describeImportError(error: unknown, file: string): Error {
+/** Translates an error of importing the configuration: its message names the file and, where known, the line. `modules` were loaded for it. */
+export function describeImportError(error: unknown, file: string, modules: ReadonlySet<string>): Error {
   if (error instanceof ConfigError) return error
   if (!(error instanceof Error)) return new LoadError(`${displayPath(file)} threw ${String(error)}`, { cause: error })
   const { code, url } = error as { readonly code?: string; readonly url?: string }
   if (code === 'ERR_MODULE_NOT_FOUND') return notFound(error, url)
+  if (code === 'ERR_UNSUPPORTED_DIR_IMPORT') return folderImport(error)
   if (code === 'ERR_INVALID_PACKAGE_CONFIG') return badManifest(error)
-  if (error instanceof SyntaxError) return badSyntax(error, code, file)
+  if (code === 'ERR_IMPORT_ATTRIBUTE_MISSING') return withoutAttribute(error)
+  if (code === 'ERR_UNKNOWN_FILE_EXTENSION') return unknownEnding(error)
+  if (error instanceof SyntaxError) return badSyntax(error, code, file, modules)
   const [frame] = framesOf(error)
-  return new LoadError(`${frame ?? displayPath(file)}: ${error.name}: ${error.message}`, { cause: error })
+  const [, name] = /^Cannot access '(.+)' before initialization$/.exec(error.message) ?? []
+  return new LoadError(`${frame ?? displayPath(file)}: ${error.name}: ${error.message}`, {
+    ...(name !== undefined && {
+      advice: `"${name}" is used before it has a value. Where files import each other, name a model as text instead: { model: 'owner' } needs no import.`,
+    }),
+    cause: error,
+  })
+}
+
+/** The error names the imported file only, and Keelson's import of the configuration as the place. */
+function withoutAttribute(error: Error): LoadError {
+  const [, url, type] = /^Module "(.+)" needs an import attribute of "type: (.+)"/.exec(error.message) ?? []
+  if (url === undefined) return new LoadError(error.message, { cause: error })
+  return new LoadError(`${displayPath(url)}: Node imports this file with an attribute only`, {
+    advice: `import … from '…' with { type: '${type}' }`,
+    cause: error,
+  })
+}
+
+function unknownEnding(error: Error): LoadError {
+  const [, path] = / for (.+)$/.exec(error.message) ?? []
+  if (path === undefined) return new LoadError(error.message, { cause: error })
+  return new LoadError(`${displayPath(path)}: Node cannot import files that end with ${extname(path)}`, {
+    advice: 'A file of TypeScript that it can import ends with .ts, .mts or .cts, and contains no JSX.',
+    cause: error,
+  })
 }
 
 function notFound(error: Error, url: string | undefined): LoadError {
-  const importer = / imported from (.+)$/.exec(error.message)?.[1]
-  const by = importer === undefined ? '' : `, imported by ${displayPath(importer)}`
+  const { importer, by } = importerOf(error)
   if (url === undefined) {
     const name = /^Cannot find package '(.+?)'/.exec(error.message)?.[1]
     if (name === undefined) return new LoadError(error.message, { cause: error })
-    return new LoadError(`Package not found: "${name}"${by}`, { advice: `npm install ${name}`, cause: error })
+    return new LoadError(`Package not found: "${name}"${by}`, { advice: adviceFor(name, importer), cause: error })
   }
   const path = fileURLToPath(url)
   const source = path.replace(/\.([cm]?)js$/, '.$1ts')
-  const whole = [source, ...['.ts', '.js', '.mjs', '/index.ts', '/index.js'].map((end) => path + end)].find((name) =>
-    existsSync(name),
-  )
-  const advice = whole && `Imports need the complete file name: ${displayPath(whole)}`
+  const advice = completeName([source, ...['.ts', '.js', '.mjs'].map((end) => path + end)])
   return new LoadError(`File not found: ${displayPath(path)}${by}`, { ...(advice && { advice }), cause: error })
+}
+
+function folderImport(error: Error): LoadError {
+  const { by } = importerOf(error)
+  const [, path] = /^Directory import '(.+?)' is not supported/.exec(error.message) ?? []
+  if (path === undefined) return new LoadError(error.message, { cause: error })
+  const advice = completeName(['/index.ts', '/index.js', '/index.mjs'].map((end) => path + end))
+  return new LoadError(`${displayPath(path)} is a folder${by}`, {
+    advice: advice ?? 'Imports name files; `loadModels` reads all models of a folder.',
+    cause: error,
+  })
+}
+
+/** The file whose import has failed. Keelson itself imports the configuration. */
+function importerOf(error: Error): { readonly importer: string | undefined; readonly by: string } {
+  const importer = / imported from (.+)$/.exec(error.message)?.[1]
+  const isKnown = importer !== undefined && !isOwnFile(pathToFileURL(importer).href)
+  return { importer, by: isKnown ? `, imported by ${displayPath(importer)}` : '' }
+}
+
+/** The first of these files that exists. */
+function completeName(paths: readonly string[]): string | undefined {
+  const found = paths.find((path) => existsSync(path))
+  return found && `Imports need the complete file name: ${displayPath(found)}`
+}
+
+/** The name of a package may be meant as a path, which compilers and bundlers find by their own rules. */
+function adviceFor(name: string, importer: string | undefined): string {
+  if (/^[@~]\//.test(name))
+    return "Node does not read `paths` of tsconfig.json: import the file by its path, such as './models/pet.ts'."
+  const isBeside = importer !== undefined && existsSync(join(dirname(importer), name))
+  return isBeside
+    ? `A path begins with "./", and ends with the ending of the file: './${name}…'`
+    : `npm install ${name}`
 }
 
 /** The `package.json` that Node could not read. */
@@ -43,31 +103,43 @@ function badManifest(error: Error): LoadError {
   return new LoadError(path === undefined ? error.message : `${displayPath(path)}: not valid JSON`, { cause: error })
 }
 
-/** The stack of a SyntaxError in Node begins with the location and the lines of the source. */
+/** Where Node tells it, the stack of a SyntaxError begins with the location and the lines of the source. */
 const sourceExcerpt = /^(?:file:\/\/)?(.+?):(\d+)\r?\n([\s\S]+?)\r?\n\r?\n?SyntaxError/
 
-function badSyntax(error: SyntaxError, code: string | undefined, file: string): LoadError {
-  const [, path, line, source] = sourceExcerpt.exec(error.stack ?? '') ?? []
+function badSyntax(
+  error: SyntaxError,
+  code: string | undefined,
+  file: string,
+  modules: ReadonlySet<string>,
+): LoadError {
+  const [, path, line, source] =
+    sourceExcerpt.exec(error.stack ?? '') ?? sourceExcerpt.exec(findSyntaxError([...modules])) ?? []
   const place = path === undefined ? displayPath(file) : `${displayPath(path)}:${line}`
   const isMore = code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX'
   return new LoadError(
     `${place}: ${isMore ? `${error.message.replace(/ in strip-only mode$/, '')} here` : error.message}`,
     {
       details: (source ?? '').split(/\r?\n/).filter((text) => text.trim() !== ''),
-      ...(isMore && { advice: unstrippable }),
+      ...(isMore && { advice: `${unstrippable}${replacementOf(error.message)}` }),
       cause: error,
     },
   )
 }
 
-const unstrippable =
-  'Node runs TypeScript by removing the types, so syntax that generates code is not supported. Replace an enum with a plain object or a union of strings.'
+const unstrippable = 'Node runs TypeScript by removing the types, so syntax that generates code is not supported.'
 
-/** The locations of a stack outside of Node's own modules, as `models/pet.ts:3:7`. */
+function replacementOf(message: string): string {
+  if (message.includes('enum')) return ' Replace an enum with a plain object or a union of strings.'
+  if (message.includes('parameter property'))
+    return ' Declare the property in the class, and assign it in the constructor.'
+  return ''
+}
+
+/** The locations of a stack in files of the application, as `models/pet.ts:3:7`. */
 const framesOf = (error: Error): readonly string[] =>
-  [...(error.stack ?? '').matchAll(/\(?(file:\/\/[^\s)]+?):(\d+):(\d+)\)?$/gm)].map(
-    ([, url, line, column]) => `${displayPath(fileURLToPath(url as string))}:${line}:${column}`,
-  )
+  [...(error.stack ?? '').matchAll(/\(?(file:\/\/[^\s)]+?):(\d+):(\d+)\)?$/gm)]
+    .filter(([, url]) => !isOwnFile(url as string))
+    .map(([, url, line, column]) => `${displayPath(fileURLToPath(url as string))}:${line}:${column}`)
 
 /** A path relative to the current folder when it is inside of it, otherwise absolute. */
 export function displayPath(path: string): string {

@@ -6,9 +6,9 @@ import { entryOf, isOwnFile } from './own-package.ts'
 /**
  * Resolves `import … from 'keelson'` to this package, wherever the importing file is, and loads application files that
  * contain `import` or `export` as ES modules. Every imported file that does not belong to this package is added to
- * `files`, also when it does not exist.
+ * `files`, also when it does not exist, and every ES module of the application that is loaded to `modules`.
  */
-export function registerImportHooks(files: Set<string>): void {
+export function registerImportHooks(files: Set<string>, modules: Set<string> = new Set()): void {
   registerHooks({
     resolve(specifier, context, nextResolve) {
       const entry = entryOf(specifier)
@@ -19,9 +19,12 @@ export function registerImportHooks(files: Set<string>): void {
       return resolved
     },
     load(url, context, nextLoad) {
+      if (!isApplicationFile(url)) return nextLoad(url, context)
       const format = moduleFormats[context.format as keyof typeof moduleFormats]
-      if (format === undefined || !isApplicationFile(url) || !hasModuleSyntax(url)) return nextLoad(url, context)
-      return nextLoad(url, { ...context, format })
+      const isModule = format !== undefined && hasModuleSyntax(url)
+      const loaded = nextLoad(url, isModule ? { ...context, format } : context)
+      if (loaded.format === 'module' || loaded.format === 'module-typescript') modules.add(fileURLToPath(url))
+      return loaded
     },
   })
 }

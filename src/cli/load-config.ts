@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { AnyConfig } from '../service/config/config.ts'
-import { describeImportError, manifestIn } from './import-error.ts'
+import { describeImportError, displayPath, manifestIn } from './import-error.ts'
 import { registerImportHooks } from './import-hooks.ts'
 import { LoadError } from './load-error.ts'
 
@@ -39,9 +39,10 @@ export function findConfig(named: string | undefined, cwd: string): string {
  * import fails, and a `package.json` that it fails by, so that the caller can watch them. May be called once per process, because modules are loaded once.
  */
 export async function loadConfig(file: string, files: Set<string> = new Set()): Promise<AnyConfig> {
-  registerImportHooks(files)
+  const modules = new Set<string>()
+  registerImportHooks(files, modules)
   files.add(file)
-  const exported = await importDefault(file, files)
+  const exported = await importDefault(file, files, modules)
   if (exported === undefined) {
     throw new LoadError(`${basename(file)} has no default export`, {
       advice: 'Expected: export default defineConfig({ models: { … } })',
@@ -50,13 +51,28 @@ export async function loadConfig(file: string, files: Set<string> = new Set()): 
   return exported
 }
 
-async function importDefault(file: string, files: Set<string>): Promise<AnyConfig | undefined> {
+async function importDefault(
+  file: string,
+  files: Set<string>,
+  modules: ReadonlySet<string>,
+): Promise<AnyConfig | undefined> {
+  // A process that waits for nothing else ends with success, although an `await` of the configuration has not ended.
+  const idle = Promise.withResolvers<never>()
+  const onIdle = () => idle.reject(new LoadError(`${displayPath(file)} waits for a promise that nothing resolves`))
+  process.once('beforeExit', onIdle)
   try {
-    const module = (await import(pathToFileURL(file).href)) as { readonly default?: AnyConfig | Promise<AnyConfig> }
-    return await module.default
+    return await Promise.race([defaultOf(file), idle.promise])
   } catch (error) {
+    if (error instanceof LoadError) throw error
     const manifest = manifestIn(error)
     if (manifest !== undefined) files.add(manifest)
-    throw describeImportError(error, file)
+    throw describeImportError(error, file, modules)
+  } finally {
+    process.off('beforeExit', onIdle)
   }
+}
+
+async function defaultOf(file: string): Promise<AnyConfig | undefined> {
+  const module = (await import(pathToFileURL(file).href)) as { readonly default?: AnyConfig | Promise<AnyConfig> }
+  return module.default
 }

@@ -16,7 +16,7 @@ export function parseOptions(args: readonly string[], command: Command): OptionV
   for (const token of tokens) {
     if (token.kind === 'positional') {
       const argument = command.arguments?.find((name) => !(name in options))
-      if (argument === undefined) throw new UsageError(`Unexpected argument "${token.value}" after "${command.name}"`)
+      if (argument === undefined) throw unexpectedArgument(token.value, command)
       options[argument] = token.value
       continue
     }
@@ -43,6 +43,19 @@ const typeOf = ({ valueName, short }: Option) => ({
 
 const isOneOf = (names: readonly OptionName[], name: string): name is OptionName =>
   (names as readonly string[]).includes(name)
+
+/** What an argument without the name of its option is taken for, by its form. */
+const argumentForms = { config: /\.[cm]?[jt]s$/, database: /^\w+:/, port: /^\d+$/ } as const
+
+function unexpectedArgument(value: string, command: Command): UsageError {
+  const meant = (['config', 'database', 'port'] as const).find(
+    (name) => command.options.includes(name) && argumentForms[name].test(value),
+  )
+  return new UsageError(
+    `Unexpected argument "${value}" after "${command.name}"`,
+    meant === undefined ? undefined : `Did you mean --${meant} ${value}?`,
+  )
+}
 
 function unknownOption(rawName: string, name: string, names: readonly string[], command: Command): UsageError {
   const otherwise = `keelson ${command.name} --help lists its options.`

@@ -30,11 +30,12 @@ test('all files that cannot be loaded are reported', async () => {
     'C.cjs': "require('not-installed')",
     'D.coffee': 'module.exports = {}',
     'E.cjs': 'module.exports = {}',
+    'F.cjs': 'module.exports = {\n\n  attributes: }',
     'sub/e.cjs': 'module.exports = {}',
   })
   await assert.rejects(loadModels(path), (error) => {
     assert.ok(error instanceof ConfigError)
-    const [a, b, c, d, e, ...others] = error.problems
+    const [a, b, c, d, f, e, ...others] = error.problems
     assert.match(
       a as string,
       /A\.cjs: sails is not defined; the globals of Sails do not exist while models are loaded$/,
@@ -42,6 +43,7 @@ test('all files that cannot be loaded are reported', async () => {
     assert.match(b as string, /B\.cjs: it exports no model: expected `module\.exports = /)
     assert.match(c as string, /C\.cjs: Cannot find module 'not-installed'$/)
     assert.match(d as string, /D\.coffee: compile it to JavaScript$/)
+    assert.match(f as string, /F\.cjs:3: Unexpected token '\}'$/)
     assert.match(e as string, /e\.cjs: another file has the model "e"$/)
     assert.deepEqual(others, [])
     return true

@@ -31,7 +31,7 @@ export async function loadModels(folder: string | URL): Promise<ModelDefinitions
     try {
       models.set(name, await modelIn(file))
     } catch (error) {
-      problems.push(`${place}: ${messageOf(error)}`)
+      problems.push(`${placeOf(error) ?? place}: ${messageOf(error)}`)
     }
   }
   if (problems.length === 0 && models.size === 0) problems.push(`${root}: the folder has no models`)
@@ -62,6 +62,13 @@ async function modelIn(file: string): Promise<ModelDefinition> {
   const { default: model } = (await import(pathToFileURL(file).href)) as { readonly default?: unknown }
   if (typeof model === 'object' && model !== null && !Array.isArray(model)) return model
   throw new Error('it exports no model: expected `module.exports = { attributes: … }` or `export default { … }`')
+}
+
+/** Where Node tells it, the stack of a SyntaxError begins with the file, which may be one that the model imports, and the line. */
+function placeOf(error: unknown): string | undefined {
+  if (!(error instanceof SyntaxError)) return undefined
+  const [, path, line] = /^(?:file:\/\/)?(.+?):(\d+)\r?\n/.exec(error.stack ?? '') ?? []
+  return path && `${relative(process.cwd(), decodeURI(path))}:${line}`
 }
 
 function messageOf(error: unknown): string {
