@@ -23,6 +23,8 @@ describe('a definition is refused', () => {
     [null, 'the definition of an attribute must be an object'],
     [[], 'the definition of an attribute must be an object'],
     ['string', "the definition of an attribute must be an object, such as { type: 'string' }"],
+    [String, "the definition of an attribute must be an object: { type: 'string' }"],
+    [{ type: Date }, "types are named by texts: write type: 'datetime'"],
     [() => {}, 'functions are not run. Instead, functions of the application call the records of the service'],
     [{ type: 'strng' }, 'there is no type "strng"; did you mean "string"?'],
     [{ type: 'money' }, 'there is no type "money"'],

@@ -78,8 +78,30 @@ export interface CheckedShape<Definition> {
 export const shapeModel = (definition: unknown): CheckedShape<ModelDefinition> =>
   shape(definition, modelOptions, 'a model')
 
+/** The types of models in other libraries are functions of JavaScript. */
+const typesOfFunctions: ReadonlyMap<unknown, string> = new Map<unknown, string>([
+  [String, 'string'],
+  [Number, 'number'],
+  [BigInt, 'bigint'],
+  [Boolean, 'boolean'],
+  [Date, 'datetime'],
+  [Object, 'json'],
+  [Array, 'json'],
+])
+
 export function shapeAttribute(definition: unknown, name: string): CheckedShape<AttributeDefinition> {
+  if (isObject(definition)) {
+    const { type, ...others } = definition
+    const named = typesOfFunctions.get(type)
+    if (named !== undefined) {
+      const { valid, problems } = shapeAttribute({ ...others, type: named }, name)
+      return { valid, problems: [`types are named by texts: write type: '${named}'`, ...problems] }
+    }
+  }
   const { valid, problems } = shape(definition, attributeOptions, 'an attribute')
+  const type = typesOfFunctions.get(definition)
+  if (type !== undefined)
+    return { valid, problems: [`the definition of an attribute must be an object: { type: '${type}' }`] }
   if (typeof definition === 'function')
     return { valid, problems: [`functions are not run. Instead, ${adviceFor(name)}`] }
   if (typeof definition === 'string')

@@ -27,7 +27,9 @@ describe('a setting is refused', () => {
     [{ prot: 1337 }, 'there is no setting "prot"; did you mean "port"?'],
     [{ zzz: 1 }, 'there is no setting "zzz"'],
     [{ stopTimeoutMs: 3000 }, 'there is no setting "stopTimeoutMs"; did you mean "limits.stopTimeoutMs"?'],
-    [{ port: '1337' }, 'port must be a port number from 0 to 65535'],
+    [{ port: '1337' }, 'port must be a port number from 0 to 65535, and no text: Number(…) makes it a number'],
+    [{ port: 'web' }, 'port must be a port number from 0 to 65535'],
+    [{ port: 65_536 }, 'port must be a port number from 0 to 65535'],
     [{ migrate: 'alter' }, 'migrate must be "add" or "safe" or "drop"'],
     [{ jsonp: 'crosssite' }, 'jsonp must be true or "cross-site" or false'],
     [

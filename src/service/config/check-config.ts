@@ -18,10 +18,13 @@ const path = be(
   'a path, such as "/api"',
   (value) => typeof value === 'string' && /^\/?[\w\-.~]+(\/[\w\-.~]+)*\/?$/.test(value),
 )
-const port = be(
-  'a port number from 0 to 65535',
-  (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 65_535,
-)
+const isPort = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 65_535
+const port: Check = (value, name) => {
+  if (isPort(value)) return []
+  // Variables of the environment are texts.
+  const isText = typeof value === 'string' && value !== '' && isPort(Number(value))
+  return [`${name} must be a port number from 0 to 65535${isText ? ', and no text: Number(…) makes it a number' : ''}`]
+}
 const origins = listOf('origins such as "https://app.example", without a path and in lower case', isOrigin)
 const hosts = listOf('host names such as "api.example", without a protocol and in lower case', isHost)
 
