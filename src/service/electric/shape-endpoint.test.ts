@@ -1,4 +1,6 @@
+import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { ServiceError } from '../../protocol/errors.ts'
 import type { Peer } from '../../protocol/event.ts'
 import type { ServiceRequest } from '../../protocol/request.ts'
 import { anonymous } from '../../protocol/requester.ts'
@@ -7,7 +9,7 @@ import { ShapeEndpoint, type ShapeOptions } from './shape-endpoint.ts'
 import { newHandle, offsetText, readShapeRequest } from './shape-request.ts'
 
 /** A shape of which nothing ever changes. `waiting` resolves when a request waits for a change. */
-function unchangingShape() {
+function unchangingShape(live?: () => never) {
   const waiting = Promise.withResolvers<void>()
   const ended = Promise.withResolvers<{ readonly done: true; readonly value: undefined }>()
   const events = {
@@ -24,7 +26,7 @@ function unchangingShape() {
   const slots = new StreamSlots(1)
   const endpoint = new ShapeEndpoint({
     models: new Map([['pet', { primaryKey: { name: 'id' } }]]),
-    recordsFor: () => new Map([['pet', { live: () => events }]]),
+    recordsFor: () => new Map([['pet', { live: live ?? (() => events) }]]),
     limits: { maxLimit: 10, maxAnswerBytes: 1000, maxQueuedBytes: 1000 },
     slots,
   } as unknown as ShapeOptions)
@@ -46,3 +48,13 @@ for (const when of ['while it waits', 'before'])
     slots.take()[Symbol.dispose]()
     await response
   })
+
+test('a request that is refused when it subscribes occupies no place of maxStreams', async () => {
+  const refused = new ServiceError('E_BAD_CRITERIA', 'pet has no attribute "nope"')
+  const { endpoint, slots } = unchangingShape(() => {
+    throw refused
+  })
+  const asker = { requester: anonymous, access: undefined }
+  await assert.rejects(endpoint.respond({ query } as ServiceRequest, asker), refused)
+  slots.take()
+})

@@ -125,8 +125,14 @@ export class ShapeEndpoint {
 
   async #changes(shape: Shape, since: Position, signal: AbortSignal | undefined): Promise<ServiceResponse> {
     const slot = this.#options.slots.take()
-    const events = shape.records.live({ where: shape.where, since })
     const { requester } = shape
+    let events: LooseLiveEvents
+    try {
+      events = shape.records.live({ where: shape.where, since })
+    } catch (error) {
+      slot[Symbol.dispose]()
+      throw error
+    }
     let isEnded = false
     const end = () => {
       if (isEnded) return
