@@ -207,6 +207,71 @@ for (const expiresAt of [new Date('2020-01-01'), 1_577_836_800, true]) {
   })
 }
 
+describe('what is found as a user', () => {
+  const access = { read: ({ user }: { readonly user: object | null }) => user !== null }
+  const askedAs = async (found: unknown, way: 'identify' | 'jwt') => {
+    const errors: string[] = []
+    const user = () => found as null
+    await using service = await createService({
+      database: 'sqlite::memory:',
+      auth: way === 'jwt' ? { jwt: { secret, user } } : { identify: user },
+      models: { note: { access, attributes: { text: { type: 'string' } } } },
+      onError: (error) => errors.push(String(error)),
+    })
+    const { url } = await service.listen(0)
+    const response = await fetch(`${url}/note`, { headers: { Authorization: `Bearer ${await sign()}` } })
+    await response.text()
+    return [response.status, ...errors]
+  }
+  // As the queries of Knex and Mongoose do.
+  const query = (result: unknown) => ({
+    // biome-ignore lint/suspicious/noThenProperty: it is what is tested
+    then: (resolve: (value: unknown) => void) => resolve(result),
+  })
+  const refused = [500, 'TypeError: A user must be an object or null, not a list or a promise']
+
+  for (const way of ['identify', 'jwt'] as const) {
+    for (const [what, found, expected] of [
+      ['an object', { id: 'ann' }, [200]],
+      ['null', null, [403]],
+      ['undefined', undefined, [403]],
+      ['a query that finds a user', query({ id: 'ann' }), [200]],
+      ['a query that finds no user', query(null), [403]],
+      ['false', false, refused],
+      ['a text', 'ann', refused],
+      ['an empty list', [], refused],
+    ] as const)
+      test(`${what}, by ${way}`, async () => assert.deepEqual(await askedAs(found, way), expected))
+  }
+
+  test('a promise is not a user of service.as', async () => {
+    await using service = await open()
+    assert.throws(() => service.as(Promise.resolve({ id: 'ann' }) as never), /must be an object or null/)
+  })
+
+  test('a token ends where its user has null as its end', async () => {
+    let nowMs = Date.now()
+    const beats: (() => void)[] = []
+    const every = (_: number, work: () => void) => {
+      beats.push(work)
+      return { [Symbol.dispose]: () => {} }
+    }
+    await using service = await createService({
+      database: 'sqlite::memory:',
+      auth: { jwt: { secret } },
+      clock: { now: () => nowMs, every },
+      models: { note: { access, attributes: { text: { type: 'string' } } } },
+    })
+    const { port } = await service.listen(0)
+    const headers = { Authorization: `Bearer ${await sign({ expiresAt: null })}` }
+    const stream = await StreamClient.open(port, '/note', { headers })
+    assert.equal((await stream.next())?.event, 'ready')
+    nowMs += 120_000
+    for (const beat of beats) beat()
+    assert.equal((await stream.next())?.event, 'restart')
+  })
+})
+
 describe('the id of a user', () => {
   const repeated = async (idOf: (name: string) => unknown) => {
     const errors: string[] = []

@@ -37,13 +37,19 @@ export function identifier(auth: AuthOptions, context: TokenContext): (request: 
     const request: AuthRequest = { method, path, query, headers, cookies: cookiesIn(headers.cookie), frameworkUser }
     const token = verify && tokenIn(request, jwt?.cookie)
     const user = verify && token !== undefined ? verify(token) : (auth.identify?.(request) ?? null)
-    return user instanceof Promise ? user.then((found) => requesterOf(found, now)) : requesterOf(user, now)
+    return isThenable(user) ? Promise.resolve(user).then((found) => requesterOf(found, now)) : requesterOf(user, now)
   }
 }
 
+/** Not only a Promise: the queries of many libraries are awaited as well, and would otherwise be users themselves. */
+const isThenable = (user: unknown): user is PromiseLike<User | null> =>
+  typeof (user as { readonly then?: unknown } | null | undefined)?.then === 'function'
+
 export function requesterOf(user: User | null | undefined, now: () => number): Requester {
   if (user === null || user === undefined) return anonymous
-  if (typeof user !== 'object') throw new TypeError('auth.identify must return an object or null')
+  // An empty list is what many queries return that find no user.
+  if (typeof user !== 'object' || Array.isArray(user) || isThenable(user))
+    throw new TypeError('A user must be an object or null, not a list or a promise')
   const { expiresAt } = user
   const id = user.id ?? user.sub
   // Users that are not distinguished would receive each other's stored answers.

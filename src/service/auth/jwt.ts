@@ -105,7 +105,7 @@ export function tokenVerifier(
     try {
       const { payload } = await jwtVerify(token, (await key) as JWTVerifyGetKey, verifying)
       const found = await user(payload)
-      return found === null ? null : withExpiry(found, payload, clockToleranceSeconds)
+      return isObject(found) ? withExpiry(found, payload, clockToleranceSeconds) : found
     } catch (error) {
       if (!(error instanceof errors.JOSEError)) throw error
       observe?.({ kind: 'tokenRefused', reason: reasonOf(error) })
@@ -131,7 +131,7 @@ const latestMs = 8.64e15
 
 /** A token's end is the user's, unless the application says otherwise. */
 const withExpiry = (user: User, { exp }: TokenClaims, toleranceSeconds: number): User =>
-  exp === undefined || user.expiresAt !== undefined
+  exp === undefined || (user.expiresAt !== undefined && user.expiresAt !== null)
     ? user
     : { ...user, expiresAt: new Date(Math.min((exp + toleranceSeconds) * 1000, latestMs)).toISOString() }
 
