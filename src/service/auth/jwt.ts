@@ -80,7 +80,7 @@ export function tokenIn({ headers, cookies }: AuthRequest, cookie: string | unde
 export interface TokenContext {
   now(): number
   readonly onError: ErrorListener
-  /** Is told why a token is refused, which a client is not. */
+  /** Receives the reason of a refusal, which a client does not. */
   readonly observe: Observe | undefined
 }
 
