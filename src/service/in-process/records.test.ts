@@ -265,6 +265,44 @@ for (const database of ['memory:', 'sqlite::memory:']) {
       ['There is no option "secret" here', ({ owner }) => owner.find({ secret: 'A' })],
       ['There is no option "name" here', ({ owner }) => owner.findOne(1, { name: 'Ann' })],
     ]
+    for (const wrong of [null, 5, 'Ann', []] as never[]) {
+      for (const name of ['create', 'update', 'upsert', 'updateMany'] as const) {
+        test(`refused: values that are no object, by ${name}: ${JSON.stringify(wrong)}`, async () => {
+          const { owner } = Object.fromEntries(service.records) as unknown as Loose
+          const before = await owner.find()
+          const asked = {
+            create: () => owner.create(wrong),
+            update: () => owner.update(1, wrong),
+            upsert: () => owner.upsert('id', wrong),
+            updateMany: () => owner.updateMany({ where: {} }, wrong),
+          }
+          const message = `\`${name}\` takes an object of attributes`
+          await assert.rejects(asked[name](), { code: 'E_BAD_BODY', message })
+          assert.deepEqual(await owner.find(), before)
+        })
+      }
+      test(`refused: options that are no object: ${JSON.stringify(wrong)}`, async () => {
+        const { owner } = Object.fromEntries(service.records) as unknown as Loose
+        const refused = { code: 'E_BAD_CRITERIA', message: 'The options must be an object' }
+        await assert.rejects(owner.find(wrong), refused)
+        await assert.rejects(owner.findOne(1, wrong), refused)
+        await assert.rejects(owner.count(wrong), refused)
+        await assert.rejects(owner.related(1, 'pets', wrong), refused)
+      })
+    }
+
+    test('refused: `createMany` without a list', async () => {
+      const { owner } = Object.fromEntries(service.records) as unknown as Loose
+      for (const wrong of [null, undefined, {}, { length: 1 }] as never[])
+        await assert.rejects(owner.createMany(wrong), { code: 'E_BAD_BODY', message: /takes a list/ })
+    })
+
+    test('refused: a write to many without options', async () => {
+      const { owner } = Object.fromEntries(service.records) as unknown as Loose
+      for (const missing of [null, undefined] as never[])
+        await assert.rejects(owner.destroyMany(missing), { code: 'E_BAD_REQUEST', message: /"where" says which/ })
+    })
+
     for (const [message, ask] of messages) {
       test(`refused: ${message}`, async () => {
         await assert.rejects(ask(Object.fromEntries(service.records) as unknown as Loose), { message })

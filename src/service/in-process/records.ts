@@ -1,3 +1,4 @@
+import { isObject } from '../../model/definition-kinds.ts'
 import { type Association, type Attribute, attributeOf, type Model } from '../../model/model.ts'
 import type { Invocation, Operation, OperationResult, ParameterValues } from '../../operation/operation.ts'
 import { type OperationName, operationNamed } from '../../operation/operations.ts'
@@ -92,14 +93,24 @@ export function recordsOf(
         if (typeof id === 'object' && id !== null) throw new ServiceError('E_BAD_REQUEST', findOneTakesId)
         return run('findOne', { ...of(id), body: optionsOf('findOne', options, model) })
       }),
-    count: async ({ where = {}, ...others } = {}) =>
-      numberIn(await run('count', { body: optionsOf('count', { ...others, where }, model) })),
-    create: async (values) => recordIn(await run('create', { body: values })),
-    update: async (id, values) => recordIn(await run('update', { ...of(id), body: values })),
-    createMany: async (list) => listIn(await run('createMany', { list })),
-    upsert: async (attribute, values) => recordIn(await run('upsert', { query: { upsert: attribute }, body: values })),
-    updateMany: async (options, values) =>
-      listIn(await run('updateMany', { query: selectionOf('updateMany', options, model), body: values })),
+    count: async (options = nothing) => {
+      assertOptions(options)
+      const { where = {}, ...others } = options
+      return numberIn(await run('count', { body: optionsOf('count', { ...others, where }, model) }))
+    },
+    create: async (values) => recordIn(await run('create', { body: valuesOf('create', values) })),
+    update: async (id, values) => recordIn(await run('update', { ...of(id), body: valuesOf('update', values) })),
+    createMany: async (list) => {
+      if (!Array.isArray(list))
+        throw new ServiceError('E_BAD_BODY', '`createMany` takes a list of objects of attributes')
+      return listIn(await run('createMany', { list }))
+    },
+    upsert: async (attribute, values) =>
+      recordIn(await run('upsert', { query: { upsert: attribute }, body: valuesOf('upsert', values) })),
+    updateMany: async (options, values) => {
+      const query = selectionOf('updateMany', options, model)
+      return listIn(await run('updateMany', { query, body: valuesOf('updateMany', values) }))
+    },
     destroyMany: async (options) =>
       listIn(await run('destroyMany', { query: selectionOf('destroyMany', options, model) })),
     destroy: async (id) => recordIn(await run('destroy', of(id))),
@@ -163,22 +174,38 @@ const nothing: JsonObject = Object.freeze({})
 const findOneTakesId = '`findOne` takes an id; for a condition use find({ where, limit: 1 })'
 
 /** `where` is always there: without it, names that are no parameter would be attributes. */
-const listOptions = ({ where = {}, ...others }: JsonObject = {}, model: Model): JsonObject =>
-  optionsOf('find', { ...others, where }, model)
+function listOptions(options: JsonObject = nothing, model: Model): JsonObject {
+  assertOptions(options)
+  const { where = {}, ...others } = options
+  return optionsOf('find', { ...others, where }, model)
+}
 
 /** Which records a write is about. Without `where` it is about none. */
 function selectionOf(name: OperationName, options: JsonObject, model: Model): JsonObject {
-  if (options.where !== undefined && options.where !== null) return optionsOf(name, options, model)
+  assertOptions(options ?? nothing)
+  if (options?.where !== undefined && options.where !== null) return optionsOf(name, options, model)
   throw new ServiceError('E_BAD_REQUEST', '"where" says which records: it cannot be left out')
 }
 
 /** Throws E_BAD_CRITERIA for an option that the operation does not have: ignored, it would answer more than was asked for. */
 function optionsOf(name: OperationName, options: JsonObject = nothing, model: Model): JsonObject {
+  assertOptions(options)
   const known = namesOf(operationNamed(name).parameters)
   const unknown = Object.keys(options).find((option) => !known.has(option))
   if (unknown === undefined) return options
   const hint = known.has('where') && isNamed(unknown, model) ? ': conditions are given in `where`' : ''
   throw new ServiceError('E_BAD_CRITERIA', `There is no option "${unknown}" here${hint}`)
+}
+
+/** Without this, a program without types would list every record by `find(5)`. */
+function assertOptions(options: unknown): void {
+  if (!isObject(options)) throw new ServiceError('E_BAD_CRITERIA', 'The options must be an object')
+}
+
+/** Without this, a program without types would create a record without values by `create([])`. */
+function valuesOf(name: OperationName, values: unknown): JsonObject {
+  if (isObject(values)) return values as JsonObject
+  throw new ServiceError('E_BAD_BODY', `\`${name}\` takes an object of attributes`)
 }
 
 /** Whether every requester knows an attribute or association of this name. */
