@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { ManualClock } from '../../test/support/manual-clock.ts'
 import { MemoryJobStore } from '../storage/memory/job-store.ts'
 import { defaultLimits } from '../support/limits.ts'
-import { JobRunner } from './job-runner.ts'
+import { type EventSink, JobRunner } from './job-runner.ts'
 
 class UnreachableStore extends MemoryJobStore {
   override async waiting(): Promise<never> {
@@ -27,4 +27,47 @@ test('a runner that cannot start stops its source', async () => {
   })
   await assert.rejects(start, /the connection was lost/)
   assert.equal(stopped, 1)
+})
+
+test('events go on where the listener of observations throws', async () => {
+  const store = new MemoryJobStore()
+  await store.prepare()
+  await store.register([{ name: 'mail', position: '', dueAt: 0 }])
+  const claim = await store.claim('mail')
+  assert.ok(claim)
+  const errors: string[] = []
+  const ran: string[] = []
+  const both = Promise.withResolvers<void>()
+  let events = ['1', '2']
+  const poll = (sink: EventSink) => {
+    const found = events
+    events = []
+    for (const eventId of found) sink.add({ eventId, key: 'pet 1', operation: undefined, payload: { eventId } })
+  }
+  const runner = await JobRunner.start({
+    job: {
+      name: 'mail',
+      retry: 0,
+      concurrency: 1,
+      timeoutMs: 1_000,
+      run({ eventId }) {
+        ran.push(String(eventId))
+        if (ran.length === 2) both.resolve()
+      },
+    },
+    claim,
+    source: { progress: () => ({ position: '', dueAt: 0 }), poll, stop() {} },
+    store,
+    clock: new ManualClock(),
+    limits: defaultLimits,
+    report() {
+      throw new Error('the log is full')
+    },
+    onError: (error) => errors.push(String(error)),
+    ended() {},
+  })
+  await both.promise
+  await runner.stop(1_000)
+  assert.deepEqual(ran, ['1', '2'])
+  assert.deepEqual(errors, ['Error: the log is full', 'Error: the log is full'])
 })

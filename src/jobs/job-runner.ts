@@ -198,13 +198,14 @@ export class JobRunner implements EventSink {
     // An aborted run is not counted: it is repeated by the next holder.
     if (failure && stop.aborted) return
     const common = { kind: 'job', job: job.name, eventId: event.eventId, attempt: number, ms } as const
+    // Reported last: a listener of the application that throws must not leave the event as one that is running.
     if (!failure) {
-      report({ ...common, outcome: 'done' })
-      return this.#settle(event)
+      this.#settle(event)
+      return report({ ...common, outcome: 'done' })
     }
     const isDead = number > job.retry || isFinal(failure.error)
-    report({ ...common, outcome: isDead ? 'dead' : 'failed', error: failure.error })
     this.#fail(event, failure.error, isDead)
+    report({ ...common, outcome: isDead ? 'dead' : 'failed', error: failure.error })
   }
 
   /** A row that cannot be read is tried again. Undefined: a command dropped the event. */
