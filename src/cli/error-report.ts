@@ -45,21 +45,39 @@ export function reportOf(error: unknown): ErrorReport {
 
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
+  const network = error instanceof DatabaseError ? networkReason(error.cause) : undefined
+  if (network !== undefined) return network
   // An AggregateError (a connection that was tried at several addresses) has an empty message.
   const [first] = error instanceof AggregateError ? error.errors : []
   const inner = error.message === '' ? (first ?? error.cause) : undefined
   return inner === undefined ? error.message || error.name : reasonOf(inner)
 }
 
+/** Of the system: where no server could be reached. */
+function networkReason(cause: unknown): string | undefined {
+  const failure: unknown = cause instanceof AggregateError ? cause.errors[0] : cause
+  const { code, hostname, address, port } = (failure ?? {}) as Readonly<Record<string, unknown>>
+  if (code === 'ECONNREFUSED' && address !== undefined) return `no server accepts connections at ${address}:${port}`
+  if (code === 'ENOTFOUND' && hostname !== undefined) return `${hostname} is not a known host name`
+  return undefined
+}
+
 function adviceFor(error: unknown): string {
-  const { code } = error as { readonly code?: unknown }
+  const { code, syscall } = error as { readonly code?: unknown; readonly syscall?: unknown }
   if (code === 'EADDRINUSE') return '--port 0 selects a free port.'
+  if (code === 'EADDRNOTAVAIL' || (code === 'ENOTFOUND' && syscall === undefined))
+    return '--host 127.0.0.1 accepts connections from this machine, and 0.0.0.0 from others, too.'
+  if (error instanceof DatabaseError && isMissing(error))
+    return 'createdb, a program of PostgreSQL, creates it. --database, DATABASE_URL or `database` of the configuration names another, in this order.'
   if (error instanceof DatabaseError && isOutOfConnections(error))
     return 'A process opens up to 39 connections: raise `max_connections` of the server, start fewer processes, or use a pooler.'
   if (error instanceof DatabaseError)
     return '--database, DATABASE_URL or `database` of the configuration names the database, in this order. --verbose prints the stack trace.'
   return '--verbose prints the stack trace.'
 }
+
+/** Of PostgreSQL: the server has no database of this name. */
+const isMissing = ({ cause }: DatabaseError): boolean => (cause as { readonly code?: unknown }).code === '3D000'
 
 /** Of PostgreSQL: too many clients of the server, or of the role or the database. */
 const isOutOfConnections = ({ cause }: DatabaseError): boolean =>
