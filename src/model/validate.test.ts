@@ -160,7 +160,8 @@ describe('refused', () => {
   const required: AttributeDefinition = { type: 'string', required: true }
   const withDefault: AttributeDefinition = { type: 'string', defaultsTo: 'x' }
   const unstorable = 'type: must not contain NUL or an unpaired surrogate'
-  const unstorableJson = `${unstorable}, and must not be nested deeper than 1000 levels`
+  const unstorableJson =
+    'type: must be JSON, must not contain NUL or an unpaired surrogate, and must not be nested deeper than 1000 levels'
   const cases: readonly (readonly [AttributeDefinition, Purpose, JsonObject, readonly string[]])[] = [
     [required, 'create', {}, ['required: is required']],
     [required, 'create', { it: null }, ['required: must not be empty']],
@@ -188,6 +189,8 @@ describe('refused', () => {
     [text, 'create', { it: 'a\0' }, [unstorable]],
     [text, 'create', { it: '\ud83e' }, [unstorable]],
     [{ type: 'json' }, 'create', { it: ['a\0'] }, [unstorableJson]],
+    [{ type: 'json' }, 'create', { it: { at: new Date(0) } as never }, [unstorableJson]],
+    [{ type: 'json' }, 'create', { it: { a: undefined } as never }, [unstorableJson]],
     [{ type: 'json' }, 'create', { it: JSON.parse('['.repeat(1001) + ']'.repeat(1001)) }, [unstorableJson]],
     [{ type: 'number' }, 'create', { it: '' }, ['type: must be a number']],
     [{ type: 'number' }, 'update', { it: 'abc' }, ['type: must be a number']],

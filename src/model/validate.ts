@@ -210,7 +210,7 @@ const computed = new ValidationFailure([
   { rule: 'readOnly', message: 'is computed by the database and cannot be written' },
 ])
 const empty = new ValidationFailure([{ rule: 'required', message: 'must not be empty' }])
-const unstorableJson = `${unstorable}, and must not be nested deeper than ${maxJsonDepth} levels`
+const unstorableJson = `must be JSON, ${unstorable}, and must not be nested deeper than ${maxJsonDepth} levels`
 const unstorableText = new ValidationFailure([{ rule: 'type', message: unstorable }])
 const tooLargeKey = new ValidationFailure([{ rule: 'max', message: 'is too large: generated keys continue after it' }])
 const notNull = new ValidationFailure([{ rule: 'allowNull', message: 'must not be null' }])
