@@ -1,11 +1,12 @@
 import { type Model, originalOf } from '../model/model.ts'
 import { type InvalidAttributes, ServiceError } from '../protocol/errors.ts'
-import { isJsonObject, type JsonObject } from '../protocol/json.ts'
+import type { JsonObject } from '../protocol/json.ts'
 import { JoinedRecords } from '../storage/joined-records.ts'
 import type { ScopedReads, ScopedTransaction } from '../storage/scoped-store.ts'
 import type { Records } from '../storage/store.ts'
 import { chunksOf } from '../support/chunks-of.ts'
 import { eventLoopTurn } from '../support/event-loop-turn.ts'
+import { hasProperties } from '../support/has-properties.ts'
 import { runsWithin } from './hooks/after-within.ts'
 import { writeCurrent } from './hooks/linked-changes.ts'
 import { changesReferencesOf, insertRecord, keyOf, readStored } from './insert-record.ts'
@@ -34,8 +35,9 @@ export const createMany: WriteOperation<CreateManyInput, RecordsResult | JsonRes
     const { maxAffected } = services.limits
     if (list.length > maxAffected)
       throw new ServiceError('E_BAD_REQUEST', `A list of more than ${maxAffected} records`, { limit: 'maxAffected' })
-    const bodies = list.map((body, index) => {
-      if (isJsonObject(body)) return body
+    // A list of a program may have holes.
+    const bodies = Array.from(list, (body, index) => {
+      if (hasProperties(body)) return body as JsonObject
       throw new ServiceError('E_BAD_BODY', `Item ${index} of the list is not an object of attributes`)
     })
     const records = readEach(bodies, model, (body, invalidCount) =>

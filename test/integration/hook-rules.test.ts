@@ -44,6 +44,8 @@ const models = {
               return { ...values, nonsense: 1 }
             case 'list':
               return [values]
+            case 'map':
+              return new Map(Object.entries(values))
             case 'date':
               return { ...values, due: new Date(0) }
             case 'count':
@@ -158,7 +160,7 @@ for (const database of databases) {
       assert.equal(await all().note.count(), 0)
     })
 
-    for (const title of ['unknown', 'list']) {
+    for (const title of ['unknown', 'list', 'map']) {
       test(`what is no value is an error of the application: ${title}`, async () => {
         assert.equal((await post('/note', JSON.stringify({ title, author: 'nobody' }))).status, 500)
         assert.match(String(reported[0]), /before\.create of note/)

@@ -9,6 +9,7 @@ import type { Requester, User } from '../../protocol/requester.ts'
 import type { ScopedReads } from '../../storage/scoped-store.ts'
 import type { Records } from '../../storage/store.ts'
 import { assertDefined } from '../../support/assert.ts'
+import { hasProperties } from '../../support/has-properties.ts'
 import { andThen, type MaybePromise } from '../../support/maybe-promise.ts'
 import type { OperationServices } from '../operation.ts'
 import { callHook, withTimeLimit } from './call-hook.ts'
@@ -164,11 +165,11 @@ function typedValues(model: Model, given: ReadonlyMap<string, Json>): Record<str
 
 /** What a hook returned, read like a body: times of the service and, in an update, the key are ignored. */
 function valuesFrom(result: unknown, model: Model, purpose: Purpose): ReadonlyMap<string, Json> {
-  if (typeof result !== 'object' || result === null || Array.isArray(result))
+  if (!hasProperties(result))
     throw new TypeError(`The hook before.${purpose} of ${model.name} must return an object of values, or nothing`)
   const values = new Map<string, Json>()
   for (const name of Object.keys(result)) {
-    const value = (result as Readonly<Record<string, Json | undefined | Date>>)[name]
+    const value = result[name] as Json | undefined | Date
     // The previous record contains computed values.
     if (model.computed.has(name)) continue
     const attribute = model.attributes.get(name)

@@ -1,6 +1,7 @@
 import type { ActionResult } from '../../operation/operation.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import { EncodedJson } from '../../protocol/json.ts'
+import { hasProperties } from '../../support/has-properties.ts'
 import { isStream } from './content-stream.ts'
 import { ActionFile, ActionReply, contentOf, type StreamedContent, unnamedContent } from './reply.ts'
 
@@ -31,8 +32,11 @@ export async function actionResult(value: unknown, action: string, limits: Resul
 }
 
 function encoded(value: unknown, action: string, { maxAnswerBytes }: ResultLimits): EncodedJson {
-  const text: string | undefined = JSON.stringify(value)
-  if (text === undefined) throw new TypeError(`The result of the action "${action}" is not JSON`)
+  const text = isJson(value) ? JSON.stringify(value) : undefined
+  if (text === undefined)
+    throw new TypeError(
+      `The result of the action "${action}" is not JSON but ${Object.prototype.toString.call(value)}; \`file\` sends bytes and streams`,
+    )
   if (Buffer.byteLength(text) <= maxAnswerBytes) return new EncodedJson(text)
   throw new ServiceError(
     'E_BAD_REQUEST',
@@ -42,3 +46,11 @@ function encoded(value: unknown, action: string, { maxAnswerBytes }: ResultLimit
     },
   )
 }
+
+/** JSON has no form for a Map, a Response or an Error, and would send `{}`; of bytes it would send a list of numbers. */
+const isJson = (value: unknown): boolean =>
+  typeof value !== 'object' ||
+  value === null ||
+  Array.isArray(value) ||
+  hasProperties(value) ||
+  (typeof (value as { readonly toJSON?: unknown }).toJSON === 'function' && !(value instanceof Uint8Array))

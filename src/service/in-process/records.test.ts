@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { inspect } from 'node:util'
 import type { Records } from '../../model/inference/records-of.ts'
 import type { ErrorCode } from '../../protocol/errors.ts'
 import type { Json } from '../../protocol/json.ts'
@@ -265,9 +266,10 @@ for (const database of ['memory:', 'sqlite::memory:']) {
       ['There is no option "secret" here', ({ owner }) => owner.find({ secret: 'A' })],
       ['There is no option "name" here', ({ owner }) => owner.findOne(1, { name: 'Ann' })],
     ]
-    for (const wrong of [null, 5, 'Ann', []] as never[]) {
+    const promised = Promise.resolve({ name: 'Ann' })
+    for (const wrong of [null, 5, 'Ann', [], new Map(), new FormData(), promised] as never[]) {
       for (const name of ['create', 'update', 'upsert', 'updateMany'] as const) {
-        test(`refused: values that are no object, by ${name}: ${JSON.stringify(wrong)}`, async () => {
+        test(`refused: values that are no object, by ${name}: ${inspect(wrong)}`, async () => {
           const { owner } = Object.fromEntries(service.records) as unknown as Loose
           const before = await owner.find()
           const asked = {
@@ -281,7 +283,7 @@ for (const database of ['memory:', 'sqlite::memory:']) {
           assert.deepEqual(await owner.find(), before)
         })
       }
-      test(`refused: options that are no object: ${JSON.stringify(wrong)}`, async () => {
+      test(`refused: options that are no object: ${inspect(wrong)}`, async () => {
         const { owner } = Object.fromEntries(service.records) as unknown as Loose
         const refused = { code: 'E_BAD_CRITERIA', message: 'The options must be an object' }
         await assert.rejects(owner.find(wrong), refused)
@@ -295,6 +297,13 @@ for (const database of ['memory:', 'sqlite::memory:']) {
       const { owner } = Object.fromEntries(service.records) as unknown as Loose
       for (const wrong of [null, undefined, {}, { length: 1 }] as never[])
         await assert.rejects(owner.createMany(wrong), { code: 'E_BAD_BODY', message: /takes a list/ })
+      const message = 'Item 1 of the list is not an object of attributes'
+      const before = await owner.find()
+      for (const wrong of [null, new Map(), Promise.resolve({ name: 'Tom' })] as never[])
+        await assert.rejects(owner.createMany([{ name: 'Ann' }, wrong]), { code: 'E_BAD_BODY', message })
+      // biome-ignore lint/suspicious/noSparseArray: a program may build one
+      await assert.rejects(owner.createMany([{ name: 'Ann' }, , {}] as never), { code: 'E_BAD_BODY', message })
+      assert.deepEqual(await owner.find(), before)
     })
 
     test('refused: a write to many without options', async () => {

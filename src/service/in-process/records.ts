@@ -1,4 +1,3 @@
-import { isObject } from '../../model/definition-kinds.ts'
 import { type Association, type Attribute, attributeOf, type Model } from '../../model/model.ts'
 import type { Invocation, Operation, OperationResult, ParameterValues } from '../../operation/operation.ts'
 import { type OperationName, operationNamed } from '../../operation/operations.ts'
@@ -7,6 +6,7 @@ import { ServiceError } from '../../protocol/errors.ts'
 import type { Json, JsonObject } from '../../protocol/json.ts'
 import type { ReadOptions } from '../../storage/store.ts'
 import type { WriteOrigin } from '../../storage/write-origin.ts'
+import { hasProperties } from '../../support/has-properties.ts'
 import type { MaybePromise } from '../../support/maybe-promise.ts'
 import { actionsOf } from '../actions/in-process.ts'
 import { type Authorization, assertAllowed } from '../dispatch/authorize.ts'
@@ -199,12 +199,12 @@ function optionsOf(name: OperationName, options: JsonObject = nothing, model: Mo
 
 /** Without this, a program without types would list every record by `find(5)`. */
 function assertOptions(options: unknown): void {
-  if (!isObject(options)) throw new ServiceError('E_BAD_CRITERIA', 'The options must be an object')
+  if (!hasProperties(options)) throw new ServiceError('E_BAD_CRITERIA', 'The options must be an object')
 }
 
 /** Without this, a program without types would create a record without values by `create([])`. */
 function valuesOf(name: OperationName, values: unknown): JsonObject {
-  if (isObject(values)) return values as JsonObject
+  if (hasProperties(values)) return values as JsonObject
   throw new ServiceError('E_BAD_BODY', `\`${name}\` takes an object of attributes`)
 }
 
