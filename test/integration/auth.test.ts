@@ -58,6 +58,21 @@ describe('JSON Web Tokens', () => {
       ['no token is anonymous', async () => ({}), ''],
       ['a token of the header', async () => ({ Authorization: `Bearer ${await sign()}` }), 'of Ann'],
       ['a token of the cookie', async () => ({ Cookie: `a=b; token=${await sign({ sub: 'bob' })}` }), 'of Bob'],
+      [
+        'a token with an id and no sub',
+        async () => ({ Authorization: `Bearer ${await sign({ sub: undefined, id: 'bob' })}` }),
+        'of Bob',
+      ],
+      [
+        'a token whose sub is null',
+        async () => ({ Authorization: `Bearer ${await sign({ sub: null, id: 'bob' })}` }),
+        'of Bob',
+      ],
+      [
+        'the sub of a token is its id',
+        async () => ({ Authorization: `Bearer ${await sign({ id: 'ann', sub: 'bob' })}` }),
+        'of Bob',
+      ],
       ['another scheme is no token', async () => ({ Authorization: 'Basic YTpi' }), ''],
       ['an end beyond all dates', async () => ({ Authorization: `Bearer ${await sign({ exp: 1e13 })}` }), 'of Ann'],
       ['an expired token', async () => ({ Authorization: `Bearer ${await sign({ exp: 1 })}` }), invalid],

@@ -26,7 +26,7 @@ export interface JwtOptions<U = User> {
   readonly clockToleranceSeconds?: number
   /** A cookie that holds the token where there is no `Authorization` header. */
   readonly cookie?: string
-  /** The user of a token; by default its claims, with `sub` as `id`. Null: anonymous. */
+  /** The user of a token; by default its claims, with `sub`, where there is one, as `id`. Null: anonymous. */
   readonly user?: (claims: TokenClaims) => U | null | Promise<U | null>
 }
 
@@ -124,7 +124,9 @@ async function keyOf(
   return createLocalJWKSet(jwks)
 }
 
-const userOf = ({ sub, ...claims }: TokenClaims): User => ({ ...claims, id: sub })
+/** Many issuers of their own tokens write an `id` and no `sub`. */
+const userOf = ({ sub, ...claims }: TokenClaims): User =>
+  sub === undefined || sub === null ? claims : { ...claims, id: sub }
 
 /** The last time that a Date can be. */
 const latestMs = 8.64e15
