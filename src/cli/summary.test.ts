@@ -26,6 +26,10 @@ describe('schema changes are summarized in one line', () => {
     ],
     [tables(4), 'created 4 tables'],
     [
+      [...tables(3), { kind: 'createTable', table: 'animal', earlier: { table: 'pet' } }],
+      "created 4 tables (animal: table pet has the same columns and no model now; if you renamed the model, write tableName: 'pet')",
+    ],
+    [
       [...tables(3), index('t1', false, 'a'), index('t1', true, 'b'), key],
       'created 3 tables, 2 indexes and 1 foreign key',
     ],

@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os'
 import type { JsonObject } from '../protocol/json.ts'
-import { describeStep, type SchemaStep } from '../storage/schema-step.ts'
+import { describeStep, renamedTable, type SchemaStep } from '../storage/schema-step.ts'
 import { displayPath } from './import-error.ts'
 import type { Output } from './output.ts'
 
@@ -105,7 +105,7 @@ export function summarize(steps: readonly SchemaStep[]): string {
     .filter((step) => !counted.some(([kind]) => kind === step.kind))
     .filter((step) => step.kind !== 'addColumn' || !columns.has(step.column))
     .map(describeStep)
-  const created = counts.length === 0 ? [] : [`created ${listed(counts)}`]
+  const created = counts.length === 0 ? [] : [`created ${listed(counts)}${renamings(steps)}`]
   const shownOthers = others.length <= 3 ? others : [...others.slice(0, 2), `${others.length - 2} more`]
   const added = [...columns].map(([column, several]) => {
     const isNull = several.some((step) => step.isNull)
@@ -113,6 +113,14 @@ export function summarize(steps: readonly SchemaStep[]): string {
     return `added column ${column} to ${tables}${isNull ? ', which is null in existing records' : ''}`
   })
   return [...created, ...added, ...shownOthers].join(', ')
+}
+
+/** Of tables that are counted and not named. */
+function renamings(steps: readonly SchemaStep[]): string {
+  const texts = steps.flatMap((step) =>
+    step.kind === 'createTable' && step.earlier ? [`${step.table}: ${renamedTable(step.earlier)}`] : [],
+  )
+  return texts.length === 0 ? '' : ` (${texts.join('; ')})`
 }
 
 type ColumnStep = Extract<SchemaStep, { kind: 'addColumn' }>

@@ -283,6 +283,69 @@ for (const { name, missing, open } of schemaDatabases) {
       }
     })
 
+    describe('a new table says that it may be an old one, and the declaration that keeps the old one', () => {
+      const owner = (name: string, definition: AttributeDefinitions[string]): ModelDefinitions['owner'] => ({
+        attributes: { name: string, [name]: definition },
+      })
+      const shop: ModelDefinitions = {
+        owner: owner('pets', { collection: 'pet', via: 'owners' }),
+        pet: { attributes: { name: string, size: number, owners: { collection: 'owner', via: 'pets' } } },
+      }
+      const pairs = { tableName: 'owner_pets__pet_owners', from: 'owner_pets', to: 'pet_owners' }
+      const hint = `(table owner_pets__pet_owners has pairs of the same tables and no association now; if you renamed one, write through: { tableName: 'owner_pets__pet_owners', from: '${pairs.from}', to: '${pairs.to}' } in`
+      const animals = (through?: typeof pairs): AttributeDefinitions[string] => ({
+        collection: 'pet',
+        via: 'owners',
+        ...(through && { through }),
+      })
+      const petOf = (via: string): ModelDefinitions['pet'] => ({
+        attributes: { name: string, size: number, owners: { collection: 'owner', via } },
+      })
+      const animal = { attributes: { name: string, owners: { collection: 'owner', via: 'animals' } } } as const
+
+      test('a renamed association', async () => {
+        await using database = await open()
+        await start(database.url, shop)
+        const [created] = await start(database.url, { owner: owner('animals', animals()), pet: petOf('animals') })
+        assert.equal(created, `created table owner_animals__pet_owners ${hint} owner.animals)`)
+        assert.deepEqual(
+          await start(database.url, { owner: owner('animals', animals(pairs)), pet: petOf('animals') }),
+          [],
+        )
+      })
+
+      test('a renamed model, also with other attributes, and its associations', async () => {
+        await using database = await open()
+        await start(database.url, shop)
+        const link = { collection: 'animal', via: 'owners' } as const
+        const steps = await start(database.url, { owner: owner('animals', link), animal })
+        const tables = steps.filter((step) => step.startsWith('created table'))
+        assert.equal(
+          tables.find((step) => step.startsWith('created table animal ')),
+          "created table animal (table pet has the same columns and no model now; if you renamed the model, write tableName: 'pet')",
+        )
+        assert.ok(
+          tables.some((step) => step.includes(hint)),
+          tables.join(),
+        )
+        const renamed: ModelDefinitions = {
+          owner: owner('animals', { ...link, through: pairs }),
+          animal: { tableName: 'pet', ...animal },
+        }
+        assert.deepEqual(await start(database.url, renamed), [])
+      })
+
+      test('another model beside the old ones, or with other columns, is new', async () => {
+        await using database = await open()
+        await start(database.url, shop)
+        assert.deepEqual(await start(database.url, { ...shop, vet: { attributes: { name: string } } }), [
+          'created table vet',
+        ])
+        assert.deepEqual(await start(database.url, { toy: { attributes: { maker: string } } }), ['created table toy'])
+        assert.deepEqual(await start(database.url, { day: {} }), ['created table day'])
+      })
+    })
+
     test('a new column says what existing records lack, and that it may be an old one', async () => {
       await using database = await open()
       await start(database.url, pets({ note: string, kind: string }))

@@ -1,6 +1,14 @@
+import type { EarlierTable } from './earlier-tables.ts'
+
 /** One change of the schema at start. */
 export type SchemaStep =
-  | { readonly kind: 'dropTable' | 'createTable' | 'rebuildTable' | 'captureChanges'; readonly table: string }
+  | { readonly kind: 'dropTable' | 'rebuildTable' | 'captureChanges'; readonly table: string }
+  | {
+      readonly kind: 'createTable'
+      readonly table: string
+      /** A table that the model may have had under another name. */
+      readonly earlier?: EarlierTable
+    }
   | {
       readonly kind: 'addColumn'
       readonly table: string
@@ -27,7 +35,7 @@ export function describeStep(step: SchemaStep): string {
     case 'dropTable':
       return `dropped table ${step.table}`
     case 'createTable':
-      return `created table ${step.table}`
+      return `created table ${step.table}${step.earlier === undefined ? '' : ` (${renamedTable(step.earlier)})`}`
     case 'rebuildTable':
       return `rebuilt table ${step.table}, so that its JSON columns accept null from every version of SQLite`
     case 'addColumn':
@@ -50,6 +58,14 @@ function addedTo({ isNull, unused = [] }: Extract<SchemaStep, { kind: 'addColumn
   return [isNull ? ', which is null in existing records' : '', unused.length === 0 ? '' : ` (${renamed(unused)})`].join(
     '',
   )
+}
+
+/** An operator should know that the records or pairs of a renamed model or association are in another table. */
+export function renamedTable({ table, pairs }: EarlierTable): string {
+  if (pairs === undefined)
+    return `table ${table} has the same columns and no model now; if you renamed the model, write tableName: '${table}'`
+  const { association, from, to } = pairs
+  return `table ${table} has pairs of the same tables and no association now; if you renamed one, write through: { tableName: '${table}', from: '${from}', to: '${to}' } in ${association}`
 }
 
 function renamed(unused: readonly string[]): string {

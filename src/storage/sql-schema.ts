@@ -1,4 +1,5 @@
 import type { Attribute, Index, Model } from '../model/model.ts'
+import { type EarlierTable, earlierTables } from './earlier-tables.ts'
 import { indexesOf, isUniqueIn, uniqueIndex } from './indexes.ts'
 import type { ExistingTable, MigrateMode } from './schema.ts'
 import type { SchemaDialect } from './schema-dialect.ts'
@@ -15,21 +16,23 @@ export interface PlannedStep {
 
 /**
  * The steps after which the database can store the records of these models: missing tables, columns, foreign keys and
- * indexes. `add` changes and drops nothing that exists, `safe` has no steps.
+ * indexes. `add` changes and drops nothing that exists, `safe` has no steps. `unserved` are tables of earlier models.
  */
 export function planSchema(
   models: readonly Model[],
   existing: ReadonlyMap<string, ExistingTable>,
   dialect: SchemaDialect,
   mode: MigrateMode,
+  unserved: readonly ExistingTable[] = [],
 ): readonly PlannedStep[] {
   if (mode === 'safe') return []
   const dropped = mode === 'drop' ? models.filter(({ table }) => existing.has(table)) : []
   const tableOf = ({ table }: Model) => (mode === 'drop' ? undefined : existing.get(table))
+  const earlier = mode === 'drop' ? new Map() : earlierTables(models, existing, unserved)
   const altered = models.filter((model) => canBeAltered(model, tableOf(model)))
   return [
     ...dropped.map((model) => planned({ kind: 'dropTable', table: model.table }, dropTable(model, dialect))),
-    ...altered.flatMap((model) => tableSteps(model, tableOf(model), dialect)),
+    ...altered.flatMap((model) => tableSteps(model, tableOf(model), dialect, earlier.get(model.table))),
     ...altered.flatMap((model) => foreignKeySteps(model, tableOf(model), dialect)),
     ...altered.flatMap((model) => indexSteps(model, tableOf(model), dialect)),
   ]
@@ -41,16 +44,21 @@ const canBeAltered = ({ isJunction, primaryKey }: Model, table: ExistingTable | 
 
 const planned = (step: SchemaStep, statement: string): PlannedStep => ({ step, statement })
 
-type Plan = (model: Model, table: ExistingTable | undefined, dialect: SchemaDialect) => readonly PlannedStep[]
+type Plan = (
+  model: Model,
+  table: ExistingTable | undefined,
+  dialect: SchemaDialect,
+  earlier?: EarlierTable,
+) => readonly PlannedStep[]
 
-const tableSteps: Plan = (model, table, dialect) =>
+const tableSteps: Plan = (model, table, dialect, earlier) =>
   table
     ? missingColumns(model, table).map((attribute, index, { length }) => {
         // They are named once, after all columns of the table.
         const unused = index === length - 1 ? unusedColumns(model, table) : []
         return planned(addColumnStep(model, attribute, unused), addColumn(model, attribute, dialect))
       })
-    : [planned({ kind: 'createTable', table: model.table }, createTable(model, dialect))]
+    : [planned({ kind: 'createTable', table: model.table, ...(earlier && { earlier }) }, createTable(model, dialect))]
 
 const addColumnStep = (model: Model, attribute: Attribute, unused: readonly string[]): SchemaStep => ({
   kind: 'addColumn',

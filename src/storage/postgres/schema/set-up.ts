@@ -65,7 +65,8 @@ export async function setUp(
     const existing = await inspect(run, names)
     if (migrate !== 'drop') await refuseNames(run, models, existing)
     if (migrate === undefined) refuseUnasked(models, existing, postgresColumns, await servedBefore(run, existing))
-    const plan = planSchema(models, existing, postgresDialect(), migrate ?? 'add')
+    const unserved = await unservedTables(run, models, existing)
+    const plan = planSchema(models, existing, postgresDialect(), migrate ?? 'add', unserved)
     for (const planned of plan) await perform(run, planned)
     const steps = plan.map(({ step }) => step)
 
@@ -93,6 +94,21 @@ async function servedBefore(
   const schema = existing.get(captureTable)?.schema
   const recorded = schema === undefined ? undefined : await recordedCaptures(run, logTablesIn(schema))
   return ({ schema, name, triggers }) => triggers.size > 0 || recorded?.has(tableKey(schema, name)) === true
+}
+
+/** Tables that were captured for models, and belong to none now. They are only of interest where a table is created. */
+async function unservedTables(
+  run: Run,
+  models: readonly Model[],
+  existing: ReadonlyMap<string, PostgresTable>,
+): Promise<readonly PostgresTable[]> {
+  const schema = existing.get(captureTable)?.schema
+  if (schema === undefined || models.every(({ table }) => existing.has(table))) return []
+  const recorded = await recordedCaptures(run, logTablesIn(schema))
+  const served = new Set(models.map(({ table }) => table))
+  const names = [...recorded.values()].map(({ table }) => table).filter((name) => !served.has(name))
+  const found = await inspect(run, names)
+  return [...found.values()].filter(({ schema, name }) => recorded.has(tableKey(schema, name)))
 }
 
 /** Throws a ConfigError where the role may not read all rows, whereas the change log contains all. */

@@ -27,6 +27,15 @@ export const isServed = (
   triggersOn(connection, table).some((name) => name.startsWith('keelson_')) ||
   (existing.has(captureTable) && recordedOf(connection, table) !== undefined)
 
+/** The names of all tables whose changes have been captured. */
+export const capturedTables = (
+  connection: Connection,
+  existing: ReadonlyMap<string, ExistingTable>,
+): readonly string[] =>
+  existing.has(captureTable)
+    ? connection.all(`select "table" from ${captureTable} order by "table"`, []).map(([name]) => name as string)
+    : []
+
 /**
  * SQLite fires the trigger first that was created last. When a trigger of another program changes the row again, that change
  * must be the later one in the log.

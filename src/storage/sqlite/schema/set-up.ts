@@ -5,7 +5,7 @@ import { refusedStep } from '../../refused-step.ts'
 import type { ExistingTable, MigrateMode } from '../../schema.ts'
 import type { SchemaStep } from '../../schema-step.ts'
 import { type PlannedStep, planSchema } from '../../sql-schema.ts'
-import { capture, firesFirst, isCaptured, isServed } from '../change-log/captures.ts'
+import { capture, capturedTables, firesFirst, isCaptured, isServed } from '../change-log/captures.ts'
 import { logNotes, logSchema } from '../change-log/change-log.ts'
 import { operationTable } from '../change-log/operation-marker.ts'
 import type { Connection } from '../client/connection.ts'
@@ -36,7 +36,13 @@ export async function setUp(
       refuseUnasked(models, existing, sqliteColumns, ({ name }) => isServed(connection, name, existing))
     const rebuilt = migrate === 'drop' ? [] : outdatedTables(models, existing)
     for (const table of rebuilt) rebuildTable(connection, table)
-    const plan = planSchema(models, existing, sqliteDialect, migrate ?? 'add')
+    const plan = planSchema(
+      models,
+      existing,
+      sqliteDialect,
+      migrate ?? 'add',
+      unservedTables(connection, models, existing),
+    )
     for (const planned of plan) perform(connection, planned)
     for (const statement of logSchema) connection.exec(statement)
     const tables = inspect(connection)
@@ -50,6 +56,18 @@ export async function setUp(
   } finally {
     connection.exec('pragma foreign_keys = on')
   }
+}
+
+/** Tables that were captured for models, and belong to none now. */
+function unservedTables(
+  connection: Connection,
+  models: readonly Model[],
+  existing: ReadonlyMap<string, ExistingTable>,
+): readonly ExistingTable[] {
+  const served = new Set(models.map(({ table }) => table))
+  return capturedTables(connection, existing)
+    .filter((name) => !served.has(name))
+    .flatMap((name) => existing.get(name) ?? [])
 }
 
 function perform(connection: Connection, { step, statement }: PlannedStep): void {

@@ -1,0 +1,70 @@
+import type { ManyToMany, Model } from '../model/model.ts'
+import type { ExistingTable } from './schema.ts'
+
+/** A table without a model that may be the one that is created, under an earlier name of the model or association. */
+export interface EarlierTable {
+  readonly table: string
+  /** Of a table of pairs: the association that may have been renamed, and its columns in the earlier table. */
+  readonly pairs?: { readonly association: string; readonly from: string; readonly to: string }
+}
+
+/**
+ * Finds the earlier tables of the models that get a new one. `unserved` are tables whose changes were captured for a model
+ * or a table of pairs, and which belong to none now.
+ */
+export function earlierTables(
+  models: readonly Model[],
+  existing: ReadonlyMap<string, ExistingTable>,
+  unserved: readonly ExistingTable[],
+): ReadonlyMap<string, EarlierTable> {
+  const found = new Map<string, EarlierTable>()
+  const created = models.filter(({ table }) => !existing.has(table))
+  for (const model of created.filter(({ isJunction }) => !isJunction)) {
+    const earlier = unserved.find((table) => isLike(model, table))
+    if (earlier) found.set(model.table, { table: earlier.name })
+  }
+  for (const junction of created.filter(({ isJunction }) => isJunction)) {
+    const earlier = earlierPairs(junction, models, unserved, found)
+    if (earlier) found.set(junction.table, earlier)
+  }
+  return found
+}
+
+/** A model that was renamed has the same columns, or some more or fewer. Those that every model has say nothing. */
+function isLike({ attributes }: Model, { columns }: ExistingTable): boolean {
+  const own = [...attributes.values()]
+  const names = new Set(own.map(({ column }) => column))
+  const isPart = own.every(({ column }) => columns.has(column)) || [...columns.keys()].every((name) => names.has(name))
+  const specific = own.filter(
+    (attribute) => !attribute.isPrimaryKey && !attribute.autoCreatedAt && !attribute.autoUpdatedAt,
+  )
+  return isPart && specific.some(({ column }) => columns.has(column))
+}
+
+/** A table of two foreign keys to the tables of the same models, or to their earlier ones. */
+function earlierPairs(
+  junction: Model,
+  models: readonly Model[],
+  unserved: readonly ExistingTable[],
+  renamed: ReadonlyMap<string, EarlierTable>,
+): EarlierTable | undefined {
+  for (const model of models) {
+    const association = [...model.associations.values()].find(
+      (association): association is ManyToMany =>
+        association.kind === 'manyToMany' && association.junction.table === junction.table,
+    )
+    if (!association) continue
+    const refersTo = (target: Model, table: string) =>
+      table === target.table || table === renamed.get(target.table)?.table
+    for (const { name, columns, foreignKeys } of unserved) {
+      const near = foreignKeys.find(({ columns, table }) => columns.length === 1 && refersTo(model, table))
+      const far = foreignKeys.find(
+        (key) => key !== near && key.columns.length === 1 && refersTo(association.target, key.table),
+      )
+      const [from, to] = [near?.columns[0], far?.columns[0]]
+      if (columns.size === 2 && from !== undefined && to !== undefined)
+        return { table: name, pairs: { association: `${model.name}.${association.name}`, from, to } }
+    }
+  }
+  return undefined
+}
