@@ -28,6 +28,12 @@ describe('a wrong command line is reported with a suggestion and exit code 2', (
     [['strat'], /Unknown command "strat"\n\n {2}Did you mean keelson start\?/],
     [['route'], /Did you mean keelson routes\?/],
     [['xyz'], /Unknown command "xyz"\n\n {2}keelson --help lists the commands/],
+    [
+      ['migrate'],
+      /Unknown command "migrate"\n\n {2}There is no such step: keelson start and keelson dev create the tables/,
+    ],
+    [['serve'], /Unknown command "serve"\n\n {2}keelson start serves the models/],
+    [['help', 'strat'], /Unknown command "strat"\n\n {2}Did you mean keelson start\?/],
     [['--port', '1'], /Missing command before --port/],
     [['start', '--prot', '1'], /"start" has no option --prot\n\n {2}Did you mean --port\?/],
     [['start', '--once'], /"start" has no option --once/],
@@ -63,6 +69,7 @@ describe('help', () => {
     if (isInternal) continue
     test(`keelson ${name} --help shows its options and examples`, async () => {
       const { code, stdout } = await run(name, '--help')
+      assert.equal((await run('help', name)).stdout, stdout)
       for (const option of options) assert.match(stdout, new RegExp(`--${option}\\b`))
       for (const [line] of examples) assert.ok(stdout.includes(line))
       assert.ok(examples.length >= 2)

@@ -22,6 +22,7 @@ export async function runCommandLine(
   }
   try {
     const [name, ...rest] = args
+    if (name === 'help' && rest[0] !== undefined) return print(helpOf(commandOf(rest[0]), output))
     if (name === undefined || name === '--help' || name === '-h' || name === 'help') return print(overviewOf(output))
     if (name === '--version' || name === '-v') return print(version())
     const command = commandOf(name)
@@ -35,10 +36,32 @@ export async function runCommandLine(
 
 const overviewOf = (output: Output): string => overview(commands, version(), output)
 
+const instead = 'keelson start serves the models, and keelson dev restarts on changes.'
+const schema = `There is no such step: keelson start and keelson dev create the tables and columns that are missing. \`migrate\` of the configuration says what they may do.`
+
+/** Commands of other programs, and what does their work. */
+const otherWords: Readonly<Record<string, string>> = {
+  serve: instead,
+  run: instead,
+  server: instead,
+  lift: instead,
+  migrate: schema,
+  migration: schema,
+  push: schema,
+  generate: 'There is no such step: types are inferred from the models.',
+  build: 'There is no such step: Node runs the configuration as it is. keelson start serves it.',
+  new: 'keelson init creates a project.',
+  create: 'keelson init creates a project.',
+  console:
+    'A program with createService has the records as objects: see "Service in your own process" of the documentation.',
+}
+
 function commandOf(name: string): Command {
   const command = commands.find((command) => command.name === name)
   if (command) return command
   if (name.startsWith('-')) throw new UsageError(`Missing command before ${name}: keelson start ${name}`)
+  const replacement = Object.hasOwn(otherWords, name) ? otherWords[name] : undefined
+  if (replacement !== undefined) throw new UsageError(`Unknown command "${name}"`, replacement)
   const names = commands.filter(({ isInternal }) => !isInternal).map((command) => command.name)
   const advice = didYouMean(name, names, (name) => `keelson ${name}`, 'keelson --help lists the commands.')
   throw new UsageError(`Unknown command "${name}"`, advice)

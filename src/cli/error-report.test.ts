@@ -21,6 +21,7 @@ describe('an error of the system or of a server is reported with what may be don
       /^--database, DATABASE_URL/,
     ],
     [lost(failed('database "shop" does not exist', { code: '3D000' })), /"shop" does not exist$/, /^createdb/],
+    [new DatabaseError({ kind: 'full' }, new Error('database or disk is full')), /disk is full$/, /^Free space/],
     [failed('10.9.8.7 is not an address of this machine', { code: 'EADDRNOTAVAIL' }), /^10\.9\.8\.7/, /^--host/],
     [failed('web is not a known host name', { code: 'ENOTFOUND' }), /^web/, /^--host 127\.0\.0\.1/],
     [failed('Port 80 on localhost is already in use', { code: 'EADDRINUSE' }), /^Port 80/, /^--port 0/],

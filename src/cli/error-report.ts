@@ -67,6 +67,8 @@ function adviceFor(error: unknown): string {
   if (code === 'EADDRINUSE') return '--port 0 selects a free port.'
   if (code === 'EADDRNOTAVAIL' || (code === 'ENOTFOUND' && syscall === undefined))
     return '--host 127.0.0.1 accepts connections from this machine, and 0.0.0.0 from others, too.'
+  if (error instanceof DatabaseError && error.reason.kind === 'full')
+    return 'Free space on the disk of the database, and start again.'
   if (error instanceof DatabaseError && isMissing(error))
     return 'createdb, a program of PostgreSQL, creates it. --database, DATABASE_URL or `database` of the configuration names another, in this order.'
   if (error instanceof DatabaseError && isOutOfConnections(error))

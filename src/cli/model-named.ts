@@ -14,5 +14,14 @@ export function modelNamed<T>(
   const all = [...items]
   const found = all.find((item) => nameOf(item).toLowerCase() === name.toLowerCase())
   if (found !== undefined) return found
-  throw new UsageError(`Unknown model "${name}"`, didYouMean(name, all.map(nameOf), format))
+  const names = all.map(nameOf)
+  throw new UsageError(`Unknown model "${name}"`, didYouMean(name, names, format, `Models: ${listed(names)}`))
+}
+
+/** More names than this are no help on one line. */
+const maxListed = 20
+
+function listed(names: readonly string[]): string {
+  const shown = names.slice(0, maxListed).join(', ')
+  return names.length > maxListed ? `${shown} and ${names.length - maxListed} more` : shown
 }

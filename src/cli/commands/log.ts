@@ -107,6 +107,6 @@ async function printAfter(from: Position, { log, models, output, model }: Reader
 function printReset(position: Position, output: Output): void {
   output.event({ event: 'reset', position })
   output.line(
-    `  ${output.paint('yellow', 'reset')}  The log no longer contains ${position}: changes after it may be missing.`,
+    `  ${output.paint('yellow', 'reset')}  The log does not contain the position ${position}, or no longer: changes may be missing.`,
   )
 }

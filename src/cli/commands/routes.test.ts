@@ -44,6 +44,8 @@ test('keelson routes reports an unknown model as a wrong command line', async ()
   const { code, stderr } = await Command.run(['routes', '--model', 'pte'], { cwd: folder(petShop) })
   assert.match(stderr, /Unknown model "pte"\n\n {2}Did you mean --model pet\?/)
   assert.equal(code, 2)
+  const other = await Command.run(['routes', '--model', 'visit'], { cwd: folder(petShop) })
+  assert.match(other.stderr, /Unknown model "visit"\n\n {2}Models: pet\n/)
 })
 
 test('keelson routes lists the actions of each model, and those of the service', async () => {
