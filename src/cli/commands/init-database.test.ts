@@ -102,6 +102,20 @@ describe('keelson init --database', () => {
       2,
       {},
     ],
+    [
+      'another kind of database',
+      ['--database', 'mysql://root@localhost/shop'],
+      /✗ --database: the tables of "mysql:" cannot be read \(sqlite:, postgres:\)/,
+      2,
+      {},
+    ],
+    [
+      'a file without a scheme',
+      ['--database', 'data/shop.db'],
+      /✗ --database: "data\/shop\.db" has no scheme; a file is "sqlite:data\/shop\.db"/,
+      2,
+      {},
+    ],
     ['tables without a database', ['--tables', 'albums'], /--tables needs --database/, 2, {}],
     [
       'no table that can be served',

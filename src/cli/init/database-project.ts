@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { relative } from 'node:path'
+import { ConfigError } from '../../model/config-error.ts'
 import { describeDatabase } from '../../storage/stores.ts'
 import { CommandError, UsageError } from '../command.ts'
 import { displayPath } from '../import-error.ts'
@@ -25,7 +26,9 @@ export async function databaseProject(
   const url = absoluteUrl(given.replace(/^file:/, 'sqlite:'), cwd)
   if (/^memory:|:memory:$/.test(url)) throw new UsageError(`--database ${given} names no existing database`)
   assertFileExists(url)
-  const description = await describeDatabase(url)
+  const description = await describeDatabase(url).catch((error: unknown) => {
+    throw error instanceof ConfigError ? wrongUrl(error) : error
+  })
   const plan = modelsOfTables(
     description,
     tables === undefined ? undefined : chosen(tables, [...description.tables.keys()]),
@@ -39,6 +42,10 @@ export async function databaseProject(
     needsPassword: path === undefined && url !== written,
   }
 }
+
+/** There is no configuration yet: the problems are those of the option. */
+const wrongUrl = ({ problems }: ConfigError): UsageError =>
+  new UsageError(problems.map((problem) => problem.replace(/^database: /, '--database: ')).join('\n'))
 
 function chosen(tables: string, known: readonly string[]): readonly string[] {
   return tables.split(',').map((text) => {
