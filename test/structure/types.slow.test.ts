@@ -19,10 +19,10 @@ const source = (file: string): string => join(relative(workshop, root), 'src', f
 
 /**
  * Instantiations: work that the compiler counts. It grows with what is evaluated for each attribute and each call, and does
- * not depend on the machine. Of 200 models of 15 attributes alone 204,000 when it was last changed, and with 2,000 calls 1.28 million.
+ * not depend on the machine. Of 200 models of 15 attributes alone 211,000 when it was last changed, and with 2,000 calls 1.28 million.
  */
 const budgets = [
-  { name: 'none of them used', max: 210_000, lines: () => registry(200) },
+  { name: 'none of them used', max: 217_000, lines: () => registry(200) },
   {
     name: 'each used once',
     max: 1_300_000,

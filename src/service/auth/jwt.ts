@@ -1,4 +1,4 @@
-import type { errors, JSONWebKeySet, JWTPayload, JWTVerifyGetKey, JWTVerifyOptions } from 'jose'
+import type { JSONWebKeySet, JWTPayload, JWTVerifyGetKey, JWTVerifyOptions } from 'jose'
 import { isObject } from '../../model/definition-kinds.ts'
 import type { ErrorListener } from '../../protocol/error-response.ts'
 import { ServiceError } from '../../protocol/errors.ts'
@@ -138,12 +138,12 @@ const withExpiry = (user: User, { exp }: TokenClaims, toleranceSeconds: number):
     : { ...user, expiresAt: new Date(Math.min((exp + toleranceSeconds) * 1000, latestMs)).toISOString() }
 
 /** In words of ours: those of the library may contain what a client has sent. */
-function reasonOf(error: errors.JOSEError): string {
-  switch (error.code) {
+function reasonOf({ code, claim }: { readonly code: string; readonly claim?: unknown }): string {
+  switch (code) {
     case 'ERR_JWT_EXPIRED':
       return 'its time "exp" has passed'
     case 'ERR_JWT_CLAIM_VALIDATION_FAILED':
-      return claimReason((error as errors.JWTClaimValidationFailed).claim)
+      return claimReason(claim)
     case 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED':
       return 'its signature was made with another key'
     case 'ERR_JWKS_NO_MATCHING_KEY':
@@ -157,7 +157,7 @@ function reasonOf(error: errors.JOSEError): string {
   }
 }
 
-function claimReason(claim: string): string {
+function claimReason(claim: unknown): string {
   switch (claim) {
     case 'iss':
       return 'its "iss" is not auth.jwt.issuer'
