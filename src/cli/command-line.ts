@@ -36,18 +36,18 @@ export async function runCommandLine(
 
 const overviewOf = (output: Output): string => overview(commands, version(), output)
 
-const instead = 'keelson start serves the models, and keelson dev restarts on changes.'
-const schema = `There is no such step: keelson start and keelson dev create the tables and columns that are missing. \`migrate\` of the configuration says what they may do.`
+const toServe = 'keelson start serves the models, and keelson dev restarts on changes.'
+const toMigrate = `There is no such step: keelson start and keelson dev create the tables and columns that are missing. \`migrate\` of the configuration says what they may do.`
 
 /** Commands of other programs, and what does their work. */
 const otherWords: Readonly<Record<string, string>> = {
-  serve: instead,
-  run: instead,
-  server: instead,
-  lift: instead,
-  migrate: schema,
-  migration: schema,
-  push: schema,
+  serve: toServe,
+  run: toServe,
+  server: toServe,
+  lift: toServe,
+  migrate: toMigrate,
+  migration: toMigrate,
+  push: toMigrate,
   generate: 'There is no such step: types are inferred from the models.',
   build: 'There is no such step: Node runs the configuration as it is. keelson start serves it.',
   new: 'keelson init creates a project.',

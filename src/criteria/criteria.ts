@@ -89,7 +89,6 @@ export const primaryKeyEquals = (model: Model, id: Json): Comparison => ({
   operand: id,
 })
 
-/** The records with one of these keys. */
 export const isOneOf = (attribute: Attribute, values: readonly Json[]): Comparison => ({
   kind: 'compare',
   attribute,
@@ -101,6 +100,7 @@ export const isOneOf = (attribute: Attribute, values: readonly Json[]): Comparis
 export const isNoneOf = (attribute: Attribute, values: readonly Json[]): Condition =>
   values.length === 0 ? matchAll : { kind: 'compare', attribute, operator: notIn, operand: values }
 
+/** The records with one of these keys. */
 export const idIn = (model: Model, ids: readonly Json[]): Comparison => isOneOf(model.primaryKey, ids)
 
 const selections = new WeakMap<Model, Selection>()

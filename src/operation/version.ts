@@ -70,7 +70,7 @@ export async function requireVersion(
   if (versions === undefined) return
   const stored = await transaction.find(model, lockByPrimaryKey(model, id))
   if (stored.length === 0 || versions === '*') return
+  if (versions !== 'none' && versions.includes(versionOf(stored, versionHash))) return
   const problem = versions === 'none' ? 'exists' : 'was changed since it was read'
-  if (versions === 'none' || !versions.includes(versionOf(stored, versionHash)))
-    throw new ServiceError('E_PRECONDITION_FAILED', `The ${model.name} ${problem}`, { model: model.name })
+  throw new ServiceError('E_PRECONDITION_FAILED', `The ${model.name} ${problem}`, { model: model.name })
 }

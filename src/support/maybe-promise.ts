@@ -6,6 +6,11 @@ export type MaybePromise<T> = T | Promise<T>
 
 export const isPromise = <T>(value: MaybePromise<T>): value is Promise<T> => value instanceof Promise
 
+/** Not only a Promise: the queries of many libraries can be awaited as well. */
+export const isThenable = <T>(value: T | PromiseLike<T>): value is PromiseLike<T> =>
+  ((typeof value === 'object' && value !== null) || typeof value === 'function') &&
+  typeof (value as { readonly then?: unknown }).then === 'function'
+
 export function andThen<T, U>(value: MaybePromise<T>, next: (value: T) => MaybePromise<U>): MaybePromise<U> {
   return value instanceof Promise ? value.then(next) : next(value)
 }

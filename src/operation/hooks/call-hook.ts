@@ -3,7 +3,7 @@ import { inspect } from 'node:util'
 import { ServiceError } from '../../protocol/errors.ts'
 import { Deadlines } from '../../support/deadlines.ts'
 import { getOrInsertComputed } from '../../support/get-or-insert-computed.ts'
-import type { MaybePromise } from '../../support/maybe-promise.ts'
+import { isThenable, type MaybePromise } from '../../support/maybe-promise.ts'
 
 /** A hook that is running, and the one whose write called it. */
 interface RunningHook {
@@ -44,9 +44,6 @@ export function callHook<T>(name: string, maxDepth: number, call: () => T | Prom
     throw failureOf(error, name)
   }
 }
-
-const isThenable = <T>(value: T | PromiseLike<T>): value is PromiseLike<T> =>
-  typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 
 /** What the failure of a hook is to the request. */
 export function failureOf(error: unknown, name: string): unknown {

@@ -1,6 +1,6 @@
 import type { Handshake, ServiceRequest } from '../../protocol/request.ts'
 import { anonymous, isUserId, type Requester, type User } from '../../protocol/requester.ts'
-import type { MaybePromise } from '../../support/maybe-promise.ts'
+import { isThenable, type MaybePromise } from '../../support/maybe-promise.ts'
 import { type JwtOptions, type TokenContext, tokenIn, tokenVerifier } from './jwt.ts'
 
 /** What `identify` is given of a request, or of the handshake of a socket. */
@@ -37,13 +37,10 @@ export function identifier(auth: AuthOptions, context: TokenContext): (request: 
     const request: AuthRequest = { method, path, query, headers, cookies: cookiesIn(headers.cookie), frameworkUser }
     const token = verify && tokenIn(request, jwt?.cookie)
     const user = verify && token !== undefined ? verify(token) : (auth.identify?.(request) ?? null)
+    // A query that is not awaited would be the user itself.
     return isThenable(user) ? Promise.resolve(user).then((found) => requesterOf(found, now)) : requesterOf(user, now)
   }
 }
-
-/** Not only a Promise: the queries of many libraries are awaited as well, and would otherwise be users themselves. */
-const isThenable = (user: unknown): user is PromiseLike<User | null> =>
-  typeof (user as { readonly then?: unknown } | null | undefined)?.then === 'function'
 
 export function requesterOf(user: User | null | undefined, now: () => number): Requester {
   if (user === null || user === undefined) return anonymous

@@ -33,6 +33,7 @@ export interface JwtOptions<U = User> {
 const defaultToleranceSeconds = 5
 const shortestSecretBytes = 32
 
+const keySources = ['secret', 'jwksUri', 'jwks'] as const
 const sharedAlgorithms = ['HS256', 'HS384', 'HS512']
 const publicAlgorithms = [
   ...['RS', 'PS', 'ES'].flatMap((kind) => [`${kind}256`, `${kind}384`, `${kind}512`]),
@@ -42,15 +43,12 @@ const publicAlgorithms = [
 /** What is wrong with the options, besides their types. */
 export function jwtProblems(options: JwtOptions<unknown>): readonly string[] {
   const { secret, jwksUri, jwks, algorithms } = options
-  const sources = [secret, jwksUri, jwks].filter((source) => source !== undefined).length
-  const unset = Object.entries(options).find(([, value]) => value === undefined)?.[0]
+  const given = keySources.filter((name) => options[name] !== undefined)
   const known = secret === undefined ? publicAlgorithms : sharedAlgorithms
   return [
-    ...(sources === 1
+    ...(given.length === 1
       ? []
-      : [
-          `auth.jwt needs one of secret, jwksUri and jwks${sources === 0 && unset !== undefined ? `; ${unset} is undefined, as an environment variable is that is not set` : ''}`,
-        ]),
+      : [`auth.jwt needs one of secret, jwksUri and jwks${given.length === 0 ? unset(options) : ''}`]),
     ...(jwks !== undefined && !isKeySet(jwks)
       ? ["auth.jwt.jwks must be a set of keys, such as { keys: [{ kty: 'RSA', n: …, e: … }] }"]
       : []),
@@ -65,6 +63,11 @@ export function jwtProblems(options: JwtOptions<unknown>): readonly string[] {
       ? [`auth.jwt.algorithms ${secret === undefined ? 'with public keys' : 'with a secret'} are ${known.join(', ')}`]
       : []),
   ]
+}
+
+function unset(options: JwtOptions<unknown>): string {
+  const name = keySources.find((name) => Object.hasOwn(options, name))
+  return name === undefined ? '' : `; ${name} is undefined, as an environment variable is that is not set`
 }
 
 const isKeySet = ({ keys }: { readonly keys?: unknown }): boolean =>

@@ -38,7 +38,7 @@ describe('a setting is refused', () => {
     ],
     [{ auth: { jwt: {} } }, 'auth.jwt needs one of secret, jwksUri and jwks'],
     [
-      { auth: { jwt: { secret: undefined, cookie: 'token' } } },
+      { auth: { jwt: { issuer: undefined, secret: undefined, cookie: 'token' } } },
       'auth.jwt needs one of secret, jwksUri and jwks; secret is undefined, as an environment variable is that is not set',
     ],
     ...[{}, { keys: [] }, { keys: 'x' }, { keys: [{}] }].map((jwks): [object, string] => [

@@ -54,7 +54,10 @@ export function encodeRecord(records: Records, maxBytes: number, versions: Versi
   return { body: new EncodedJson(text), whole: versions.of(text) }
 }
 
-/** The version of what is stored may be another text as long, so that its turn ends as well. */
+/**
+ * The text was encoded in this turn, so that it is hashed in a later one. The stored record, whose version the caller adds, may be
+ * another text as long: that one has a turn of its own, too.
+ */
 async function hashInTurns(text: string, versions: VersionHash): Promise<Encoded> {
   if (eventLoopTurn.isUsed) await eventLoopTurn.next()
   const encoded = { body: new EncodedJson(text), whole: versions.of(text) }

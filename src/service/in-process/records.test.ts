@@ -247,6 +247,7 @@ for (const database of ['memory:', 'sqlite::memory:']) {
       ['a record that is not there, of its members', 'E_NO_SUCH_RECORD', ({ owner }) => owner.related(99, 'pets')],
       ['a record that is not there, to add to', 'E_NO_SUCH_RECORD', ({ owner }) => owner.add(99, 'pets', 1)],
     ]
+    const loose = () => Object.fromEntries(service.records) as unknown as Loose
     const messages: readonly (readonly [message: string, (records: Loose) => Promise<unknown>])[] = [
       ['The id of owner is an integer', ({ owner }) => owner.update('x', {})],
       [
@@ -270,7 +271,7 @@ for (const database of ['memory:', 'sqlite::memory:']) {
     for (const wrong of [null, 5, 'Ann', [], new Map(), new FormData(), promised] as never[]) {
       for (const name of ['create', 'update', 'upsert', 'updateMany'] as const) {
         test(`refused: values that are no object, by ${name}: ${inspect(wrong)}`, async () => {
-          const { owner } = Object.fromEntries(service.records) as unknown as Loose
+          const { owner } = loose()
           const before = await owner.find()
           const asked = {
             create: () => owner.create(wrong),
@@ -284,7 +285,7 @@ for (const database of ['memory:', 'sqlite::memory:']) {
         })
       }
       test(`refused: options that are no object: ${inspect(wrong)}`, async () => {
-        const { owner } = Object.fromEntries(service.records) as unknown as Loose
+        const { owner } = loose()
         const refused = { code: 'E_BAD_CRITERIA', message: 'The options must be an object' }
         await assert.rejects(owner.find(wrong), refused)
         await assert.rejects(owner.findOne(1, wrong), refused)
@@ -294,7 +295,7 @@ for (const database of ['memory:', 'sqlite::memory:']) {
     }
 
     test('refused: `createMany` without a list', async () => {
-      const { owner } = Object.fromEntries(service.records) as unknown as Loose
+      const { owner } = loose()
       for (const wrong of [null, undefined, {}, { length: 1 }] as never[])
         await assert.rejects(owner.createMany(wrong), { code: 'E_BAD_BODY', message: /takes a list/ })
       const message = 'Item 1 of the list is not an object of attributes'
@@ -307,20 +308,20 @@ for (const database of ['memory:', 'sqlite::memory:']) {
     })
 
     test('refused: a write to many without options', async () => {
-      const { owner } = Object.fromEntries(service.records) as unknown as Loose
+      const { owner } = loose()
       for (const missing of [null, undefined] as never[])
         await assert.rejects(owner.destroyMany(missing), { code: 'E_BAD_REQUEST', message: /"where" says which/ })
     })
 
     for (const [message, ask] of messages) {
       test(`refused: ${message}`, async () => {
-        await assert.rejects(ask(Object.fromEntries(service.records) as unknown as Loose), { message })
+        await assert.rejects(ask(loose()), { message })
       })
     }
 
     for (const [name, code, ask] of refusals) {
       test(`refused: ${name}`, async () => {
-        await assert.rejects(ask(Object.fromEntries(service.records) as unknown as Loose), { code })
+        await assert.rejects(ask(loose()), { code })
         assert.deepEqual(await owner.findOne(1, { populate: ['pets'] }), { ...ann, pets: [rex, tom] })
       })
     }
