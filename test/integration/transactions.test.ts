@@ -112,6 +112,24 @@ for (const database of databases) {
       assert.deepEqual(await emails(), ['a@x'])
     })
 
+    test('a write that was not awaited and fails fails it, and is no unhandled rejection', async () => {
+      await records().account.create({ email: 'taken@x' })
+      for (const [begin, expected] of [
+        [(tx) => tx.account.create({ email: 'taken@x' }), 'E_INVALID_ATTRIBUTES'],
+        [(tx) => tx.account.create([] as never), 'E_BAD_BODY'],
+        [(tx) => tx.account.update({} as never, {}), 'E_BAD_REQUEST'],
+        [(tx) => tx.account.destroyMany({} as never), 'E_BAD_REQUEST'],
+        [(tx) => tx.account.add(1, 'nosuch' as never, 1 as never), 'E_BAD_REQUEST'],
+      ] as readonly [(tx: typeof service.system.records) => Promise<unknown>, string][]) {
+        const failing = service.system.transaction(async (tx) => {
+          await tx.account.create({ email: 'a@x' })
+          void begin(tx as never)
+        })
+        await assert.rejects(failing, code(expected))
+      }
+      assert.deepEqual(await emails(), ['taken@x'])
+    })
+
     test('other records of the service are refused within it, and allowed again after it', async () => {
       let later: (() => Promise<unknown>) | undefined
       await service.system.transaction(async (tx) => {

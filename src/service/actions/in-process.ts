@@ -12,23 +12,30 @@ import { serviceTarget } from './service-target.ts'
 /** Actions as functions. The public entry point lays the types of their declarations over them. */
 export type LooseActions = Readonly<Record<string, (...given: never[]) => Promise<unknown>>>
 
-type Run = (operation: Operation, input: ActionInput) => Promise<OperationResult>
+/** Makes a function that writes one of the caller's transaction, if it has one. */
+export type Writing = <A extends unknown[], T>(call: (...given: A) => Promise<T>) => (...given: A) => Promise<T>
+
+interface ActionCaller {
+  readonly keyOf: (id: Json, model: Model) => Json
+  readonly run: (operation: Operation, input: ActionInput) => Promise<OperationResult>
+  readonly writing: Writing
+}
 
 /** The actions of a model, beside its operations. */
 export function actionsOf(
   { actions }: DispatchContext,
   model: Model,
-  keyOf: (id: Json, model: Model) => Json,
-  run: Run,
+  { keyOf, run, writing }: ActionCaller,
 ): LooseActions {
   const functions: Record<string, (...given: never[]) => Promise<unknown>> = {}
   for (const { action, operation } of actions.ofModel(model).values()) {
     const call = async (id: Json | undefined, raw: unknown) =>
       resultValue(await run(operation as Operation, { id, raw, isInProcess: true }))
-    functions[action.name] =
+    const given =
       action.on === 'record'
         ? async (id: Json, raw?: unknown) => call(keyOf(id, model), raw)
         : async (raw?: unknown) => call(undefined, raw)
+    functions[action.name] = operation.effect === 'writes' ? writing(given) : given
   }
   return functions
 }

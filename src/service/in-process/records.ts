@@ -1,19 +1,28 @@
-import { type Association, type Attribute, attributeOf, type Model } from '../../model/model.ts'
+import type { Association, Attribute, Model } from '../../model/model.ts'
 import type { Invocation, Operation, OperationResult, ParameterValues } from '../../operation/operation.ts'
 import { type OperationName, operationNamed } from '../../operation/operations.ts'
-import { namesOf } from '../../operation/parameters.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import type { Json, JsonObject } from '../../protocol/json.ts'
 import type { ReadOptions } from '../../storage/store.ts'
 import type { WriteOrigin } from '../../storage/write-origin.ts'
-import { hasProperties } from '../../support/has-properties.ts'
 import type { MaybePromise } from '../../support/maybe-promise.ts'
-import { actionsOf } from '../actions/in-process.ts'
+import { actionsOf, type Writing } from '../actions/in-process.ts'
 import { type Authorization, assertAllowed } from '../dispatch/authorize.ts'
 import type { DispatchContext } from '../dispatch/context.ts'
 import { execute } from '../dispatch/execute.ts'
 import { type LooseLiveEvents, type LooseLiveOptions, liveRecords } from '../live/live-records.ts'
 import { type LooseResults, liveResults } from '../live/live-results.ts'
+import {
+  assertOptions,
+  associationNamed,
+  findOneTakesId,
+  keyOf,
+  listOptions,
+  nothing,
+  optionsOf,
+  selectionOf,
+  valuesOf,
+} from './record-arguments.ts'
 import { assertNoTransaction, TransactionError, type TransactionScope } from './transaction-scope.ts'
 
 export interface LoosePage {
@@ -61,6 +70,8 @@ export function recordsOf(
     const invocation = { operation, ...parse(authorization), requester: authorization.requester, origin, client }
     return execute(invocation, authorization, context)
   }
+  /** A write of a transaction fails it, also where the program does not wait for the write. */
+  const writing: Writing = (call) => (scope && !isReadOnly ? (...given) => scope.failWith(call(...given)) : call)
   const viewOf = ({ access }: Authorization): Model => (access ? access.views.of(model) : model)
   const parse = (name: OperationName, { association, ...given }: Given, authorization: Authorization): Parsed => {
     const { access } = authorization
@@ -84,9 +95,12 @@ export function recordsOf(
     return { ...given, child: keyOf(child, given.association.target) }
   }
   return {
-    ...actionsOf(context, model, keyOf, (operation, input) =>
-      runOperation(operation, (authorization) => ({ target: { model: viewOf(authorization) }, input })),
-    ),
+    ...actionsOf(context, model, {
+      keyOf,
+      run: (operation, input) =>
+        runOperation(operation, (authorization) => ({ target: { model: viewOf(authorization) }, input })),
+      writing,
+    }),
     find: async (options) => page(await run('find', { body: listOptions(options, model) })),
     findOne: (id, options) =>
       orUndefined(async () => {
@@ -98,22 +112,26 @@ export function recordsOf(
       const { where = {}, ...others } = options
       return numberIn(await run('count', { body: optionsOf('count', { ...others, where }, model) }))
     },
-    create: async (values) => recordIn(await run('create', { body: valuesOf('create', values) })),
-    update: async (id, values) => recordIn(await run('update', { ...of(id), body: valuesOf('update', values) })),
-    createMany: async (list) => {
+    create: writing(async (values) => recordIn(await run('create', { body: valuesOf('create', values) }))),
+    update: writing(async (id, values) =>
+      recordIn(await run('update', { ...of(id), body: valuesOf('update', values) })),
+    ),
+    createMany: writing(async (list) => {
       if (!Array.isArray(list))
         throw new ServiceError('E_BAD_BODY', '`createMany` takes a list of objects of attributes')
       return listIn(await run('createMany', { list }))
-    },
-    upsert: async (attribute, values) =>
+    }),
+    upsert: writing(async (attribute, values) =>
       recordIn(await run('upsert', { query: { upsert: attribute }, body: valuesOf('upsert', values) })),
-    updateMany: async (options, values) => {
+    ),
+    updateMany: writing(async (options, values) => {
       const query = selectionOf('updateMany', options, model)
       return listIn(await run('updateMany', { query, body: valuesOf('updateMany', values) }))
-    },
-    destroyMany: async (options) =>
+    }),
+    destroyMany: writing(async (options) =>
       listIn(await run('destroyMany', { query: selectionOf('destroyMany', options, model) })),
-    destroy: async (id) => recordIn(await run('destroy', of(id))),
+    ),
+    destroy: writing(async (id) => recordIn(await run('destroy', of(id)))),
     related: async (id, name, options) => {
       const given = within(id, name)
       if (given.association.kind !== 'belongsTo')
@@ -122,9 +140,9 @@ export function recordsOf(
         run('populate', { ...given, body: optionsOf('findOne', options, given.association.target) }),
       )
     },
-    add: async (id, name, child) => recordIn(await run('add', member(id, name, child))),
-    remove: async (id, name, child) => recordIn(await run('remove', member(id, name, child))),
-    replace: async (id, name, list) => recordIn(await run('replace', { ...within(id, name), list })),
+    add: writing(async (id, name, child) => recordIn(await run('add', member(id, name, child)))),
+    remove: writing(async (id, name, child) => recordIn(await run('remove', member(id, name, child)))),
+    replace: writing(async (id, name, list) => recordIn(await run('replace', { ...within(id, name), list }))),
     live(options = {}) {
       if (scope)
         throw new TransactionError('E_IN_TRANSACTION', 'Events follow the commit: subscribe outside of the transaction')
@@ -167,62 +185,6 @@ type Parse = (authorization: Authorization) => Parsed
 /** What a call adds to the parameters that are the same for all. */
 interface Given extends Partial<ParameterValues> {
   readonly association?: Association
-}
-
-const nothing: JsonObject = Object.freeze({})
-
-const findOneTakesId = '`findOne` takes an id; for a condition use find({ where, limit: 1 })'
-
-/** `where` is always there: without it, names that are no parameter would be attributes. */
-function listOptions(options: JsonObject = nothing, model: Model): JsonObject {
-  assertOptions(options)
-  const { where = {}, ...others } = options
-  return optionsOf('find', { ...others, where }, model)
-}
-
-/** Which records a write is about. Without `where` it is about none. */
-function selectionOf(name: OperationName, options: JsonObject, model: Model): JsonObject {
-  assertOptions(options ?? nothing)
-  if (options?.where !== undefined && options.where !== null) return optionsOf(name, options, model)
-  throw new ServiceError('E_BAD_REQUEST', '"where" says which records: it cannot be left out')
-}
-
-/** Throws E_BAD_CRITERIA for an option that the operation does not have: ignored, it would answer more than was asked for. */
-function optionsOf(name: OperationName, options: JsonObject = nothing, model: Model): JsonObject {
-  assertOptions(options)
-  const known = namesOf(operationNamed(name).parameters)
-  const unknown = Object.keys(options).find((option) => !known.has(option))
-  if (unknown === undefined) return options
-  const hint = known.has('where') && isNamed(unknown, model) ? ': conditions are given in `where`' : ''
-  throw new ServiceError('E_BAD_CRITERIA', `There is no option "${unknown}" here${hint}`)
-}
-
-/** Without this, a program without types would list every record by `find(5)`. */
-function assertOptions(options: unknown): void {
-  if (!hasProperties(options)) throw new ServiceError('E_BAD_CRITERIA', 'The options must be an object')
-}
-
-/** Without this, a program without types would create a record without values by `create([])`. */
-function valuesOf(name: OperationName, values: unknown): JsonObject {
-  if (hasProperties(values)) return values as JsonObject
-  throw new ServiceError('E_BAD_BODY', `\`${name}\` takes an object of attributes`)
-}
-
-/** Whether every requester knows an attribute or association of this name. */
-function isNamed(name: string, model: Model): boolean {
-  const attribute = attributeOf(model, name)
-  return attribute ? !attribute.hidden && attribute.access === undefined : model.associations.has(name)
-}
-
-function keyOf(id: Json, { name, primaryKey }: Model): string | number {
-  if ((typeof id === 'string' || typeof id === 'number') && primaryKey.type.parse(id) !== undefined) return id
-  throw new ServiceError('E_BAD_REQUEST', `The id of ${name} is ${primaryKey.type.noun}`, { model: name })
-}
-
-function associationNamed(name: string, model: Model): Association {
-  const association = model.associations.get(name)
-  if (association) return association
-  throw new ServiceError('E_BAD_REQUEST', `${model.name} has no association "${name}"`, { model: model.name })
 }
 
 function page(result: OperationResult): LoosePage {

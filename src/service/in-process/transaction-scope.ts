@@ -84,9 +84,27 @@ export class TransactionScope {
       throw new TransactionError('E_TRANSACTION_ENDED', 'The transaction has ended: its records can no longer be used')
     if (this.#failure) throw this.#failure.shown
     const result = this.#attempt(effect, operation, conceals)
-    const settled = result.catch(() => {}).finally(() => this.#pending.delete(settled))
-    this.#pending.add(settled)
+    this.#awaitAtEnd(result.catch(() => {}))
     return result
+  }
+
+  /**
+   * A write of the transaction, with the checks of its arguments. If it fails, so does the transaction, whose caller then has
+   * the error: where the program does not wait for the write itself, the rejection must not end the process as well.
+   */
+  failWith<T>(write: Promise<T>): Promise<T> {
+    if (this.#isOpen)
+      this.#awaitAtEnd(
+        write.catch((error: unknown) => {
+          this.#failure ??= { error, shown: error }
+        }),
+      )
+    return write
+  }
+
+  #awaitAtEnd(settled: Promise<unknown>): void {
+    const pending = settled.finally(() => this.#pending.delete(pending))
+    this.#pending.add(pending)
   }
 
   async #attempt<T>(effect: 'reads' | 'writes', operation: () => T | Promise<T>, conceals: boolean): Promise<T> {
