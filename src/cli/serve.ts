@@ -1,5 +1,7 @@
 import type { Progress } from '../service/in-process/seed.ts'
+import { observersOf } from '../service/observers.ts'
 import { pagesIn } from '../service/pages/public-files.ts'
+import { errorText } from '../support/error-text.ts'
 import { defaultLimits } from '../support/limits.ts'
 import type { HttpServer } from '../transport/http/listen.ts'
 import type { PublicApi, RunningService } from './command-context.ts'
@@ -16,9 +18,14 @@ export interface StartingService {
   close(): Promise<void>
 }
 
-/** Opens the database, seeds it when it is new, and listens. With NODE_ENV=production all models must declare access. */
+/**
+ * Opens the database, seeds it when it is new, and listens. With NODE_ENV=production all models must declare access.
+ * A promise of the application that is rejected, and that nothing waits for, is reported and does not end the process.
+ */
 export function serve(settings: Settings, entry: PublicApi, progress: Progress, startedAt: number): StartingService {
   const stopped = Promise.withResolvers<'stopped'>()
+  const { onError } = observersOf(settings.config)
+  process.on('unhandledRejection', (error) => onError(notAwaited(error)))
   const opened = open(settings, entry)
   let closed: Promise<void> | undefined
 
@@ -57,6 +64,9 @@ export function serve(settings: Settings, entry: PublicApi, progress: Progress, 
     },
   }
 }
+
+const notAwaited = (error: unknown): Error =>
+  new Error(`Nothing waits for a promise that was rejected: ${errorText(error)}`, { cause: error })
 
 async function open({ config }: Settings, entry: PublicApi): Promise<RunningService> {
   if (process.env.NODE_ENV === 'production') assertAccessDeclared(config)

@@ -42,6 +42,5 @@ function eachRefusalOnce(observe: Observe): Observe {
 
 const errorsTo =
   (listener: ErrorListener): Observe =>
-  (observation) => {
-    if (observation.kind === 'error') listener(observation.error)
-  }
+  (observation) =>
+    observation.kind === 'error' ? listener(observation.error) : undefined

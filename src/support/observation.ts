@@ -1,3 +1,5 @@
+import { isThenable } from './maybe-promise.ts'
+
 /** What a service reports of itself while it runs, for logs and metrics. `kind` is the name; times are milliseconds. */
 export type Observation =
   | RequestObservation
@@ -114,9 +116,18 @@ export interface ErrorObservation {
 
 export type Observe = (observation: Observation) => void
 
-/** Passes an observation to several listeners. */
+/** Passes an observation to several listeners. The failure of one is written to the console; what is observed goes on. */
 export const observeAll =
   (listeners: readonly Observe[]): Observe =>
   (observation) => {
-    for (const listener of listeners) listener(observation)
+    for (const listener of listeners) {
+      try {
+        const result: unknown = listener(observation)
+        if (isThenable(result)) Promise.resolve(result).catch(report)
+      } catch (error) {
+        report(error)
+      }
+    }
   }
+
+const report = (error: unknown): void => console.error('A listener of the service failed:', error)

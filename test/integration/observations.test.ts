@@ -36,6 +36,26 @@ test('a logger receives each request, without its query string, over HTTP and so
   assert.match(entries[0]?.[2] ?? '', /^GET \/pet 200 \d+\.\d ms$/)
 })
 
+test('a listener that throws or rejects is reported on the console, and costs no request its answer', async (context) => {
+  const printed = context.mock.method(console, 'error', () => {})
+  const failing: readonly Partial<Parameters<typeof createService>[0]>[] = [
+    { onError: () => assert.fail('no disk') },
+    { onError: async () => assert.fail('no disk') },
+    { logger: { info: () => assert.fail('no disk'), warn() {}, error: () => assert.fail('no disk') } },
+  ]
+  for (const listeners of failing) {
+    const broken = { attributes: {}, hooks: { before: { create: () => assert.fail('broken') } } }
+    const service = await createService({ models: { pet: broken }, database: 'memory:', ...listeners } as never)
+    const { url } = await service.listen(0)
+    printed.mock.resetCalls()
+    assert.equal((await fetch(`${url}/pet`, { method: 'POST' })).status, 500)
+    assert.equal((await fetch(`${url}/pet`)).status, 200)
+    await service.close()
+    const [, error] = printed.mock.calls[0]?.arguments ?? []
+    assert.match(String(error), /no disk/)
+  }
+})
+
 test('a logger receives each origin once whose pages may not use the service, and the option that allows them', async () => {
   const { logger, entries } = recorded()
   const cors = { origins: ['https://listed.example'] }

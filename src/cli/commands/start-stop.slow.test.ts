@@ -45,3 +45,18 @@ test('a stop ends the process within stopTimeoutMs, also while the database does
   assert.equal((await command.ended).signal, 'SIGTERM')
   silent.close()
 })
+
+test('a promise that is rejected and that nothing waits for is reported, and the service goes on', async () => {
+  const config = petShop['keelson.config.ts'].replace(
+    'models:',
+    `actions: { forget: { on: 'service', run: () => void Promise.reject(new Error('no disk')) } },
+  models:`,
+  )
+  const command = new Command(['start', '--port', '0'], { cwd: folder({ ...petShop, 'keelson.config.ts': config }) })
+  const url = await command.url()
+  assert.equal((await fetch(`${url}/forget`, { method: 'POST' })).status, 204)
+  await command.until(/Nothing waits for a promise that was rejected: no disk/)
+  assert.deepEqual(await ask(`${url}/pet`), [])
+  command.kill('SIGTERM')
+  assert.equal((await command.ended).code, 0)
+})
