@@ -1,4 +1,4 @@
-import { type Job, type JobDefinitions, jobProblems } from '../model/job.ts'
+import { type Job, type JobDefinitions, jobProblems, nameProblems } from '../model/job.ts'
 import { type Schedule, scheduleProblems } from '../model/schedule.ts'
 import { type Verb, verbs } from '../protocol/change.ts'
 import { scheduleTimesProblem } from './schedule-times.ts'
@@ -61,7 +61,7 @@ export function declaredJobs(
     else problem(`on.${model}: there is no model "${model}"`)
   }
   for (const [name, given] of Object.entries(schedules)) {
-    const problems = scheduleProblems(given)
+    const problems = [...nameProblems(name), ...scheduleProblems(given)]
     const times = problems.length === 0 ? scheduleTimesProblem((given as Schedule).times) : undefined
     for (const text of times === undefined ? problems : [times]) problem(`jobs.${name}: ${text}`)
     if (jobs.has(name)) problem(`jobs.${name}: another job has this name`)

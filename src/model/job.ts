@@ -84,7 +84,8 @@ export function jobProblems(given: unknown): readonly string[] {
   ]
 }
 
-function nameProblems(name: unknown): readonly string[] {
+/** Of a job or a schedule: it is a key of the tables of jobs. */
+export function nameProblems(name: unknown): readonly string[] {
   const isName = typeof name === 'string' && name !== '' && name.length <= longestName && !/\p{Cc}/u.test(name)
   return isName ? [] : [`its name must be a string of 1 to ${longestName} characters`]
 }

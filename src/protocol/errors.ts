@@ -144,5 +144,9 @@ export function problem(error: ServiceError): { readonly [member: string]: Json 
 export const noSuchRecord = (model: string): ServiceError =>
   new ServiceError('E_NO_SUCH_RECORD', `No ${model} with this id`, { model })
 
+/** Of work that was for a client which is there no more. No error of the application. */
+export const clientDisconnected = (cause: unknown): ServiceError =>
+  new ServiceError('E_UNAVAILABLE', 'The client has disconnected', { cause })
+
 export const invalid = (attribute: string, rule: string, message: string): ServiceError =>
   new ServiceError('E_INVALID_ATTRIBUTES', message, { invalidAttributes: { [attribute]: [{ rule, message }] } })

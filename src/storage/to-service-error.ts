@@ -2,7 +2,7 @@ import { findKey } from '../criteria/criteria.ts'
 import type { Assignment } from '../model/assignment.ts'
 import { missingReference, missingTarget } from '../model/missing-target.ts'
 import type { Attribute, Model } from '../model/model.ts'
-import { ServiceError, type Violation } from '../protocol/errors.ts'
+import { clientDisconnected, ServiceError, type Violation } from '../protocol/errors.ts'
 import { DatabaseError, type DatabaseErrorKind } from './driver.ts'
 import { answerTooLarge, type Reads } from './store.ts'
 
@@ -146,7 +146,7 @@ function unavailable({ kind }: DatabaseErrorKind, cause: unknown): ServiceError 
         cause,
       })
     case 'aborted':
-      return new ServiceError('E_UNAVAILABLE', 'The client has disconnected', { cause })
+      return clientDisconnected(cause)
     case 'refused':
       return new ServiceError('E_UNAVAILABLE', 'The database refuses the operation', { cause })
   }

@@ -20,14 +20,30 @@ describe('invalid jobs', () => {
   test('are reported together with the other problems, before the database is created', async () => {
     await using database = await databaseNamed('sqlite').open()
     const run = () => {}
+    const hourly = schedule({ every: '1h' }, run)
     const problems = await problemsOf({
       database: database.url,
       prot: 1,
       models: { pet: { attributes: { name: { type: 'strng' } }, on: { bogus: job('mail', run) } }, none: null },
       on: { cat: { created: job('cat', run) } },
-      jobs: { nightly: schedule({ cron: '99 3 * * *' }, run), plain: { every: '10m' } },
+      jobs: {
+        nightly: schedule({ cron: '99 3 * * *' }, run),
+        plain: { every: '10m' },
+        'a\0b': hourly,
+        ['x'.repeat(101)]: hourly,
+      },
     })
-    for (const place of ['"prot"', 'pet.name', 'none', 'pet.on.bogus', 'on.cat', 'jobs.nightly', 'jobs.plain'])
+    for (const place of [
+      '"prot"',
+      'pet.name',
+      'none',
+      'pet.on.bogus',
+      'on.cat',
+      'jobs.nightly',
+      'jobs.plain',
+      'jobs.a',
+      'jobs.xxx',
+    ])
       assert.equal(
         problems.filter((problem) => problem.includes(place)).length,
         1,

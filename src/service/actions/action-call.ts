@@ -1,5 +1,5 @@
 import type { Invocation } from '../../operation/operation.ts'
-import { ServiceError } from '../../protocol/errors.ts'
+import { clientDisconnected, ServiceError } from '../../protocol/errors.ts'
 import type { JsonObject } from '../../protocol/json.ts'
 import { type Requester, system } from '../../protocol/requester.ts'
 import {
@@ -101,7 +101,8 @@ export class ActionCall {
   async abortedOnFailure<T>(result: Promise<T>): Promise<T> {
     try {
       return await result
-    } catch (error) {
+    } catch (thrown) {
+      const error = this.#isOfAbsentClient(thrown) ? clientDisconnected(thrown) : thrown
       this.#failure = { error }
       this.#abort?.abort(error)
       throw error
@@ -119,6 +120,13 @@ export class ActionCall {
 
   #systemRecords(caller: Caller): object {
     return lazyRecords(this.#dispatch.services.models, (model) => marked(recordsOf(this.#dispatch, model, caller)))
+  }
+
+  /** What functions that were given the signal reject with when the client disconnects is no error of the application. */
+  #isOfAbsentClient(error: unknown): boolean {
+    const client = this.#invocation.client?.signal
+    if (!client?.aborted) return false
+    return error === client.reason || (error instanceof Error && error.name === 'AbortError')
   }
 
   #signal(): AbortSignal {

@@ -49,6 +49,13 @@ for (const when of ['while it waits', 'before'])
     await response
   })
 
+test('names of columns may have quotation marks and spaces; a parameter may be given once', () => {
+  const shapeOf = (columns: string) => readShapeRequest(`table=pet&columns=${encodeURIComponent(columns)}`)
+  assert.deepEqual(shapeOf('id, "name" ,age').columns, ['id', 'name', 'age'])
+  assert.equal(shapeOf('id, *').columns, undefined)
+  assert.throws(() => readShapeRequest('table=pet&table=owner'), /"table" is given more than once/)
+})
+
 test('a request that is refused when it subscribes occupies no place of maxStreams', async () => {
   const refused = new ServiceError('E_BAD_CRITERIA', 'pet has no attribute "nope"')
   const { endpoint, slots } = unchangingShape(() => {

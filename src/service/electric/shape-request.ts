@@ -46,8 +46,10 @@ const known = [
  */
 export function readShapeRequest(query: string, rights: (table: string) => string = () => ''): ShapeRequest {
   const parameters = new URLSearchParams(query)
-  for (const name of parameters.keys())
+  for (const name of parameters.keys()) {
     if (!known.includes(name) && !ignored.includes(name)) throw refused(`There is no parameter "${name}"`)
+    if (parameters.getAll(name).length > 1) throw refused(`"${name}" is given more than once`)
+  }
   if ((parameters.get('log') ?? 'full') !== 'full') throw refused('"log" must be "full"')
   const table = parameters.get('table') ?? ''
   const columns = readColumns(parameters.get('columns'))
@@ -65,7 +67,7 @@ export function readShapeRequest(query: string, rights: (table: string) => strin
 
 /** Undefined: all. */
 function readColumns(text: string | null): readonly string[] | undefined {
-  const names = text?.split(',').map((name) => name.replace(/^"(.*)"$/, '$1'))
+  const names = text?.split(',').map((name) => name.trim().replace(/^"(.*)"$/, '$1'))
   return names?.includes('*') ? undefined : names
 }
 

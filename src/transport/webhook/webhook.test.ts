@@ -98,4 +98,5 @@ test('a wrong declaration is refused without its secret', () => {
       (error: Error) => error instanceof TypeError && !error.message.includes(given),
     )
   }
+  assert.throws(() => webhook('https://example.com/', { secret: [] }), /needs a secret/)
 })

@@ -45,6 +45,7 @@ export function webhook(url: string, { secret, name, allowPrivate = false, ...op
   if (!target || !['https:', ...(allowPrivate ? ['http:'] : [])].includes(target.protocol))
     throw new TypeError('The URL of a webhook must begin with https:, or with allowPrivate also with http:')
   const keys = [secret].flat().map(keyOf)
+  if (keys.length === 0) throw new TypeError('A webhook needs a secret')
   const hash = createHash('sha256').update(target.href).digest('hex').slice(0, 8)
   const compared = JSON.stringify([target.href, secret, name, allowPrivate, options])
   return {
