@@ -14,6 +14,9 @@ const cases: readonly (readonly [text: string, access: Access, costClass: 'index
   ['select * from pet order by id limit 31', 'page', 'indexed'],
   ['select * from pet order by id desc limit 31', 'page', 'indexed'],
   ['select * from pet order by name limit 31', 'page', 'scan'],
+  ['select * from pet order by kind desc, id limit 31', 'page', 'indexed'],
+  ['select * from pet order by kind, name, id limit 31', 'page', 'scan'],
+  ['select distinct owner from pet order by kind desc, id limit 31', 'page', 'scan'],
   ['select * from pet where name = ? limit 31', 'filter', 'scan'],
   ['select * from pet where id > ? order by id limit 31', 'filter', 'indexed'],
   ['select * from pet where owner = ? order by id limit 31', 'filter', 'indexed'],
@@ -29,7 +32,7 @@ const cases: readonly (readonly [text: string, access: Access, costClass: 'index
 ]
 const connection = new Connection(':memory:', { readOnly: false })
 connection.exec(`create table pet (id integer primary key, name text, kind text, owner integer);
-  create index pet_owner on pet (owner, id); create table owner (id integer primary key, name text);
+  create index pet_owner on pet (owner, id); create index pet_kind on pet (kind); create table owner (id integer primary key, name text);
   with recursive n (i) as (select 1 union all select i + 1 from n where i < 2000)
   insert into pet select i, 'Pet ' || i, 'dog', 1 from n`)
 const plans = new QueryPlans(connection, () => {})

@@ -64,13 +64,18 @@ const scan = /^SCAN (.+?)(?: USING (?:COVERING )?INDEX .*)?$/
 const isNotATable = /^SCAN (?:CONSTANT ROW|\(|keelson_)| VIRTUAL TABLE /
 
 /**
+ * A sort of rows that do not come in an order of which an index has all but the end, the key: such rows are sorted for each
+ * value of the index, and the page stops at its limit.
+ */
+const sort = /^USE TEMP B-TREE FOR (?!LAST TERM OF ORDER BY)/
+
+/**
  * The tables whose rows are all read. A page without a condition scans its table in the order of an index and stops at
  * its limit; only a sort makes it read all rows.
  */
 export function scannedTables(plan: readonly Row[], isPage: boolean): readonly string[] {
   const details = plan.map((row) => String(row[3]))
-  const sorts = details.some((detail) => detail.startsWith('USE TEMP B-TREE'))
-  if (isPage && !sorts) return []
+  if (isPage && !details.some((detail) => sort.test(detail))) return []
   return details.flatMap((detail) => {
     // An index that is made for one statement reads the whole table.
     const automatic = /^SEARCH (\S+) USING AUTOMATIC/.exec(detail)
