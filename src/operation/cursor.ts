@@ -5,14 +5,36 @@ import type { Model } from '../model/model.ts'
 import { ServiceError } from '../protocol/errors.ts'
 import { isJsonObject, type Json } from '../protocol/json.ts'
 import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
+import { SipHash } from '../support/sip-hash.ts'
+
+/** Seals what cursors begin with. */
+export class CursorSeal {
+  readonly #secret: string
+  readonly #keyed: SipHash
+
+  constructor(secret: string) {
+    this.#secret = secret
+    this.#keyed = new SipHash(`cursors ${secret}`)
+  }
+
+  of(text: string): string {
+    // One round: the hash cannot be continued with more text without the part that is cut off.
+    return this.#keyed.of(text) ?? hash('sha256', `${this.#secret}\n${text}`, 'base64url').slice(0, 22)
+  }
+}
 
 /**
  * Where a page begins, for a client to bring back: the values that the last record was sorted by, sealed together with
  * the model and the order, so that nothing but what we gave out ever reaches a statement.
  */
-export function encodeCursor(values: readonly unknown[], model: Model, sort: readonly Sort[], secret: string): string {
+export function encodeCursor(
+  values: readonly unknown[],
+  model: Model,
+  sort: readonly Sort[],
+  seal: CursorSeal,
+): string {
   const text = JSON.stringify(values.every(isJson) ? values : values.map(toJson))
-  return `${Buffer.from(text).toString('base64url')}.${signature(text, model, sort, secret)}`
+  return `${Buffer.from(text).toString('base64url')}.${seal.of(sealed(text, model, sort))}`
 }
 
 const isJson = (value: unknown): boolean =>
@@ -31,10 +53,10 @@ function fromJson(value: Json): unknown {
 }
 
 /** Throws E_BAD_CRITERIA when it is not a cursor of ours for this model in this order. */
-export function decodeCursor(raw: Json, model: Model, sort: readonly Sort[], secret: string): readonly unknown[] {
+export function decodeCursor(raw: Json, model: Model, sort: readonly Sort[], seal: CursorSeal): readonly unknown[] {
   const [payload = '', given = ''] = typeof raw === 'string' ? raw.split('.', 2) : []
   const text = Buffer.from(payload, 'base64url').toString()
-  const expected = Buffer.from(signature(text, model, sort, secret))
+  const expected = Buffer.from(seal.of(sealed(text, model, sort)))
   const got = Buffer.from(given)
   if (got.length !== expected.length || !timingSafeEqual(got, expected)) {
     throw new ServiceError('E_BAD_CRITERIA', '"cursor" is not from a response for this model in this order')
@@ -42,10 +64,7 @@ export function decodeCursor(raw: Json, model: Model, sort: readonly Sort[], sec
   return (JSON.parse(text) as Json[]).map(fromJson)
 }
 
-function signature(text: string, model: Model, sort: readonly Sort[], secret: string): string {
-  // One round: the hash cannot be continued with more text without the part that is cut off.
-  return hash('sha256', `${secret}\n${model.name}\n${textOf(sort)}\n${text}`, 'base64url').slice(0, 22)
-}
+const sealed = (text: string, model: Model, sort: readonly Sort[]): string => `${model.name}\n${textOf(sort)}\n${text}`
 
 const texts = new WeakMap<readonly Sort[], string>()
 

@@ -49,7 +49,7 @@ export function readFind(parameters: ParameterValues, model: Model, services: Op
 function parseFind(
   parameters: ParameterValues,
   model: Model,
-  { limits, secret }: OperationServices,
+  { limits, cursors }: OperationServices,
   operands: Json[] | undefined,
 ): FindInput {
   const budget = new CostBudget(limits)
@@ -69,7 +69,7 @@ function parseFind(
         model,
         embedded,
       ),
-      after: place === undefined ? undefined : decodeCursor(place, model, order, secret),
+      after: place === undefined ? undefined : decodeCursor(place, model, order, cursors),
     },
     populate: embedded,
     count: readCount(parameterValue(parameters, count)),

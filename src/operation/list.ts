@@ -14,7 +14,7 @@ export function list(
   { criteria, populate, count }: FindInput,
   model: Model,
   reads: ScopedReads,
-  { secret, limits }: OperationServices,
+  { cursors, limits }: OperationServices,
   client?: ReadOptions,
 ): MaybePromise<RecordsResult> {
   const options = boundedReads(client, limits.maxAnswerBytes)
@@ -22,7 +22,7 @@ export function list(
   const members = client && namesOf(populate)
   return andThen(reads.find(model, criteria, options, members), (found) =>
     andThen(embed(found, populate, reads, options), (records) => {
-      const next = found.next && encodeCursor(found.next, model, criteria.sort, secret)
+      const next = found.next && encodeCursor(found.next, model, criteria.sort, cursors)
       const result: RecordsResult = { kind: 'records', model, records, populate, next }
       return count ? andThen(reads.count(model, criteria.where, options), (total) => ({ ...result, total })) : result
     }),

@@ -10,6 +10,7 @@ import type { ReadOptions, Records } from '../storage/store.ts'
 import type { WriteOrigin } from '../storage/write-origin.ts'
 import type { Limits } from '../support/limits.ts'
 import type { MaybePromise } from '../support/maybe-promise.ts'
+import type { CursorSeal } from './cursor.ts'
 import type { FindShapes } from './find-shapes.ts'
 import type { HookServices } from './hooks/hook-services.ts'
 import type { Parameter } from './parameters.ts'
@@ -94,8 +95,9 @@ export interface OperationServices extends ValidationContext {
   readonly referencedBy: ReadonlyMap<Model, readonly ForeignKeyReference[]>
   /** To-one attributes without a foreign key in the database. */
   readonly unenforced: ReadonlySet<Attribute>
-  /** Signs cursors. */
+  /** Of the database: what is made with it is equal in all processes that share the database. */
   readonly secret: string
+  readonly cursors: CursorSeal
   readonly versionHash: VersionHash
   /** Lists by shape. Undefined: every request is parsed and compiled. */
   readonly shapes?: FindShapes | undefined

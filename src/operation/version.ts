@@ -1,4 +1,4 @@
-import { createHash, hash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { lockByPrimaryKey } from '../criteria/criteria.ts'
 import type { Model } from '../model/model.ts'
 import { ServiceError } from '../protocol/errors.ts'
@@ -7,30 +7,23 @@ import type { ScopedReads } from '../storage/scoped-store.ts'
 import type { Records } from '../storage/store.ts'
 import { fingerprintLength } from '../support/fingerprint.ts'
 import type { KeyedHash } from '../support/keyed-hash.ts'
-import { longestSipText, openSip, type Sip, sipBytes, sipKeyBytes } from '../support/sip-hash.ts'
+import { SipHash } from '../support/sip-hash.ts'
 import type { OperationServices, Precondition } from './operation.ts'
 
 /** Tells texts apart. Not a secret: two different records must not get the same, and that is all. */
 export const fingerprint = (text: string): string => hash('sha1', text, 'base64url').slice(0, fingerprintLength)
 
-/** In UTF-16; of a longer text SHA-1 takes as much time. */
-const longestSealed = Math.floor(longestSipText / 3)
-
 /** The hash of the text of a record: as `fingerprint`, or with a secret, where all processes that serve the database have the same. */
 export class VersionHash {
-  readonly #sip: Sip | undefined
+  readonly #keyed: SipHash | undefined
 
   constructor(secret?: string | undefined) {
-    if (secret === undefined) return
-    const key = createHash('sha256').update(`records ${secret}`).digest()
-    this.#sip = openSip(key.subarray(0, sipKeyBytes))
+    this.#keyed = secret === undefined ? undefined : new SipHash(`records ${secret}`)
   }
 
+  /** Of a long text SHA-1 takes as much time as the other. */
   of(text: string): string {
-    const sip = this.#sip
-    if (sip === undefined || text.length > longestSealed) return fingerprint(text)
-    sip.run(sip.memory.write(text, sip.textAt))
-    return sip.memory.toString('base64url', 0, sipBytes)
+    return this.#keyed?.of(text) ?? fingerprint(text)
   }
 }
 

@@ -4,6 +4,7 @@ import { ShadowCheck } from '../access/shadow-check.ts'
 import type { DeclaredJobs } from '../jobs/declared-jobs.ts'
 import type { Model, Models } from '../model/model.ts'
 import { createUuids } from '../model/uuid-v7.ts'
+import { CursorSeal } from '../operation/cursor.ts'
 import { FindShapes } from '../operation/find-shapes.ts'
 import { runsInTransactions } from '../operation/hooks/hooked-store.ts'
 import type { OperationServices } from '../operation/operation.ts'
@@ -86,6 +87,7 @@ export async function assembleService(config: AnyConfig, parts: ServiceParts): P
     referencedBy: pointersOf(models),
     unenforced: new Set(unenforced),
     secret: store.secret,
+    cursors: new CursorSeal(store.secret),
     versionHash: new VersionHash(store.isSecretShared ? store.secret : undefined),
     shapes: keeps ? new FindShapes(limits.maxPlans) : undefined,
     hooks: hasHooks(models) ? createHookServices(() => context, onError) : undefined,

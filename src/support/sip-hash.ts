@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+
 /*
  * SipHash-2-4 with 128 bits: a hash with a secret key. Without the key, two texts with one hash cannot be made, and nothing is
  * learned of a text from its hash. Of a short text it takes less time than any hash of `node:crypto`, most of whose time is the
@@ -13,11 +15,39 @@ const stateAt = sipBytes
 const textPlace = stateAt + 4 * wordBytes
 const pageBytes = 65_536
 
-/** The most bytes of a text that are hashed. */
+/** The most bytes that are hashed. */
 export const longestSipText = 4096
+const longestText = Math.floor(longestSipText / 3)
+
+/** The hash with the key of a secret, as 128 bits in base64url. */
+export class SipHash {
+  readonly #sip: Sip | undefined
+
+  constructor(secret: string) {
+    this.#sip = openSip(createHash('sha256').update(secret).digest())
+  }
+
+  /** Undefined: the text is too long, or the engine has no WebAssembly. */
+  of(text: string): string | undefined {
+    const sip = this.#sip
+    if (sip === undefined || text.length > longestText) return undefined
+    return hashed(sip, sip.memory.write(text, sip.textAt))
+  }
+
+  /** Of these bytes, at most `longestSipText`. Undefined: the engine has no WebAssembly. */
+  ofBytes(bytes: Buffer, from: number, to: number): string | undefined {
+    const sip = this.#sip
+    return sip && hashed(sip, bytes.copy(sip.memory, sip.textAt, from, to))
+  }
+}
+
+function hashed({ run, memory }: Sip, length: number): string {
+  run(length)
+  return memory.toString('base64url', 0, sipBytes)
+}
 
 /** The hash with one key. */
-export interface Sip {
+interface Sip {
   /** Its text is to be written at `textAt`; then the hash is in the first `sipBytes`. */
   readonly memory: Buffer
   readonly textAt: number
@@ -36,7 +66,7 @@ interface Compiler {
   readonly Instance: new (module: object) => { readonly exports: Exports }
 }
 
-/** Undefined where a program runs without WebAssembly. */
+/** The key is the first `sipKeyBytes`. Undefined where a program runs without WebAssembly. */
 export function openSip(key: Buffer): Sip | undefined {
   const { WebAssembly: compiler } = globalThis as { WebAssembly?: Compiler }
   try {
