@@ -20,7 +20,7 @@ import { assertDefined } from '../support/assert.ts'
 import { systemClock } from '../support/clock.ts'
 import { defaultLimits } from '../support/limits.ts'
 
-const context = { clock: systemClock, uuid: createUuids(systemClock), maxValueBytes: defaultLimits.maxValueBytes }
+const context = { clock: systemClock, uuid: createUuids(systemClock), limits: defaultLimits }
 
 /** Lets a suite refer to models, conditions and values by name. */
 export class Tables {

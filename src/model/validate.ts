@@ -1,6 +1,8 @@
 import { ServiceError, type Violation } from '../protocol/errors.ts'
 import type { Json, JsonObject } from '../protocol/json.ts'
+import { withinHookTime } from '../protocol/within-hook-time.ts'
 import type { Clock } from '../support/clock.ts'
+import type { Limits } from '../support/limits.ts'
 import { isPromise, type MaybePromise } from '../support/maybe-promise.ts'
 import type { Assignment } from './assignment.ts'
 import type { AttributeType } from './attribute-type.ts'
@@ -22,7 +24,7 @@ export interface ValidationContext {
   readonly clock: Clock
   /** A new UUID, for an omitted key. */
   readonly uuid: () => string
-  readonly maxValueBytes: number
+  readonly limits: Pick<Limits, 'maxValueBytes' | 'hookTimeoutMs'>
 }
 
 /**
@@ -68,7 +70,7 @@ export function validate(
       continue
     }
     accepted++
-    const value = accept(step, raw, context.maxValueBytes)
+    const value = accept(step, raw, context.limits.maxValueBytes)
     if (value instanceof ValidationFailure) refuse(validation, attribute, value.violations)
     else if (attribute.schema === undefined || value === null) assignments.push({ attribute, value })
     else applySchema(validation, attribute, value, (violations) => refuse(validation, attribute, violations))
@@ -132,7 +134,7 @@ function assignDefault(validation: Validation, step: ValidationStep, makeDefault
   const fail = ([violation]: readonly Violation[]): never => {
     throw new Error(`\`defaultsTo\` of ${validation.model.name}.${attribute.name} ${violation?.message}`)
   }
-  const value = accept(step, makeDefault(), validation.context.maxValueBytes)
+  const value = accept(step, makeDefault(), validation.context.limits.maxValueBytes)
   if (value instanceof ValidationFailure) fail(value.violations)
   else if (attribute.schema === undefined || value === null) validation.assignments.push({ attribute, value: value })
   else applySchema(validation, attribute, value, fail)
@@ -156,7 +158,10 @@ function applySchema(
     }
     validation.assignments[index] = { attribute, value: result.value }
   }
-  const result = validateBySchema(attribute.schema as StandardSchema, attribute.type, value)
+  const { model, context } = validation
+  const what = `The schema of ${model.name}.${attribute.name}`
+  const validated = validateBySchema(attribute.schema as StandardSchema, attribute.type, value)
+  const result = withinHookTime(validated, what, context.limits)
   if (!isPromise(result)) {
     settle(result)
     return

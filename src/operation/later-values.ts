@@ -9,7 +9,7 @@ import { invalidRecord } from './record-values.ts'
 export function laterAssignments(
   later: ReadonlyMap<Attribute, LaterValue>,
   model: Model,
-  { maxValueBytes }: OperationServices,
+  { limits: { maxValueBytes } }: OperationServices,
 ): readonly Assignment[] {
   const invalid: Record<string, readonly Violation[]> = {}
   const assignments: Assignment[] = []

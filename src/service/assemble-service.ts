@@ -80,7 +80,6 @@ export async function assembleService(config: AnyConfig, parts: ServiceParts): P
   const services: OperationServices = {
     models,
     limits,
-    maxValueBytes: limits.maxValueBytes,
     clock,
     uuid: config.uuid ?? createUuids(clock),
     unknownAttributes: config.unknownAttributes ?? 'refuse',
@@ -158,7 +157,7 @@ export async function assembleService(config: AnyConfig, parts: ServiceParts): P
         : { requester: anonymous, access: undefined, store: systemStore(store) },
     policy,
     statementHooks: services.hooks && hasStatementHooks(models) ? { hooks: services.hooks, limits } : undefined,
-    identify: config.auth && identifier(config.auth, { now: () => clock.now(), onError, observe }),
+    identify: config.auth && identifier(config.auth, { now: () => clock.now(), limits, onError, observe }),
     services,
     actions,
     broker,

@@ -93,7 +93,10 @@ export const limitTable = {
     16_777_216,
     'bytes of the rows that one operation may change: the change log keeps them as they were and as they are, in one commit',
   ],
-  hookTimeoutMs: [10_000, 'duration of one hook before a transaction; then the request gets 503'],
+  hookTimeoutMs: [
+    10_000,
+    'duration of one hook before a transaction, of `auth.identify` and of a schema; then the request gets 503',
+  ],
   maxHookDepth: [8, 'hooks whose writes run further hooks; a chain of more ends with an error'],
   maxScans: [
     2,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage } from 'node:http'
 import { after, before, describe, test } from 'node:test'
 import { SignJWT } from 'jose'
-import { createService } from '../../src/index.ts'
+import { action, createService } from '../../src/index.ts'
 import { StreamClient } from '../support/event-stream.ts'
 import { SailsClient } from '../support/sails-client.ts'
 
@@ -407,4 +407,28 @@ describe('what caches may keep', () => {
     assert.equal(response.headers.get('cache-control'), null)
     assert.equal(response.headers.get('vary'), 'Accept')
   })
+})
+
+test('what code of the application never ends is answered with 503 after hookTimeoutMs, which names it', async () => {
+  const never = () => new Promise<never>(() => {})
+  const schema = { '~standard': { version: 1, vendor: 'test', validate: never } } as never
+  await using service = await createService({
+    database: 'memory:',
+    limits: { hookTimeoutMs: 30 },
+    models: { pet: { attributes: { tags: { type: 'json', schema } } } },
+    actions: { take: action({ on: 'service', input: schema, run: () => null }) },
+    auth: { identify: ({ headers }) => (headers.authorization ? never() : null) },
+  })
+  const { url } = await service.listen(0)
+  const json = { 'content-type': 'application/json' }
+  for (const [path, init, what] of [
+    ['/pet', { headers: { authorization: 'x' } }, 'auth.identify'],
+    ['/pet', { method: 'POST', headers: json, body: '{"tags":[1]}' }, 'The schema of pet.tags'],
+    ['/take', { method: 'POST', headers: json, body: '{}' }, 'The schema of the input of "take"'],
+  ] as const) {
+    const response = await fetch(url + path, init)
+    const { code, limit, detail } = (await response.json()) as Record<string, string>
+    assert.deepEqual([response.status, code, limit], [503, 'E_TIMEOUT', 'hookTimeoutMs'])
+    assert.equal(detail, `${what} took longer than 30 ms`)
+  }
 })

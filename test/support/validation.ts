@@ -6,11 +6,16 @@ import type { Model } from '../../src/model/model.ts'
 import { type Purpose, type ValidationContext, type Values, validate } from '../../src/model/validate.ts'
 import { ServiceError } from '../../src/protocol/errors.ts'
 import type { JsonObject } from '../../src/protocol/json.ts'
+import { defaultLimits } from '../../src/support/limits.ts'
 
 export const now = '2026-11-21T00:35:03.411Z'
 export const nowMs = 1795221303411
 export const uuid = '019aa2e5-7c3b-7d4e-9f00-0123456789ab'
-export const context: ValidationContext = { clock: { now: () => nowMs }, uuid: () => uuid, maxValueBytes: 100 }
+export const context: ValidationContext = {
+  clock: { now: () => nowMs },
+  uuid: () => uuid,
+  limits: { ...defaultLimits, maxValueBytes: 100 },
+}
 
 export const pets = (attributes: AttributeDefinitions): Model => {
   const pet = defineModels({ pet: { attributes }, owner: {} }).get('pet')

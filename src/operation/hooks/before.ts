@@ -6,13 +6,14 @@ import { type Purpose, validate } from '../../model/validate.ts'
 import { noSuchRecord, ServiceError } from '../../protocol/errors.ts'
 import type { Json, JsonObject } from '../../protocol/json.ts'
 import type { Requester, User } from '../../protocol/requester.ts'
+import { withinHookTime } from '../../protocol/within-hook-time.ts'
 import type { ScopedReads } from '../../storage/scoped-store.ts'
 import type { Records } from '../../storage/store.ts'
 import { assertDefined } from '../../support/assert.ts'
 import { hasProperties } from '../../support/has-properties.ts'
 import { andThen, type MaybePromise } from '../../support/maybe-promise.ts'
 import type { OperationServices } from '../operation.ts'
-import { callHook, withTimeLimit } from './call-hook.ts'
+import { callHook } from './call-hook.ts'
 import type { HookServices } from './hook-services.ts'
 
 /** On whose behalf records are prepared, and what hooks read. */
@@ -131,7 +132,7 @@ export function callBefore<T>(
     throw error
   }
   try {
-    const result = withTimeLimit(callHook(name, limits.maxHookDepth, call), name, limits.hookTimeoutMs)
+    const result = withinHookTime(callHook(name, limits.maxHookDepth, call), `The hook ${name}`, limits)
     return result instanceof Promise ? result.catch(failed) : result
   } catch (error) {
     return failed(error)

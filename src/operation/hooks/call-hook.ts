@@ -1,8 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { inspect } from 'node:util'
 import { ServiceError } from '../../protocol/errors.ts'
-import { Deadlines } from '../../support/deadlines.ts'
-import { getOrInsertComputed } from '../../support/get-or-insert-computed.ts'
 import { isThenable, type MaybePromise } from '../../support/maybe-promise.ts'
 
 /** A hook that is running, and the one whose write called it. */
@@ -92,29 +90,4 @@ function tooDeep(name: string, outer: RunningHook | undefined, maxDepth: number)
   const names = [name]
   for (let hook = outer; hook; hook = hook.outer) names.unshift(hook.name)
   return new Error(`Hooks run each other more than ${maxDepth} levels deep (maxHookDepth): ${names.join(' → ')}`)
-}
-
-const deadlines = new Map<number, Deadlines>()
-
-/** Rejects with E_TIMEOUT when the hook takes too long. What it does afterwards has no effect. */
-export function withTimeLimit<T>(result: MaybePromise<T>, name: string, limitMs: number): MaybePromise<T> {
-  if (!(result instanceof Promise)) return result
-  const pending = getOrInsertComputed(deadlines, limitMs, () => new Deadlines(limitMs))
-  return new Promise((resolve, reject) => {
-    const onLate = () =>
-      reject(
-        new ServiceError('E_TIMEOUT', `The hook ${name} took longer than ${limitMs} ms`, { limit: 'hookTimeoutMs' }),
-      )
-    pending.add(onLate)
-    result.then(
-      (value) => {
-        pending.remove(onLate)
-        resolve(value)
-      },
-      (error: unknown) => {
-        pending.remove(onLate)
-        reject(error)
-      },
-    )
-  })
 }

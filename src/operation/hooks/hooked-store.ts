@@ -4,13 +4,14 @@ import type { HookedWrite } from '../../model/hooks.ts'
 import type { Attribute, Model } from '../../model/model.ts'
 import type { Json, JsonObject } from '../../protocol/json.ts'
 import { type Requester, system } from '../../protocol/requester.ts'
+import { withinHookTime } from '../../protocol/within-hook-time.ts'
 import type { Records, Store, Transaction, TransactionContext, WriteContext } from '../../storage/store.ts'
 import { assertDefined } from '../../support/assert.ts'
 import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import { getOrInsertComputed } from '../../support/get-or-insert-computed.ts'
 import type { Limits } from '../../support/limits.ts'
 import type { MaybePromise } from '../../support/maybe-promise.ts'
-import { callHook, failureOf, withTimeLimit } from './call-hook.ts'
+import { callHook, failureOf } from './call-hook.ts'
 import type { HookServices } from './hook-services.ts'
 
 /** What the hooks within a transaction need. */
@@ -214,10 +215,10 @@ async function runAfterCommit(written: readonly Written[], { hooks, limits }: Wi
     if (eventLoopTurn.isUsed) await eventLoopTurn.next()
     const name = `after ${write} of ${model.name}`
     try {
-      await withTimeLimit(
+      await withinHookTime(
         callHook(name, limits.maxHookDepth, () => model.hooks?.lifecycle.after?.[write]?.(record)),
-        name,
-        limits.hookTimeoutMs,
+        `The hook ${name}`,
+        limits,
       )
     } catch (error) {
       hooks.onError(error)

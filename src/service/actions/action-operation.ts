@@ -53,7 +53,10 @@ export function createActionOperation(
     if (verdict === false) throw forbidden(name)
     const condition = typeof verdict === 'object' ? verdict : undefined
     try {
-      return { input: await validateInput(action.input, invocation.input.raw, name), condition }
+      return {
+        input: await validateInput(action.input, invocation.input.raw, name, contextOf().services.limits),
+        condition,
+      }
     } catch (error) {
       // A missing record is reported before invalid input is.
       if (action.on === 'record') await readRecord(invocation, reads)

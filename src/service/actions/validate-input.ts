@@ -1,5 +1,7 @@
 import type { StandardIssue, StandardSchema } from '../../model/standard-schema.ts'
 import { ServiceError, type Violation } from '../../protocol/errors.ts'
+import { withinHookTime } from '../../protocol/within-hook-time.ts'
+import type { Limits } from '../../support/limits.ts'
 
 /** Reported issues of one input. */
 const maxIssues = 20
@@ -9,12 +11,14 @@ export async function validateInput(
   schema: StandardSchema | undefined,
   raw: unknown,
   action: string,
+  limits: Pick<Limits, 'hookTimeoutMs'>,
 ): Promise<unknown> {
   if (!schema) {
     if (isEmpty(raw)) return undefined
     throw new ServiceError('E_BAD_REQUEST', `The action "${action}" takes no input`)
   }
-  const result = await schema['~standard'].validate(raw)
+  const validated = Promise.resolve(schema['~standard'].validate(raw))
+  const result = await withinHookTime(validated, `The schema of the input of "${action}"`, limits)
   if (!result.issues) return result.value
   const issues = result.issues.slice(0, maxIssues).map(({ message, path }) => ({ path: pathOf(path), message }))
   const byPath = Map.groupBy(issues, ({ path }) => path)

@@ -1,5 +1,6 @@
 import type { Handshake, ServiceRequest } from '../../protocol/request.ts'
 import { anonymous, isUserId, type Requester, type User } from '../../protocol/requester.ts'
+import { withinHookTime } from '../../protocol/within-hook-time.ts'
 import { isThenable, type MaybePromise } from '../../support/maybe-promise.ts'
 import { type JwtOptions, type TokenContext, tokenIn, tokenVerifier } from './jwt.ts'
 
@@ -31,14 +32,16 @@ export interface AuthOptions<U = User> {
 /** The requester of a request. An error of `identify` fails the request: nothing is served to an unknown requester. */
 export function identifier(auth: AuthOptions, context: TokenContext): (request: Handshake) => MaybePromise<Requester> {
   const { jwt } = auth
-  const { now } = context
+  const { now, limits } = context
   const verify = jwt && tokenVerifier(jwt, context)
   return ({ method, path, query, headers, frameworkUser }) => {
     const request: AuthRequest = { method, path, query, headers, cookies: cookiesIn(headers.cookie), frameworkUser }
     const token = verify && tokenIn(request, jwt?.cookie)
     const user = verify && token !== undefined ? verify(token) : (auth.identify?.(request) ?? null)
     // A query that is not awaited would be the user itself.
-    return isThenable(user) ? Promise.resolve(user).then((found) => requesterOf(found, now)) : requesterOf(user, now)
+    if (!isThenable(user)) return requesterOf(user, now)
+    const found = Promise.resolve(user).then((found) => requesterOf(found, now))
+    return withinHookTime(found, token === undefined ? 'auth.identify' : 'auth.jwt', limits)
   }
 }
 

@@ -3,6 +3,7 @@ import { isObject } from '../../model/definition-kinds.ts'
 import type { ErrorListener } from '../../protocol/error-response.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import type { User } from '../../protocol/requester.ts'
+import type { Limits } from '../../support/limits.ts'
 import type { Observe } from '../../support/observation.ts'
 import type { AuthRequest } from './identify.ts'
 import { remoteKeys } from './remote-keys.ts'
@@ -82,6 +83,7 @@ export function tokenIn({ headers, cookies }: AuthRequest, cookie: string | unde
 
 export interface TokenContext {
   now(): number
+  readonly limits: Pick<Limits, 'hookTimeoutMs'>
   readonly onError: ErrorListener
   /** Receives the reason of a refusal, which a client does not. */
   readonly observe: Observe | undefined
