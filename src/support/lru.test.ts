@@ -34,6 +34,25 @@ test('hands over what it evicts and what is replaced, once', () => {
   assert.deepEqual(removed, ['a', 'b'])
 })
 
+test('keeps what weighs no more than its size together, and the last one in any case', () => {
+  const removed: string[] = []
+  const lru = new Lru<string, string>(
+    5,
+    (value) => removed.push(value),
+    ({ length }) => length,
+  )
+  for (const key of ['a', 'bb', 'cc']) lru.set(key, key)
+  lru.get('a')
+  lru.set('d', 'd')
+  assert.deepEqual(removed, ['bb'])
+  lru.set('a', 'A')
+  lru.set('eeeeeee', 'e')
+  assert.deepEqual(removed, ['bb', 'a', 'cc', 'd', 'A'])
+  assert.equal(lru.get('eeeeeee'), 'e')
+  lru.set('f', 'f')
+  assert.deepEqual([lru.get('eeeeeee'), lru.get('f')], [undefined, 'f'])
+})
+
 test('keeps what was used last, whatever is asked for and kept', () => {
   const steps = fc.array(fc.tuple(fc.boolean(), fc.nat(7), fc.nat(99)), { maxLength: 60 })
   fc.assert(

@@ -13,12 +13,18 @@ export class Lru<K, V> {
   readonly #entries = new Map<K, Entry<K, V>>()
   readonly #size: number
   readonly #onRemoved: (value: V) => void
+  readonly #weightOf: (key: K) => number
+  #weight = 0
   #latest: Entry<K, V> | undefined
 
-  /** `onRemoved`: called with each value that is evicted or replaced. */
-  constructor(size: number, onRemoved: (value: V) => void = () => {}) {
+  /**
+   * `size`: how many entries are kept, or how much they may weigh together, where `weightOf` says what each does; the last one is kept
+   * whatever it weighs. `onRemoved`: called with each value that is evicted or replaced.
+   */
+  constructor(size: number, onRemoved: (value: V) => void = () => {}, weightOf: (key: K) => number = () => 1) {
     this.#size = size
     this.#onRemoved = onRemoved
+    this.#weightOf = weightOf
   }
 
   get(key: K): V | undefined {
@@ -46,7 +52,8 @@ export class Lru<K, V> {
       if (replaced !== value) this.#onRemoved(replaced)
       return
     }
-    if (this.#entries.size >= this.#size) this.#evict()
+    this.#weight += this.#weightOf(key)
+    while (this.#weight > this.#size && this.#entries.size > 0) this.#evict()
     const entry = { key, value } as Entry<K, V>
     const before = this.#latest ?? entry
     entry.before = before
@@ -62,6 +69,7 @@ export class Lru<K, V> {
     const oldest = this.#latest?.after
     if (oldest === undefined) return
     this.#entries.delete(oldest.key)
+    this.#weight -= this.#weightOf(oldest.key)
     if (oldest === this.#latest) this.#latest = undefined
     oldest.before.after = oldest.after
     oldest.after.before = oldest.before

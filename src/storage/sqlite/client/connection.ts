@@ -19,6 +19,9 @@ import { SharedSnapshot } from './shared-snapshot.ts'
 
 /** Preparing takes four times as long as running; the least recently used statements beyond this number are prepared again. */
 const keptStatements = 500
+/** They may have so many characters together: SQLite takes up to 25 bytes for each. A short one counts as one of this length. */
+const keptCharacters = 400_000
+const shortCharacters = keptCharacters / keptStatements
 
 /** A write of a longer text may change more than SQLite keeps in memory while a statement runs. */
 const longText = 4_000
@@ -47,7 +50,11 @@ export class Connection implements Disposable {
   /** Of values, as it is set now. */
   #length = maxLength
   #journalsInMemory = false
-  readonly #statements = new Lru<string, StatementSync>(keptStatements, (statement) => this.#finalize(statement))
+  readonly #statements = new Lru<string, StatementSync>(
+    keptCharacters,
+    (statement) => this.#finalize(statement),
+    ({ length }) => Math.max(length, shortCharacters),
+  )
   /** The last one of `all`: most writes have the text of the one before. */
   #latest: { readonly text: string; readonly statement: StatementSync } | undefined
   /** Throws where a statement that is stepped must end. */
