@@ -48,7 +48,21 @@ describe('the index that would serve a query', () => {
         where: parseWhere(where, pet, defaultLimits),
         sort: sort === '' ? [] : parseSort(sort, pet, defaultLimits),
       }
-      assert.deepEqual(adviseIndex(shape), index)
+      assert.deepEqual(adviseIndex(shape, true), index)
+    })
+  }
+
+  for (const [where, sort, index] of [
+    [{ kind: 'dog' }, '', ['kind']],
+    [{ kind: 'dog' }, 'id', ['kind']],
+    [{ kind: 'dog' }, 'age DESC', ['kind', 'age DESC', 'id']],
+    [{}, 'name, id DESC', ['name', 'id DESC']],
+    [{ kind: 'dog' }, 'owner.city', ['kind']],
+  ] as const) {
+    test(`${JSON.stringify(where)} sorted by "${sort}", where no key ends an index: ${index.join(', ')}`, () => {
+      const sorted = sort === '' ? [] : parseSort(sort, pet, defaultLimits)
+      const shape = { model: pet, where: parseWhere(where, pet, defaultLimits), sort: sorted }
+      assert.deepEqual(adviseIndex(shape, false), index)
     })
   }
 })

@@ -86,7 +86,7 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenedStor
   /** Of this process. */
   let writes = 0
   const driver = new PostgresDriver({
-    ...(options.observe && { onScan: reportScans(options.observe) }),
+    ...(options.observe && { onScan: reportScans(options.observe, () => false) }),
     connect,
     connectToWrite: lock?.forWriting(connect),
     isPooled,

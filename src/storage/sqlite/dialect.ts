@@ -1,4 +1,4 @@
-import type { Attribute } from '../../model/model.ts'
+import type { Attribute, Model } from '../../model/model.ts'
 import type { Json } from '../../protocol/json.ts'
 import { parseLike } from '../../sql/like.ts'
 import { raw, sql } from '../../sql/sql.ts'
@@ -29,6 +29,10 @@ const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
 /** SQLite prepares a statement again whenever a limit is bound, a third of the cost of a page: limits up to this are literals. */
 const writtenLimit = 101
+
+/** Whether the key is the number that SQLite has for each row, with which it ends each index. */
+export const isKeyRowId = ({ primaryKey, key }: Model): boolean =>
+  key.length === 1 && ['integer', 'bigint'].includes(primaryKey.type.storedAs)
 
 export const sqliteDialect = {
   name: 'sqlite',
@@ -192,10 +196,10 @@ export const sqliteDialect = {
   },
 
   /** A sample by key costs nothing; `random()` is for keys that are no numbers. A costly row is checked each time. */
-  rowGuard({ table, primaryKey, key }, isCostly) {
+  rowGuard(model, isCostly) {
     if (isCostly) return 'keelson_guard()'
-    const isInteger = key.length === 1 && ['integer', 'bigint'].includes(primaryKey.type.storedAs)
-    const sample = isInteger ? `${this.identifier(table)}.${this.identifier(primaryKey.column)}` : 'random()'
+    const { table, primaryKey } = model
+    const sample = isKeyRowId(model) ? `${this.identifier(table)}.${this.identifier(primaryKey.column)}` : 'random()'
     return `(${sample} & 15 or keelson_guard())`
   },
 

@@ -27,7 +27,7 @@ import { FileWatch } from './change-log/file-watch.ts'
 import { SqliteTableVersions } from './change-log/table-versions.ts'
 import { SqliteDriver } from './client/driver.ts'
 import { walPath } from './client/wal-path.ts'
-import { sqliteDialect } from './dialect.ts'
+import { isKeyRowId, sqliteDialect } from './dialect.ts'
 import { isBusy, namedError, sqliteError } from './errors.ts'
 import { sqliteJobStore } from './job-tables.ts'
 import { assertUtf8 } from './schema/assert-utf8.ts'
@@ -64,7 +64,13 @@ export async function openSqlite({
   const notifier = new ChangeNotifier()
   const driver = driverOf(path, () => {
     if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true })
-    return new SqliteDriver({ path, limits, notifier, onError, ...(observe && { onScan: reportScans(observe) }) })
+    return new SqliteDriver({
+      path,
+      limits,
+      notifier,
+      onError,
+      ...(observe && { onScan: reportScans(observe, isKeyRowId) }),
+    })
   })
   try {
     await driver.prepare()
