@@ -2,6 +2,7 @@ import type { Progress } from '../service/in-process/seed.ts'
 import { observersOf } from '../service/observers.ts'
 import { pagesIn } from '../service/pages/public-files.ts'
 import { errorText } from '../support/error-text.ts'
+import { inOneLine } from '../support/in-one-line.ts'
 import { defaultLimits } from '../support/limits.ts'
 import type { HttpServer } from '../transport/http/listen.ts'
 import type { PublicApi, RunningService } from './command-context.ts'
@@ -66,7 +67,7 @@ export function serve(settings: Settings, entry: PublicApi, progress: Progress, 
 }
 
 const notAwaited = (error: unknown): Error =>
-  new Error(`Nothing waits for a promise that was rejected: ${errorText(error)}`, { cause: error })
+  inOneLine(new Error(`Nothing waits for a promise that was rejected: ${errorText(error)}`, { cause: error }))
 
 async function open({ config }: Settings, entry: PublicApi): Promise<RunningService> {
   if (process.env.NODE_ENV === 'production') assertAccessDeclared(config)

@@ -1,3 +1,4 @@
+import { inOneLine } from '../support/in-one-line.ts'
 import { DatabaseError } from './driver.ts'
 
 /** Failures that follow one another within this time have one cause and are reported once. */
@@ -24,9 +25,5 @@ export class FullDiskReport {
   }
 }
 
-/** One line of a log: the statement that found it out explains nothing. */
-function fullDisk({ message }: DatabaseError): Error {
-  const error = new Error(`The disk of the database is full (${message}); writes get 503 until there is space`)
-  error.stack = `${error.name}: ${error.message}`
-  return error
-}
+const fullDisk = ({ message }: DatabaseError): Error =>
+  inOneLine(new Error(`The disk of the database is full (${message}); writes get 503 until there is space`))

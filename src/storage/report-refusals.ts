@@ -1,4 +1,5 @@
 import { ServiceError } from '../protocol/errors.ts'
+import { inOneLine } from '../support/in-one-line.ts'
 import type { Observe } from '../support/observation.ts'
 import { DatabaseError } from './driver.ts'
 
@@ -32,10 +33,7 @@ export function reportRefusals(
   }
 }
 
-/** One line of a log: the statement that found it out explains nothing. */
 function refusedOperation({ message, subject }: DatabaseError): Error {
   const of = subject ? ` of ${subject.model.name}` : ''
-  const error = new Error(`The database refuses an operation${of} (${message}); such requests get 503`)
-  error.stack = `${error.name}: ${error.message}`
-  return error
+  return inOneLine(new Error(`The database refuses an operation${of} (${message}); such requests get 503`))
 }

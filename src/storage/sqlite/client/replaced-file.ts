@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs'
+import { inOneLine } from '../../../support/in-one-line.ts'
 import { DatabaseError } from '../../driver.ts'
 
 const intervalMs = 200
@@ -46,10 +47,7 @@ function identityOf(path: string): string | undefined {
   return stats && `${stats.dev}:${stats.ino}`
 }
 
-/** One line of a log: no statement has caused it. */
 function replaced(path: string): DatabaseError {
   const message = `${path} was deleted or replaced while it is open; writes get 503. Stop the service, delete ${path}-wal and ${path}-shm, which do not belong to another file, and start it again`
-  const error = new DatabaseError({ kind: 'lost' }, message)
-  error.stack = `${error.name}: ${message}`
-  return error
+  return inOneLine(new DatabaseError({ kind: 'lost' }, message))
 }
