@@ -58,6 +58,8 @@ const modelOptions: { readonly [Option in keyof ModelDefinition]-?: Kind } = {
   description: kinds.text,
 }
 
+export const modelOptionNames: readonly string[] = Object.keys(modelOptions)
+
 const actionOptions: { readonly [Option in Exclude<keyof ActionDefinition, 'types'>]-?: Kind } = {
   on: oneOf(actionSubjects),
   input: kinds.schema,

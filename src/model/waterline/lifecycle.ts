@@ -1,31 +1,42 @@
 import type { JsonObject } from '../../protocol/json.ts'
-import { lifecycle, type TranslatedHooks } from '../hooks.ts'
+import { hooks } from '../definition-kinds.ts'
+import { type HookDefinitions, lifecycle, type TranslatedHooks } from '../hooks.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: functions of an application without types
+// biome-ignore-start lint/suspicious/noExplicitAny: functions of an application without types
 type Step = (...given: any[]) => unknown
+// biome-ignore-end lint/suspicious/noExplicitAny: see above
 /** A lifecycle callback: in 0.x it may be a list of functions. */
 export type Callback = Step | readonly Step[]
 
 /**
- * The lifecycle callbacks of a model as hooks, at their moments in Waterline: `beforeValidate` precedes validation,
- * `afterValidate`, `beforeCreate` and `beforeUpdate` follow it, and the others follow the commit. Undefined: there are none.
+ * The hooks of a model with its lifecycle callbacks, at their moments in Waterline: `beforeValidate` precedes validation,
+ * `afterValidate`, `beforeCreate` and `beforeUpdate` follow it, and the others follow the commit. A hook sees the values that
+ * the callback before it has changed.
  */
-export function lifecycleHooks(
+export function withCallbacks(
+  given: unknown,
   callbacks: Readonly<Record<string, Callback>>,
   model: Readonly<Record<string, unknown>>,
-): TranslatedHooks | undefined {
-  if (Object.keys(callbacks).length === 0) return undefined
+): TranslatedHooks {
+  const own = (given ?? {}) as HookDefinitions
+  // Whatever is no hook is refused with the other options.
+  if (!hooks.accepts(own)) return own
+  const { create, update, destroy } = own.before ?? {}
   const run = (...names: readonly string[]) => {
     const steps = names.flatMap((name) => callbacks[name] ?? []) as readonly Step[]
-    return steps.length === 0 ? undefined : (given: JsonObject) => runInTurn(steps, given, model)
+    return steps.length === 0 ? undefined : (values: JsonObject) => runInTurn(steps, values, model)
   }
   const validate = run('beforeValidate')
-  const destroy = run('beforeDestroy')
+  const destroyed = run('beforeDestroy')
   const key = primaryKeyOf(model)
   return {
+    ...own,
     before: {
-      ...(validate && { create: validate, update: validate }),
-      ...(destroy && { destroy: ({ previous }) => destroy({ where: { [key]: previous[key] } }) }),
+      ...own.before,
+      ...(validate && { create: inTurn(validate, create), update: inTurn(validate, update) }),
+      ...(destroyed && {
+        destroy: inTurn(({ previous }) => destroyed({ where: { [key]: previous[key] } }), destroy),
+      }),
     },
     [lifecycle]: {
       validated: { create: run('afterValidate', 'beforeCreate'), update: run('afterValidate', 'beforeUpdate') },
@@ -33,6 +44,15 @@ export function lifecycleHooks(
     },
   }
 }
+
+// biome-ignore lint/suspicious/noExplicitAny: see above
+const inTurn = (callback: (first: any) => Promise<void>, hook: Step | undefined): ((...given: any[]) => unknown) =>
+  hook === undefined
+    ? (first) => callback(first)
+    : async (...given) => {
+        await callback(given[0])
+        return hook(...given)
+      }
 
 /** Nothing is returned: callbacks change the object that they are given. */
 async function runInTurn(steps: readonly Step[], given: JsonObject, model: object): Promise<void> {

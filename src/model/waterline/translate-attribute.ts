@@ -5,6 +5,9 @@ import { checkedRules, ignoredOptions, refusesEmpty, renamedOptions, typeWords }
 /** Options under construction. */
 type Options = Record<string, unknown>
 
+/** The options of this package that are functions, or must be refused where they are. Other functions are of the application. */
+const optionsOfFunctions: ReadonlySet<string> = new Set('custom defaultsTo schema computed get sql access'.split(' '))
+
 /** Takes the name of an option with a function as value, which is not run. */
 type OnFunction = (option: string) => void
 
@@ -23,7 +26,7 @@ export function translateAttribute(
   for (const [name, value] of Object.entries(given)) {
     const isSet = value !== undefined && value !== null && value !== false
     if (name === 'type' || name === 'size' || name === 'notNull' || ignoredOptions.has(name)) continue
-    if (ownTypes.includes(name) || (typeof value === 'function' && name !== 'custom' && name !== 'defaultsTo')) {
+    if (ownTypes.includes(name) || (typeof value === 'function' && !optionsOfFunctions.has(name))) {
       onFunction(name)
     } else if (Object.hasOwn(checkedRules, name)) {
       if (isSet) rules.push({ name, parameter: value })

@@ -1,5 +1,6 @@
 import type { AttributeDefinitions, ModelDefinition, ModelDefinitions } from '../definition.ts'
-import { type Callback, lifecycleHooks } from './lifecycle.ts'
+import { modelOptionNames } from '../definition-shape.ts'
+import { type Callback, withCallbacks } from './lifecycle.ts'
 import { translateAttribute } from './translate-attribute.ts'
 import { adviceFor, ignoredModelOptions, lifecycleCallback, typeWords } from './words.ts'
 
@@ -38,8 +39,8 @@ export function translateWaterline(models: ModelDefinitions, attributes: Attribu
   }
 }
 
-/** The words of this package that a model of Sails may use too. */
-const sameOptions = ['tableName', 'primaryKey', 'indexes', 'description', 'actions']
+/** The options of this package. A model of Sails may have all of them: were one dropped, such as `access`, it would have no effect. */
+const sameOptions = modelOptionNames.filter((name) => name !== 'attributes')
 
 class ModelTranslation {
   readonly functions: UnusedFunction[] = []
@@ -58,18 +59,17 @@ class ModelTranslation {
     const definition: Record<string, unknown> = {}
     const callbacks: Record<string, Callback> = {}
     for (const [option, value] of Object.entries(others)) {
-      if (isFunction(value) && lifecycleCallback.test(option)) callbacks[option] = value
+      if (sameOptions.includes(option)) definition[option] = value
+      else if (isFunction(value) && lifecycleCallback.test(option)) callbacks[option] = value
       else if (isFunction(value)) this.#report(option)
-      else if (sameOptions.includes(option)) definition[option] = value
       else if (isMisspelt(option)) definition[option] = value
       else if (!ignoredModelOptions.has(option)) this.unknown.push(`${this.#name}.${option}`)
     }
     const ownTypes = Object.keys(types as object)
     for (const type of ownTypes) this.#report(`types.${type}`)
-    const hooks = lifecycleHooks(callbacks, model)
     return {
       ...definition,
-      ...(hooks && { hooks }),
+      ...(Object.keys(callbacks).length > 0 && { hooks: withCallbacks(definition.hooks, callbacks, model) }),
       attributes: {
         ...this.#attributes(attributes as object, ownTypes),
         ...(autoPK === false && !Object.hasOwn(attributes as object, 'id') && { id: false }),
@@ -102,8 +102,9 @@ const isFunction = (value: unknown): value is Callback =>
   typeof value === 'function' ||
   (Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'function'))
 
-/** Another letter case of an option is a mistake and not a member of the application. */
+/** Another letter case of an option is a mistake and not a member of the application. Constants are in capitals. */
 const isMisspelt = (option: string): boolean =>
+  option !== option.toUpperCase() &&
   [...sameOptions, 'attributes', 'autoPK', 'autoCreatedAt', 'autoUpdatedAt', ...ignoredModelOptions].some(
     (known) => known !== option && known.toLowerCase() === option.toLowerCase(),
   )
