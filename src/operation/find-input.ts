@@ -22,12 +22,13 @@ import type { OperationServices, ParameterValues } from './operation.ts'
 import {
   count,
   cursor,
+  isCountFlag,
+  isFilter,
   limit,
   noParameters,
   omit,
   parameterValue,
   populate,
-  reserved,
   select,
   skip,
   sort,
@@ -72,7 +73,7 @@ function parseFind(
       after: place === undefined ? undefined : decodeCursor(place, model, order, cursors),
     },
     populate: embedded,
-    count: readCount(parameterValue(parameters, count)),
+    count: readCount(parameterValue(parameters, count), model),
   }
 }
 
@@ -137,7 +138,7 @@ export function readWhere(
   const { query, body } = parameters
   const filter: Record<string, Json> = Object.create(null)
   for (const source of [query, body]) {
-    for (const name of Object.keys(source)) if (!reserved.has(name)) filter[name] = source[name] as Json
+    for (const name of Object.keys(source)) if (isFilter(name, source[name], model)) filter[name] = source[name] as Json
   }
   return Object.keys(filter).length === 0 ? matchAll : parseWhere(filter, model, limits, options)
 }
@@ -146,9 +147,10 @@ export function readWhere(
 const isGivenTwice = (given: Json | undefined): boolean =>
   Array.isArray(given) && given.some((item) => typeof item === 'string' && item.trimStart().startsWith('{'))
 
-export function readCount(raw: Json | undefined): boolean {
-  if (raw === undefined || raw === 'false' || raw === false) return false
+/** With a model, another value may be a filter by its attribute `count`. */
+export function readCount(raw: Json | undefined, model?: Model): boolean {
   if (raw === 'true' || raw === true) return true
+  if (isCountFlag(raw) || (model && isFilter(count.name, raw, model))) return false
   throw new ServiceError('E_BAD_CRITERIA', '"count" is true or false')
 }
 

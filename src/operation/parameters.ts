@@ -1,3 +1,4 @@
+import type { Model } from '../model/model.ts'
 import type { Json, JsonObject } from '../protocol/json.ts'
 import type { ParameterValues } from './operation.ts'
 
@@ -39,8 +40,22 @@ export const noParameters: JsonObject = Object.freeze(Object.create(null))
 export const namesOf = (parameters: readonly Parameter[]): ReadonlySet<string> =>
   new Set(parameters.map(({ name }) => name))
 
-/** Names that are never attributes in an address. The body of a write may use them as such. */
+/** Names that are not attributes in an address. The body of a write may use them as such. */
 export const reserved: ReadonlySet<string> = namesOf([...listParameters, ...transportParameters])
+
+/** Those that say which records a list has. The write of one record does not read them. */
+const listOnly: ReadonlySet<string> = namesOf([where, sort, limit, skip, cursor, count])
+
+/** Whether a name in the query string of the write of one record may be that of a value. */
+export const mayBeValue = (name: string): boolean => !reserved.has(name) || listOnly.has(name)
+
+/** Whether a value is one of `count`. Others are filters by an attribute of this name, which Sails does not reserve. */
+export const isCountFlag = (value: Json | undefined): boolean =>
+  value === undefined || value === 'true' || value === true || value === 'false' || value === false
+
+/** Whether a value given for a name is a filter by an attribute. */
+export const isFilter = (name: string, value: Json | undefined, { attributes }: Model): boolean =>
+  !reserved.has(name) || (name === count.name && !isCountFlag(value) && attributes.has(name))
 
 /** The value a request gives for a name: the body's before the query string's. */
 export const parameterValue = (

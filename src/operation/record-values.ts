@@ -6,7 +6,7 @@ import { nearest } from '../support/nearest.ts'
 import { readAnswerPopulate } from './find-input.ts'
 import { assertMayWriteMembers, type Members, readMembers, splitMembers } from './member-values.ts'
 import type { LaterValue, OperationServices, ParameterValues } from './operation.ts'
-import { noParameters, reserved } from './parameters.ts'
+import { mayBeValue, noParameters, reserved } from './parameters.ts'
 import { valueFromText } from './value-from-text.ts'
 
 /** The values given for a record: values of attributes, members of associations, and records to create with it. */
@@ -70,7 +70,10 @@ export function readValues(
   }
   const reader = new ValueReader(services, mayWrite, laterValue, suggests ? maxCompared : 0)
   const reading = newReading(model, withKey, '')
-  for (const name of Object.keys(query)) if (!reserved.has(name)) reader.take(name, query[name] as Json, true, reading)
+  for (const name of Object.keys(query)) {
+    const isValue = mayBeValue(name) && (!reserved.has(name) || isWritable(name, model, mayWrite))
+    if (isValue) reader.take(name, query[name] as Json, true, reading)
+  }
   reader.takeAll(body, hasTextBody, reading)
   reader.throwIfInvalid(model)
   return valuesOf(reading)
@@ -240,6 +243,9 @@ function attributeToWrite(name: string, model: Model, mayWrite: ParameterValues[
   if (attribute.hidden || !model.attributes.has(name)) return undefined
   throw new ServiceError('E_FORBIDDEN', `You may not write "${name}" of ${model.name}`, { attribute: name })
 }
+
+const isWritable = (name: string, model: Model, mayWrite: ParameterValues['mayWrite']): boolean =>
+  attributeToWrite(name, model, mayWrite) !== undefined || model.associations.has(name)
 
 /** An object without a key is a new record. */
 const isNewRecord = (raw: Json, target: Model): raw is JsonObject =>

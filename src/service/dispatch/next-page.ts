@@ -1,4 +1,4 @@
-import { listParameters, namesOf, reserved } from '../../operation/parameters.ts'
+import { count, isCountFlag, listParameters, namesOf, reserved } from '../../operation/parameters.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts'
 import { parseQueryString } from '../../protocol/query-string.ts'
 import type { ServiceRequest } from '../../protocol/request.ts'
@@ -31,10 +31,12 @@ const listNames = namesOf(listParameters)
 /** A link has no body: its query string has the parameters of both. Filters by attribute become a `where`, which has types. */
 function withBody(query: string, body: JsonObject): string {
   const given: JsonObject = { ...parseQueryString(query, unlimited), ...body }
-  const filters = Object.entries(given).filter(([name]) => !reserved.has(name))
+  const isFilter = (name: string, value: Json): boolean =>
+    !reserved.has(name) || (name === count.name && !isCountFlag(value))
+  const filters = Object.entries(given).filter(([name, value]) => isFilter(name, value))
   const where = filters.length > 0 ? { where: Object.fromEntries(filters) } : {}
   return Object.entries({ ...where, ...given })
-    .filter(([name]) => listNames.has(name))
+    .filter(([name, value]) => listNames.has(name) && !isFilter(name, value))
     .map(([name, value]) => `${name}=${encodeURIComponent(textOf(name, value))}`)
     .join('&')
 }

@@ -1,7 +1,7 @@
 import { isMatchAll } from '../../criteria/criteria.ts'
 import { readFind } from '../../operation/find-input.ts'
 import type { OperationServices } from '../../operation/operation.ts'
-import { reserved } from '../../operation/parameters.ts'
+import { isFilter } from '../../operation/parameters.ts'
 import { existingKey } from '../../operation/record-key.ts'
 import type { Position, RecordId } from '../../protocol/change.ts'
 import { ServiceError } from '../../protocol/errors.ts'
@@ -104,7 +104,7 @@ function readTarget(request: ServiceRequest, match: Match, context: OperationSer
     return { target: { model, id: existingKey(record, model) as RecordId }, since }
   }
   refuse(
-    Object.keys(given).filter((name) => name !== 'where' && reserved.has(name)),
+    Object.keys(given).filter((name) => name !== 'where' && !isFilter(name, given[name], model)),
     'of events',
   )
   const where = assertLocalCondition(whereOf(given, match, context))
