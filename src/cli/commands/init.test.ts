@@ -87,6 +87,22 @@ describe('keelson init', () => {
     assert.match(command.stdout, /Functions that are not run: room\.customToJSON\./)
   })
 
+  test('leaves out the columns that config/models.js of Sails 0.x turns off for all models', async () => {
+    const cwd = folder({
+      'package.json': '{ "name": "app", "dependencies": { "sails": "~0.12.14" } }',
+      'api/models/Room.js': "module.exports = { attributes: { code: { type: 'string', primaryKey: true } } }",
+      'config/models.js':
+        "module.exports.models = {\n  migrate: 'safe', autoPK: false,\n  autoCreatedAt: false,\n  // autoUpdatedAt: false\n}",
+    })
+    assert.equal((await Command.run(['init'], { cwd })).code, 0)
+    assert.match(
+      readFileSync(join(cwd, 'keelson.config.ts'), 'utf8'),
+      /\n {2}attributes: \{ id: false, createdAt: false \},\n/,
+    )
+    const url = await new Command(['start', '--port', '0'], { cwd }).url()
+    assert.deepEqual(Object.keys(await post(`${url}/room`, { code: 'a' })), ['code', 'updatedAt'])
+  })
+
   for (const [what, files, message] of [
     ['a configuration of another kind', { 'keelson.config.mjs': 'export default {}' }, /keelson\.config\.mjs exists/],
     ['a broken package.json', { 'package.json': '{ "name": ' }, /package\.json is not a JSON object/],

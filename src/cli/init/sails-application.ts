@@ -5,6 +5,8 @@ import { join } from 'node:path'
 export interface SailsApplication {
   /** Whether `config/models.js` declares attributes of all models. */
   readonly hasSharedAttributes: boolean
+  /** The automatic attributes that `config/models.js` of Sails 0.x turns off for all models. */
+  readonly withoutAttributes: readonly string[]
   /** Whether `config/policies.js` declares policies. */
   readonly hasPolicies: boolean
   /** Route settings of `config/blueprints.js`, as source text by option. */
@@ -14,6 +16,9 @@ export interface SailsApplication {
 /** An option of `config/blueprints.js` that a configuration has as well, and its value. */
 const routeSetting =
   /(?:^|[{,])\s*(prefix|restPrefix|pluralize|rest|shortcuts|populate|jsonp)\s*:\s*('[^'\n]+'|"[^"\n]+"|true|false)/gm
+
+/** The settings of Sails 0.x that turn automatic attributes off. In 1.x these are options of attributes. */
+const automaticAttributes = { autoPK: 'id', autoCreatedAt: 'createdAt', autoUpdatedAt: 'updatedAt' }
 
 /** Finds a Sails application by its folder of models and by a sign of Sails. */
 export function detectSailsApplication(folder: string): SailsApplication | undefined {
@@ -27,15 +32,23 @@ export function detectSailsApplication(folder: string): SailsApplication | undef
   )
   // An application with neither has routes of its own only; a service needs one of the two.
   if (routeSettings.get('shortcuts') === 'false') routeSettings.delete('rest')
+  const models = withoutComments(read(join(folder, 'config/models.js')))
+  const hasSharedAttributes = /\battributes\s*:/.test(models)
+  const isTurnedOff = (setting: string): boolean =>
+    !hasSharedAttributes && new RegExp(`\\b${setting}\\s*:\\s*false\\b`).test(models)
   return {
-    hasSharedAttributes: /\battributes\s*:/.test(withoutComments(read(join(folder, 'config/models.js')))),
+    hasSharedAttributes,
+    withoutAttributes: Object.entries(automaticAttributes)
+      .filter(([setting]) => isTurnedOff(setting))
+      .map(([, attribute]) => attribute),
     hasPolicies: /\bpolicies\s*=\s*\{\s*[^\s}]/.test(withoutComments(read(join(folder, 'config/policies.js')))),
     routeSettings,
   }
 }
 
 /** The configuration file of a Sails application. */
-export function sailsConfigText({ hasSharedAttributes, hasPolicies, routeSettings }: SailsApplication): string {
+export function sailsConfigText(application: SailsApplication): string {
+  const { hasSharedAttributes, withoutAttributes, hasPolicies, routeSettings } = application
   const lines = [
     "import { defineConfig, loadModels } from 'keelson'",
     ...(hasSharedAttributes
@@ -50,6 +63,9 @@ export function sailsConfigText({ hasSharedAttributes, hasPolicies, routeSetting
     "  compatibility: 'sails',",
     "  models: await loadModels(new URL('./api/models', import.meta.url)),",
     ...(hasSharedAttributes ? ['  attributes: sails.models.attributes,'] : []),
+    ...(withoutAttributes.length > 0
+      ? [`  attributes: { ${withoutAttributes.map((name) => `${name}: false`).join(', ')} },`]
+      : []),
     '  // Names in a body that are not attributes are dropped, as Sails does.',
     "  unknownAttributes: 'ignore',",
     ...[...routeSettings].map(([option, value]) => `  ${option}: ${value},`),
