@@ -1,9 +1,11 @@
-import { and, eq, isMatchAll, matchAll } from '../criteria/criteria.ts'
+import { and, type Condition, eq, isMatchAll, leavesOf, matchAll, not } from '../criteria/criteria.ts'
+import { matches } from '../criteria/matches.ts'
 import type { Assignment } from '../model/assignment.ts'
-import type { Attribute, Model, Models } from '../model/model.ts'
+import type { Attribute, Index, Model, Models } from '../model/model.ts'
 import { ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
 import type { Reads } from '../storage/store.ts'
+import { valuesOf } from './condition-parts.ts'
 import type { Access } from './policy.ts'
 
 /** A write that an error may be about. */
@@ -27,24 +29,36 @@ export async function concealConflict(
   if (!(error instanceof ServiceError)) return error
   const taken = takenAttributes(error, model)
   if (taken.length === 0) return error
-  const readable = and(access.readable(model), ...taken.map((attribute) => access.mask(attribute) ?? matchAll))
+  const contained = containedIn(taken, model)
+  const compared = [...taken, ...leavesOf(contained).flatMap((leaf) => (leaf.kind === 'compare' ? leaf.attribute : []))]
+  const readable = and(access.readable(model), ...compared.map((attribute) => access.mask(attribute) ?? matchAll))
   if (isMatchAll(readable)) return error
   const values = new Map(assignments.map(({ attribute, value }) => [attribute, value]))
   // Of values together that are not all given, it is not known whose they are.
   if (!taken.every((attribute) => values.has(attribute))) return conflict(model)
+  const has = and(...taken.map((attribute) => eq(attribute, values.get(attribute) as Json)), contained)
   // An earlier record of the same request had them first, so no other record has them.
-  if (inserted.some((earlier) => earlier.model === model && hasValues(earlier.assignments, taken, values))) return error
-  const has = taken.map((attribute) => eq(attribute, values.get(attribute) as Json))
-  return (await reads.count(model, and(...has, readable))) === 0 ? conflict(model) : error
+  if (inserted.some((earlier) => earlier.model === model && matches(has, valuesOf(earlier.assignments)))) return error
+  return (await reads.count(model, and(has, readable))) === 0 ? conflict(model) : error
 }
 
-const hasValues = (
-  assignments: readonly Assignment[],
-  attributes: readonly Attribute[],
-  values: ReadonlyMap<Attribute, Json>,
-): boolean =>
-  attributes.every((attribute) =>
-    assignments.some((given) => given.attribute === attribute && given.value === values.get(attribute)),
+/** The condition of the partial index on these attributes: it compares no other records. */
+function containedIn(taken: readonly Attribute[], { indexes }: Model): Condition {
+  if (taken.length === 1 && (taken[0]?.unique || taken[0]?.isPrimaryKey)) return matchAll
+  const conditions = indexes
+    .filter(({ unique, columns }) => unique && columns.length === taken.length)
+    .filter(({ columns }) => columns.every(({ attribute }) => taken.includes(attribute)))
+    .map(conditionOf)
+  return conditions.length === 0 || conditions.some(isMatchAll) ? matchAll : { kind: 'or', conditions }
+}
+
+const conditionOf = ({ where }: Index): Condition =>
+  and(
+    ...where.map(({ attribute, operator, value }) =>
+      operator === '='
+        ? eq(attribute, value)
+        : not({ kind: 'or', conditions: [eq(attribute, value), eq(attribute, null)] }),
+    ),
   )
 
 /** The attributes of the unique index that is violated. */

@@ -19,6 +19,7 @@ import {
 } from '../model/model.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import type { Requester, User } from '../protocol/requester.ts'
+import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
 import type { Limits } from '../support/limits.ts'
 import type { ReadAccess } from './guard.ts'
 import { type ModelViews, ViewCache } from './model-views.ts'
@@ -139,6 +140,7 @@ export class Access implements ReadAccess {
   readonly #policy: AccessPolicy
   readonly #verdicts: { [action in Action]?: Map<Model, boolean | Condition> } = {}
   #masks: Map<Attribute, Condition | undefined> | undefined
+  #writable: Map<Attribute, boolean> | undefined
   #views: ModelViews | undefined
 
   constructor(policy: AccessPolicy, user: User | null) {
@@ -220,7 +222,13 @@ export class Access implements ReadAccess {
   mayWrite(attribute: Attribute): boolean {
     const ruled = this.#policy.ruledAttributes.get(attribute)
     if (!ruled) return true
-    return this.#policy.verdictOf(ruled.write, this.user, ruled.model, () => attributeRuleName('write', ruled)) === true
+    this.#writable ??= new Map()
+    return getOrInsertComputed(this.#writable, attribute, () => {
+      const name = () => attributeRuleName('write', ruled)
+      const verdict = this.#policy.verdictOf(ruled.write, this.user, ruled.model, name)
+      if (typeof verdict === 'boolean') return verdict
+      throw new TypeError(`${name()} must return true or false: it does not depend on the record`)
+    })
   }
 
   /** The models with the names that the requester may ever read: every other name is unknown to it. */

@@ -29,6 +29,8 @@ const open = (database: string) =>
           listed: { type: 'boolean', defaultsTo: true },
           tenant: { type: 'number' },
           code: { type: 'string' },
+          badge: { type: 'string' },
+          active: { type: 'boolean', defaultsTo: false },
           boss: { model: 'person', access: { read: 'admin', write: 'admin' } },
           reports: { collection: 'person', via: 'boss' },
           mentor: { model: 'person', access: { read: ({ user }) => ({ id: user?.id ?? null }) } },
@@ -37,7 +39,10 @@ const open = (database: string) =>
           salary: { type: 'number', access: { read: 'admin', write: 'admin' } },
           teams: { collection: 'team', via: 'members' },
         },
-        indexes: [{ attributes: ['tenant', 'code'], unique: true }],
+        indexes: [
+          { attributes: ['tenant', 'code'], unique: true },
+          { attributes: ['badge'], unique: true, where: { active: true } },
+        ],
       },
       team: {
         access: 'public',
@@ -62,9 +67,9 @@ async function fill({ system }: TestService): Promise<void> {
   for (const { id } of (await person.find()).data) await person.destroy(id)
   await person.createMany([
     { id: 1, name: 'Ann', tenant: 1, code: 'a' },
-    { id: 2, name: 'Bob', tenant: 1, code: 'b', listed: false },
-    { id: 3, name: 'Cid', tenant: 2, code: 'b' },
-    { id: 4, name: 'Dee' },
+    { id: 2, name: 'Bob', tenant: 1, code: 'b', listed: false, badge: 'x', active: true },
+    { id: 3, name: 'Cid', tenant: 2, code: 'b', badge: 'x' },
+    { id: 4, name: 'Dee', badge: 'y', active: true },
     { id: 5, name: 'Eve' },
     { id: 6, name: 'Fay', mentor: 1 },
   ])
@@ -107,6 +112,19 @@ const refusals: readonly (readonly [line: string, body: Json | undefined, status
     ['PATCH /person/1', { tenant: 1, code: 'b' }, 409, conflict],
     ['PATCH /person/1', { code: 'b' }, 409, conflict],
     ['PATCH /person/1', { tenant: 2, code: 'b' }, 400, together],
+    ['POST /person', { badge: 'x', active: true }, 409, conflict],
+    ['POST /person', { badge: 'y', active: true }, 400, /^"badge" of person must be unique/],
+    ['POST /person', [{ badge: 'x' }, { badge: 'x', active: true }], 409, conflict],
+    [
+      'POST /person',
+      [
+        { badge: 'z', active: true },
+        { badge: 'z', active: true },
+      ],
+      400,
+      /^"badge" of person must be unique/,
+    ],
+    ['PATCH /person/1', { badge: 'x', active: true }, 409, conflict],
     ['DELETE /person/4', undefined, 409, inUse],
     ['DELETE /person/5', undefined, 409, '1 invoice record refers to this record as "payer"'],
     ['DELETE /person/6', undefined, 409, inUse],

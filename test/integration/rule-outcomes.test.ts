@@ -141,6 +141,31 @@ for (const [where, place] of Object.entries(places)) {
   })
 }
 
+test('a rule whether an attribute is written takes no condition', async () => {
+  const errors: unknown[] = []
+  const rule = (() => ({ owner: 1 })) as never
+  const name = '`write` of note.text'
+  const place = { attributeRule: 'write', name, ask: sent('POST', '/note', { text: 'new' }) }
+  await using service = await open(place, rule, (error) => errors.push(error))
+  assert.equal(await place.ask(service), 500)
+  assert.equal(
+    String(errors[0]),
+    `TypeError: The access rule ${name} must return true or false: it does not depend on the record`,
+  )
+})
+
+for (const attributeRule of ['read', 'write']) {
+  test(`a rule of an attribute runs once for a request of many records: ${attributeRule}`, async () => {
+    let runs = 0
+    const rule = (() => ++runs > 0) as never
+    const list = [{ text: 'a' }, { text: 'b', parent: { text: 'c' } }]
+    const place = { attributeRule, name: '', ask: sent('POST', '/note', list) }
+    await using service = await open(place, rule, () => {})
+    assert.equal(await place.ask(service), 201)
+    assert.equal(runs, 1)
+  })
+}
+
 interface Rows {
   createMany(list: readonly object[]): Promise<unknown>
   find(): Promise<unknown>
