@@ -3,7 +3,6 @@ import { noSuchRecord, ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
 import type { ScopedReads } from '../storage/scoped-store.ts'
 import { assertDefined } from '../support/assert.ts'
-import type { MaybePromise } from '../support/maybe-promise.ts'
 import type { HookCaller } from './hooks/before.ts'
 import type { LinkedWrite } from './hooks/linked-changes.ts'
 import { insertRecord, keyOf } from './insert-record.ts'
@@ -15,6 +14,7 @@ import {
   type PreparedChange,
   prepareChange,
   readMembersInput,
+  requireParent,
 } from './members.ts'
 import { linkRecord } from './membership.ts'
 import type { EmptyResult, Invocation, OperationServices, RecordResult, WriteOperation } from './operation.ts'
@@ -94,11 +94,23 @@ async function prepare(
   services: OperationServices,
 ): Promise<PreparedAdd> {
   const { input, requester } = invocation
-  const record = input.child === undefined ? await prepareNew(input, { requester, reads, services }) : undefined
+  const record =
+    input.child === undefined ? await prepareNew(invocation, input, { requester, reads, services }) : undefined
   return { record, ...(await prepareChange(invocation, joining(input), reads, services)) }
 }
 
-function prepareNew({ association, record }: AddNewInput, caller: HookCaller): MaybePromise<PreparedRecord> {
+/** No hook runs for a new record where none may be added. */
+async function prepareNew(
+  invocation: Invocation<AddInput>,
+  { association, parent, record }: AddNewInput,
+  caller: HookCaller,
+): Promise<PreparedRecord> {
+  const { reads, services } = caller
+  if (services.hooks) {
+    await requireParent(invocation, reads)
+    await reads.assertMayChangeMembers?.('add', association, [parent])
+    reads.assertMayCreate?.(association.target)
+  }
   const reference = association.kind === 'hasMany' ? association.via : undefined
   return prepareRecord(association.target, record, 'create', caller, { reference })
 }

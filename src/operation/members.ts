@@ -71,16 +71,26 @@ export interface PreparedChange {
   readonly changes: PreparedChanges
 }
 
+/** Throws E_NO_SUCH_RECORD for a parent that the requester may not read. */
+export async function requireParent(
+  { input: { parent }, target: { model } }: Invocation<MembersInput>,
+  reads: ScopedReads,
+): Promise<void> {
+  const found = await reads.find(model, findKey(model, parent))
+  if (found.length === 0) throw noSuchRecord(model.name)
+}
+
 /** Runs the hooks of the records that join and leave. None runs for a record whose members the requester may not change. */
 export async function prepareChange(
-  { input: { parent, association }, target: { model }, requester }: Invocation<MembersInput>,
+  invocation: Invocation<MembersInput>,
   { created = 0, ...change }: MembersChange,
   reads: ScopedReads,
   services: OperationServices,
 ): Promise<PreparedChange> {
   if (!services.hooks) return { changes: noChanges }
-  const found = await reads.find(model, findKey(model, parent))
-  if (found.length === 0) throw noSuchRecord(model.name)
+  await requireParent(invocation, reads)
+  const { input, requester } = invocation
+  const { parent, association } = input
   return { changes: await prepareMembers({ association, parent, ...change }, created, { requester, reads, services }) }
 }
 

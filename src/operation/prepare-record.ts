@@ -3,6 +3,7 @@ import type { Attribute, Model } from '../model/model.ts'
 import { type Purpose, validate } from '../model/validate.ts'
 import { ServiceError, type Violation } from '../protocol/errors.ts'
 import type { Json, JsonObject } from '../protocol/json.ts'
+import type { ScopedReads } from '../storage/scoped-store.ts'
 import { eventLoopTurn } from '../support/event-loop-turn.ts'
 import { andThen, type MaybePromise } from '../support/maybe-promise.ts'
 import { unchecked } from './check-targets.ts'
@@ -63,6 +64,7 @@ export function prepareRecord(
       ? assignments.then((assignments) => ({ model, assignments, parents: none, members: none }))
       : { model, assignments, parents: none, members: none }
   }
+  assertMayCreateAll(values, caller.reads)
   const invalid: Record<string, readonly Violation[]> = {}
   return prepare(values, { model, purpose, caller, previous, key, invalid, path: '' }, reference).then((prepared) => {
     if (Object.keys(invalid).length > 0) throw invalidRecord(model, invalid)
@@ -154,6 +156,19 @@ async function prepare(
     preparedMembers.push({ ...item, created: records, changes, parent })
   }
   return { model, assignments, parents: prepared, members: preparedMembers, later }
+}
+
+/** Throws E_FORBIDDEN where the requester may create no records of a model of which there are new ones: no hook runs then. */
+function assertMayCreateAll({ parents, members }: RecordValues, reads: ScopedReads): void {
+  if (!reads.assertMayCreate) return
+  for (const { model, record } of parents) {
+    reads.assertMayCreate(model)
+    assertMayCreateAll(record, reads)
+  }
+  for (const { association, created } of members) {
+    if (created.length > 0) reads.assertMayCreate(association.target)
+    for (const record of created) assertMayCreateAll(record, reads)
+  }
 }
 
 const asNew = { purpose: 'create', previous: undefined, key: undefined } as const
