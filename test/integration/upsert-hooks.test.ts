@@ -30,8 +30,18 @@ const models: Any = {
     hooks,
   },
   badge: { attributes, access: { read: true, update: true, create: false }, hooks },
+  note: {
+    attributes: {
+      title: { type: 'string', unique: true },
+      text: { type: 'string', required: true },
+      likes: { type: 'number' },
+    },
+    access: 'public',
+  },
   team: { attributes: { name: { type: 'string', unique: true }, lead: { model: 'member' } }, access: 'public' },
 }
+
+const request = { method: 'POST', query: '', headers: {}, site: 'none' }
 
 for (const database of databases) {
   describe(`the hook of an upsert on ${database.name}`, { skip: database.missing ?? false }, () => {
@@ -98,6 +108,28 @@ for (const database of databases) {
         assert.equal((await service.system.records.badge.findOne(id)).owner, 5)
         assert.equal(runs, 0)
       })
+
+    test('an earlier request of a batch creates the record, whose required values an update need not have', async () => {
+      const batch = [
+        { method: 'POST', url: '/note?upsert=title', body: { title: 'a', text: 'one' } },
+        { method: 'POST', url: '/note?upsert=title', body: { title: 'a', likes: 1 } },
+      ]
+      const answer = await service.handle({ ...request, path: '/batch', body: batch })
+      assert.equal(answer.status, 200)
+      assert.deepEqual(
+        (await service.system.records.note.find({ select: ['text', 'likes'] })).data.map(({ text, likes }: Any) => [
+          text,
+          likes,
+        ]),
+        [['one', 1]],
+      )
+      const refusal = await service.handle({
+        ...request,
+        path: '/batch',
+        body: batch.map((item) => ({ ...item, body: { title: 'b' } })),
+      })
+      assert.equal(refusal.status, 400)
+    })
 
     test('with If-Match it answers 412 where there is no record, and none runs', async () => {
       const headers = { 'if-match': '*', 'content-type': 'application/json', host: 'localhost' }

@@ -34,6 +34,8 @@ export interface BatchStep {
   readonly prepared: unknown
 }
 
+type PlannedStep = Omit<BatchStep, 'prepared'>
+
 /** A request of a batch as the service takes it. */
 export function requestOf({ method, url, body, headers }: BatchItem, batch: ServiceRequest): ServiceRequest {
   const [target = ''] = url.split('#', 1)
@@ -71,8 +73,14 @@ export function isIndependent(
   return populate.length === 0 && isOneStatement(prepared as PreparedRecord, services)
 }
 
-/** Without a record: what an upsert may not create is E_FORBIDDEN, and with `If-Match` E_PRECONDITION_FAILED. */
 const missing: ReadonlySet<string> = new Set(['E_NO_SUCH_RECORD', 'E_FORBIDDEN', 'E_PRECONDITION_FAILED'])
+
+/**
+ * Whether there may be no error once an earlier request has created a record. Without it an upsert creates one, for which
+ * values may be missing and which hooks may refuse.
+ */
+const needsRecord = ({ code }: ServiceError, step: PlannedStep | undefined): boolean =>
+  missing.has(code) || step?.match.operation.name === operations.upsert.name
 
 /** What makes steps of the requests of one batch. */
 export class BatchSteps {
@@ -86,6 +94,11 @@ export class BatchSteps {
 
   /** Resolves the names of a request, checks what can be checked of it, and runs its preparation. */
   async prepare(item: BatchItem, store: ScopedStore, bodies?: AnswerBodies): Promise<BatchStep> {
+    const step = this.#plan(item, bodies)
+    return { ...step, prepared: await this.#prepared(step, store) }
+  }
+
+  #plan(item: BatchItem, bodies?: AnswerBodies): PlannedStep {
     let references = 0
     const laterValue = (raw: JsonObject) => {
       const reference = bodies && referenceIn(raw)
@@ -106,11 +119,12 @@ export class BatchSteps {
       client: batch.peer ?? batch,
       headers: { ...batch.headers, ...request.headers },
     }
-    const prepared =
-      match.operation.effect === 'writes'
-        ? await match.operation.prepare(invocation, store, this.#context.services)
-        : undefined
-    return { request, match, invocation, prepared }
+    return { request, match, invocation }
+  }
+
+  #prepared({ invocation }: PlannedStep, store: ScopedStore): unknown {
+    const { operation } = invocation
+    return operation.effect === 'writes' ? operation.prepare(invocation, store, this.#context.services) : undefined
   }
 
   /**
@@ -119,11 +133,13 @@ export class BatchSteps {
    */
   async prepareEarly(item: BatchItem, store: ScopedStore, bodies: AnswerBodies): Promise<BatchStep | undefined> {
     if (urlReferences(item.url).length > 0) return undefined
+    let step: PlannedStep | undefined
     try {
-      return await this.prepare(item, store, bodies)
+      step = this.#plan(item, bodies)
+      return { ...step, prepared: await this.#prepared(step, store) }
     } catch (error) {
       const isLate = error instanceof NeedsAnswers
-      const mayAppear = item.index > 0 && error instanceof ServiceError && missing.has(error.code)
+      const mayAppear = item.index > 0 && error instanceof ServiceError && needsRecord(error, step)
       if (isLate || mayAppear || item.references > 0) return undefined
       throw error
     }
