@@ -26,6 +26,7 @@ export async function destroyRecords(given: Model, ids: readonly Json[], context
   // Before anything is cleared: the rules may go through what refers to the records.
   await transaction.assertMayWrite?.('destroy', given, ids)
   const doomed = await collectDoomed(model, ids, all, services)
+  for (const [target, found] of doomed.keys) await all.beforeDelete?.(target, [...found])
   for (const [target, found] of doomed.keys) {
     for (const reference of services.referencedBy.get(target) ?? [])
       await detachReferences(reference, [...found], doomed, context)

@@ -161,6 +161,11 @@ export interface Transaction extends Reads, Writes {
    * were. Absent: `update` is called.
    */
   clearBeforeDelete?(model: Model, where: Condition, reference: Attribute): MaybePromise<Records>
+  /**
+   * Says which records of a model the transaction deletes together. Where a hook is given each as it was, they are read now: foreign keys may
+   * clear or delete one with another. Absent: no hook is given them.
+   */
+  beforeDelete?(model: Model, ids: readonly Json[]): MaybePromise<void>
   /** Stores an answer with what the transaction writes. Returns false and stores nothing when there is one under its id. */
   keepAnswer?(answer: StoredAnswer): MaybePromise<boolean>
 }

@@ -53,9 +53,32 @@ const models = {
       },
     },
   },
+  branch: {
+    attributes: {
+      ...plain,
+      topic: { model: 'topic', onDestroy: 'cascade' },
+      parent: { model: 'branch', onDestroy: 'cascade' },
+      copyOf: { model: 'branch', onDestroy: 'cascade' },
+      next: { model: 'branch' },
+    },
+    hooks: {
+      within: {
+        update: ({ record }: { record: { id: number } }) => void hooked.push(['update', record.id]),
+        destroy: ({ previous }: { previous: Branch }) =>
+          void hooked.push([previous.id, previous.parent, previous.copyOf, previous.next]),
+      },
+    },
+  },
   left: { attributes: { ...plain, right: { model: 'right', onDestroy: 'cascade' } } },
   right: { attributes: { ...plain, left: { model: 'left', onDestroy: 'cascade' } } },
 } as const
+
+interface Branch {
+  readonly id: number
+  readonly parent: number | null
+  readonly copyOf: number | null
+  readonly next: number | null
+}
 
 let hooked: unknown[] = []
 
@@ -188,6 +211,30 @@ for (const database of databases) {
         ]),
       )
     })
+
+    for (const [what, destroy] of [
+      ['by a condition', () => records.branch.destroyMany({ where: { id: { '!=': null } }, count: true })],
+      ['by their first one', () => records.branch.destroy(1)],
+      ['by another record', () => records.topic.destroyMany({ where: { id: { '!=': null } } })],
+    ] as const)
+      test(`the hooks of records of one model that refer to each other see each as it was: ${what}`, async () => {
+        const topic = await records.topic.create({})
+        const branch = (id: number, parent: number | null) => ({ id, topic: topic.id, parent })
+        await records.branch.createMany([branch(1, null), branch(2, 1), branch(3, 2)])
+        await records.branch.createMany(Array.from({ length: 240 }, (_, index) => branch(4 + index, 3 + (index % 2))))
+        await records.branch.update(2, { copyOf: 3, next: 4 })
+        await records.branch.update(1, { next: 200 })
+        await records.branch.update(240, { next: 239 })
+        const { data } = await records.branch.find({ sort: 'id', limit: 1000 })
+        hooked = []
+        await destroy()
+        assert.equal(await records.branch.count(), 0)
+        const byId = (a: unknown, b: unknown) => Number((a as number[])[0]) - Number((b as number[])[0])
+        assert.deepEqual(
+          hooked.toSorted(byId),
+          data.map(({ id, parent, copyOf, next }: Branch) => [id, parent, copyOf, next]),
+        )
+      })
 
     test('a tree of one model is destroyed from any of its records', async () => {
       const root = await records.folder.create({ name: 'root' })

@@ -2,16 +2,17 @@ import { allAttributes, and, type Condition, idIn } from '../../criteria/criteri
 import type { Assignment } from '../../model/assignment.ts'
 import type { HookedWrite } from '../../model/hooks.ts'
 import type { Attribute, Model } from '../../model/model.ts'
-import type { Json, JsonObject } from '../../protocol/json.ts'
+import type { JsonObject } from '../../protocol/json.ts'
 import { type Requester, system } from '../../protocol/requester.ts'
 import { withinHookTime } from '../../protocol/within-hook-time.ts'
 import type { Records, Store, Transaction, TransactionContext, WriteContext } from '../../storage/store.ts'
 import { assertDefined } from '../../support/assert.ts'
+import { forEachChunkInTurns } from '../../support/chunks-in-turns.ts'
 import { eventLoopTurn } from '../../support/event-loop-turn.ts'
-import { getOrInsertComputed } from '../../support/get-or-insert-computed.ts'
 import type { Limits } from '../../support/limits.ts'
 import type { MaybePromise } from '../../support/maybe-promise.ts'
 import { callHook, failureOf } from './call-hook.ts'
+import { DoomedImages, refersToItself } from './doomed-images.ts'
 import type { HookServices } from './hook-services.ts'
 
 /** What the hooks within a transaction need. */
@@ -107,7 +108,12 @@ const notSerializable = new Error('A hook runs within serializable transactions 
 /** `isSerializable`: whether the transaction is, so that hooks may run within it. */
 type TransactionCaller = WithinCaller & { readonly isSerializable: boolean }
 
-function hookedTransaction(all: Transaction, caller: TransactionCaller, written: Written[]): Transaction {
+function hookedTransaction(
+  all: Transaction,
+  caller: TransactionCaller,
+  written: Written[],
+  doomed = new DoomedImages(),
+): Transaction {
   const inserted = async (model: Model, records: MaybePromise<Records>): Promise<Records> => {
     const stored = await records
     if (hasHook(model, 'create')) for (const record of stored.decode()) await wrote(model, 'create', { record })
@@ -117,21 +123,16 @@ function hookedTransaction(all: Transaction, caller: TransactionCaller, written:
     if (model.hooks?.within[write]) {
       if (!caller.isSerializable) throw notSerializable
       if (eventLoopTurn.isUsed) await eventLoopTurn.end()
-      const own = hookedTransaction(all, { ...caller, requester: system }, written)
+      const own = hookedTransaction(all, { ...caller, requester: system }, written, doomed)
       await runWithin({ model, write, images }, own, caller)
     }
     const record = assertDefined(images.record ?? images.previous, 'a write has a record')
     if (model.hooks?.lifecycle.after?.[write]) written.push({ model, write, record })
   }
-  const uncleared = new Map<Model, Map<Json, JsonObject>>()
+  const remember = async (model: Model, where: Condition): Promise<void> =>
+    doomed.add(model, await findLocked(model, where, all, caller.limits))
   const clearBeforeDelete = async (model: Model, where: Condition, reference: Attribute): Promise<Records> => {
-    if (hasHook(model, 'destroy')) {
-      const records = getOrInsertComputed(uncleared, model, () => new Map<Json, JsonObject>())
-      for (const record of (await findLocked(model, where, all, caller.limits)).decode()) {
-        const key = record[model.primaryKey.name] as Json
-        if (!records.has(key)) records.set(key, record)
-      }
-    }
+    if (hasHook(model, 'destroy')) await remember(model, where)
     return assertDefined(all.clearBeforeDelete, 'a transaction that clears by update').call(
       all,
       model,
@@ -146,6 +147,10 @@ function hookedTransaction(all: Transaction, caller: TransactionCaller, written:
     insert: (model, assignments) => inserted(model, all.insert(model, assignments)),
     requireAffectable: (model, where) => all.requireAffectable?.(model, where),
     clearBeforeDelete: all.clearBeforeDelete && clearBeforeDelete,
+    beforeDelete: async (model, ids) => {
+      if (!hasHook(model, 'destroy') || !refersToItself(model)) return
+      await forEachChunkInTurns(ids, rememberedAtOnce, (some) => remember(model, idIn(model, some)))
+    },
     keepAnswer: (answer) => assertDefined(all.keepAnswer, 'a database that keeps no answers').call(all, answer),
     insertMissing: (model, assignments) => inserted(model, all.insertMissing(model, assignments)),
     async update(model, where, assignments) {
@@ -158,14 +163,14 @@ function hookedTransaction(all: Transaction, caller: TransactionCaller, written:
     async delete(model, where) {
       const deleted = await all.delete(model, where)
       if (hasHook(model, 'destroy'))
-        for (const record of deleted.decode()) {
-          const previous = uncleared.get(model)?.get(record[model.primaryKey.name] as Json) ?? record
+        for (const previous of await doomed.take(model, where, deleted, all))
           await wrote(model, 'destroy', { previous })
-        }
       return deleted
     },
   }
 }
+
+const rememberedAtOnce = 100
 
 /** Updates the rows that match now, which are locked, so that `previous` is what the update replaced. */
 async function updateLocked(
