@@ -71,7 +71,10 @@ export async function assignmentsOf(
   return [
     ...assignments,
     ...[...created].map(([attribute, value]) => ({ attribute, value })),
-    ...(later === undefined ? [] : laterAssignments(later, model, services)),
+    // A reference to the record that this one is created in is that of the association.
+    ...(later === undefined
+      ? []
+      : laterAssignments(later, model, services).filter(({ attribute }) => !created.has(attribute))),
   ]
 }
 

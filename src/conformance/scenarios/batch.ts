@@ -103,6 +103,26 @@ export const batch: readonly Scenario[] = [
     },
   },
   {
+    name: 'batch: a new member belongs to the record that it is created in, whatever its body refers to',
+    async run(api) {
+      await create(api, 'keeper', { id: 1, name: 'Ann' })
+      const answer = await send(api, [
+        post('/keeper', { name: 'Bob' }),
+        post('/keeper/1/animals', { name: 'Rex', keeper: { $ref: '0.id' } }),
+        post('/keeper', { name: 'Cid', animals: [{ name: 'Tom', keeper: { $ref: '0.id' } }] }),
+      ])
+      assert.deepEqual(statuses(answer), [201, 200, 201], answer.text)
+      const animals = list(await api.request('GET', '/animal'))
+      assert.deepEqual(
+        animals.map(({ name, keeper }) => [name, (keeper as JsonObject).name]),
+        [
+          ['Rex', 'Ann'],
+          ['Tom', 'Cid'],
+        ],
+      )
+    },
+  },
+  {
     name: 'batch: references to nothing, to later requests and to names of prototypes are refused',
     async run(api) {
       const first = post('/keeper', { name: 'Ann' })
