@@ -64,6 +64,12 @@ export async function requireVersion(
   const stored = await transaction.find(model, lockByPrimaryKey(model, id))
   if (stored.length === 0 || versions === '*') return
   if (versions !== 'none' && versions.includes(versionOf(stored, versionHash))) return
-  const problem = versions === 'none' ? 'exists' : 'was changed since it was read'
-  throw new ServiceError('E_PRECONDITION_FAILED', `The ${model.name} ${problem}`, { model: model.name })
+  throw new ServiceError('E_PRECONDITION_FAILED', problemWith(versions, model), { model: model.name })
+}
+
+function problemWith(versions: readonly string[] | 'none', { name }: Model): string {
+  if (versions === 'none') return `The ${name} exists`
+  // What is no tag of a whole record is read as an empty version.
+  if (versions.some((version) => version !== '')) return `The ${name} was changed since it was read`
+  return `If-Match names no version of the ${name}: a list, an answer with "select" or "omit", and a weak tag have none`
 }

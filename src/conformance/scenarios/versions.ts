@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { JsonObject } from '../../protocol/json.ts'
 import { create, list, record, refused, stored } from '../expect.ts'
 import type { Api, Scenario } from '../scenario.ts'
 
@@ -63,11 +64,12 @@ export const versions: readonly Scenario[] = [
           await api.request('PATCH', path, { body: { age: 30 }, headers: { 'if-match': await tagOf(api, shown) } }),
         )
       }
-      const part = await tagOf(api, `${path}?select=name&populate=false`)
-      refused(
-        await api.request('PATCH', path, { body: { age: 31 }, headers: { 'if-match': part } }),
-        'E_PRECONDITION_FAILED',
-      )
+      for (const shown of [`${path}?select=name&populate=false`, '/keeper']) {
+        const headers = { 'if-match': await tagOf(api, shown) }
+        const answer = await api.request('PATCH', path, { body: { age: 31 }, headers })
+        refused(answer, 'E_PRECONDITION_FAILED')
+        assert.match(String((answer.body as JsonObject).detail), /^If-Match names no version of the keeper/)
+      }
     },
   },
   {
