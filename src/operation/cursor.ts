@@ -40,15 +40,17 @@ export function encodeCursor(
 const isJson = (value: unknown): boolean =>
   typeof value === 'string' || value === null || Number.isFinite(value) || typeof value === 'boolean'
 
-/** Other programs may have stored infinite numbers, and bytes in a column of texts. */
+/** Other programs may have stored infinite numbers, and bytes and integers in a column of texts. */
 function toJson(value: unknown): Json {
   if (value instanceof Uint8Array) return { bytes: Buffer.from(value).toString('base64') }
   if (typeof value === 'number' && !Number.isFinite(value)) return { number: String(value) }
-  return typeof value === 'bigint' ? String(value) : (value as Json)
+  // Not as text, which a column without a type sorts behind all numbers.
+  return typeof value === 'bigint' ? { integer: String(value) } : (value as Json)
 }
 
 function fromJson(value: Json): unknown {
   if (!isJsonObject(value)) return value
+  if (typeof value.integer === 'string') return BigInt(value.integer)
   return typeof value.bytes === 'string' ? new Uint8Array(Buffer.from(value.bytes, 'base64')) : Number(value.number)
 }
 
