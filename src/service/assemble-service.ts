@@ -55,6 +55,7 @@ import { createLandingPage } from './pages/landing-page.ts'
 import { type PublicFiles, pagesIn } from './pages/public-files.ts'
 import { pointersOf } from './pointers-of.ts'
 import { trimRegularly } from './trim-regularly.ts'
+import { watchCaptures } from './watch-captures.ts'
 import { watchDescriptors } from './watch-descriptors.ts'
 
 /** What a service is made of, besides its configuration. */
@@ -192,7 +193,11 @@ export async function assembleService(config: AnyConfig, parts: ServiceParts): P
     observe,
     onError,
   })
-  const periodic = [trimRegularly(store, limits, clock, onError), watchDescriptors(clock, onError)]
+  const periodic = [
+    trimRegularly(store, limits, clock, onError),
+    watchCaptures(store.changes, clock, onError),
+    watchDescriptors(clock, onError),
+  ]
   return {
     handle: requestHandler(context),
     identify: (handshake) => context.identify?.(handshake) ?? anonymous,

@@ -51,6 +51,11 @@ export interface ChangeLog {
    * Absent: its bytes are not bounded.
    */
   size?(): MaybePromise<number>
+  /**
+   * The tables of models whose changes are not captured any more, since another program has dropped or disabled their triggers.
+   * Absent: no other program can.
+   */
+  uncaptured?(): MaybePromise<readonly string[]>
   /** The changes that the log cannot contain, as text for the operator; undefined when it contains all of them. */
   readonly limitation: string | undefined
 }

@@ -18,6 +18,7 @@ import { answerTable, SqlStoredAnswers } from '../sql-stored-answers.ts'
 import { TimedVersions } from '../timed-versions.ts'
 import { PostgresAnswerTable } from './answer-table.ts'
 import type { BrokerParts } from './change-log/broker/broker.ts'
+import { uncapturedTables } from './change-log/capture-triggers.ts'
 import { PostgresChangeLog } from './change-log/change-log.ts'
 import { defaultPollMs, Listener } from './change-log/listener.ts'
 import { LogCaptures, tableKey } from './change-log/log-captures.ts'
@@ -120,6 +121,7 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenedStor
 
   const changes = logOf(installed, options, (log) => {
     const query = (text: string) => driver.query(text, [])
+    const captured = models.flatMap(({ table }) => tables.get(table) ?? []).filter(({ isTable }) => isTable)
     const captures = new LogCaptures({ query, tables: log, models: byTable(models, tables), dialect })
     return {
       driver,
@@ -127,6 +129,7 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenedStor
       captures,
       onChange: (wakened) => listener.onChange(wakened),
       size: sizeAfterWrites(driver.query, log.log, () => writes),
+      uncaptured: () => uncapturedTables(driver.query, captured),
     }
   })
   const timed = options.maxStaleMs === undefined ? undefined : new TimedVersions(options.maxStaleMs)

@@ -34,7 +34,7 @@ import { assertUtf8 } from './schema/assert-utf8.ts'
 import { sqliteColumns } from './schema/column-check.ts'
 import { foreignKeyWarnings } from './schema/foreign-key-warnings.ts'
 import { inspect, refuseNames } from './schema/inspect.ts'
-import { isLogged, setUp } from './schema/set-up.ts'
+import { isLogged, setUp, uncapturedTables } from './schema/set-up.ts'
 import { timeWarnings } from './schema/time-warnings.ts'
 
 export interface SqliteOptions {
@@ -182,7 +182,10 @@ function logIn(
     models,
     nonce: meta.get('nonce') as string,
     notifier,
-    watchFile: path === ':memory:' ? undefined : (check) => new FileWatch(walPath(path), check),
+    ...(path !== ':memory:' && {
+      watchFile: (check) => new FileWatch(walPath(path), check),
+      uncaptured: uncapturedTables(driver.reading, [...models.values()]),
+    }),
   })
   return { changes, secret: meta.get('secret') as string }
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { logTable } from '../../capture.ts'
-import { literalOf, quoteName } from '../client/text-form.ts'
+import type { Query } from '../../driver.ts'
+import { arrayOf, literalOf, quoteName } from '../client/text-form.ts'
 import type { PostgresTable } from '../schema/inspect.ts'
 
 /** Changes with the text of the triggers. */
@@ -53,6 +54,22 @@ set search_path = pg_catalog, pg_temp ${settingsOf(capture.columns, table)} as $
     // Also for replication, and for sessions that disable triggers.
     ...(table.isOurs ? [row, truncate].map((trigger) => `alter table ${name} enable always trigger ${trigger}`) : []),
   ]
+}
+
+const uncapturedQuery = `
+select k.name from unnest($1::text[], $2::text[]) k (schema, name)
+where 2 > (
+  select count(*) from pg_trigger t join pg_class c on c.oid = t.tgrelid join pg_namespace n on n.oid = c.relnamespace
+  where n.nspname = k.schema and c.relname = k.name and t.tgenabled <> 'D' and ltrim(t.tgname, '!') like 'keelson\\_%'
+)`
+
+/** The tables that lack a trigger of the log now, or have one that is disabled. */
+export async function uncapturedTables(query: Query, tables: readonly PostgresTable[]): Promise<readonly string[]> {
+  const rows = await query(
+    uncapturedQuery,
+    [tables.map(({ schema }) => schema), tables.map(({ name }) => name)].map(arrayOf),
+  )
+  return rows.map(([name]) => name as string)
 }
 
 export const functionName = (id: number, logSchema: string): string =>

@@ -65,6 +65,7 @@ export class PostgresChangeLog implements SqlChangeLog {
   #plan: Plan | undefined
   readonly limitation: string | undefined
   readonly size: () => Promise<number>
+  readonly uncaptured: () => Promise<readonly string[]>
 
   constructor(parts: {
     driver: Driver
@@ -72,6 +73,7 @@ export class PostgresChangeLog implements SqlChangeLog {
     captures: LogCaptures
     onChange: (listener: () => void) => Disposable
     size: () => Promise<number>
+    uncaptured: () => Promise<readonly string[]>
     limitation: string | undefined
   }) {
     this.#driver = parts.driver
@@ -79,6 +81,7 @@ export class PostgresChangeLog implements SqlChangeLog {
     this.#captures = parts.captures
     this.#notifier = parts.onChange
     this.size = parts.size
+    this.uncaptured = parts.uncaptured
     this.limitation = parts.limitation
   }
 

@@ -63,6 +63,7 @@ export class SqliteChangeLog implements SqlChangeLog {
   #watch: Disposable | undefined
   #version: unknown
   readonly limitation = undefined
+  readonly uncaptured: (() => readonly string[]) | undefined
 
   constructor(parts: {
     driver: Driver
@@ -71,12 +72,14 @@ export class SqliteChangeLog implements SqlChangeLog {
     notifier: ChangeNotifier
     /** Calls `check` when another program may have written; undefined where no other program can. */
     watchFile?: ((check: () => void) => Disposable) | undefined
+    uncaptured?: (() => readonly string[]) | undefined
   }) {
     this.#driver = parts.driver
     this.#models = Map.groupBy(parts.models.values(), (model) => model.table)
     this.#nonce = parts.nonce
     this.#notifier = parts.notifier
     this.#watchFile = parts.watchFile
+    this.uncaptured = parts.uncaptured
   }
 
   head(): MaybePromise<Position> {

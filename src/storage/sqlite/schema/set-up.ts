@@ -88,7 +88,26 @@ export const isLogged = (
   tables: ReadonlyMap<string, ExistingTable>,
 ): boolean =>
   [logTable, operationTable, metaTable, captureTable].every((name) => tables.has(name)) &&
-  models.every((model) => isCaptured(connection, model, tables.get(model.table)))
+  notCaptured(connection, models, tables).length === 0
+
+/** Finds the tables of the models whose changes are not captured, in a database with a log. */
+export function uncapturedTables(connection: Connection, models: readonly Model[]): () => readonly string[] {
+  let schema: unknown
+  let found: readonly string[] = []
+  return () => {
+    const [[version] = []] = connection.all('pragma schema_version', [])
+    if (version !== schema) found = notCaptured(connection, models, inspect(connection))
+    schema = version
+    return found
+  }
+}
+
+const notCaptured = (
+  connection: Connection,
+  models: readonly Model[],
+  tables: ReadonlyMap<string, ExistingTable>,
+): readonly string[] =>
+  models.filter((model) => !isCaptured(connection, model, tables.get(model.table))).map(({ table }) => table)
 
 /** Reads in one snapshot: other processes may change the schema meanwhile. */
 function isReady(connection: Connection, models: readonly Model[]): boolean {
