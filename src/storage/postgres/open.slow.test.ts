@@ -147,22 +147,39 @@ describe('opening a database', withPostgres, () => {
       assert.deepEqual(summarize(await store.changesAfter(head)), ['pet 1 created'])
     })
 
-    for (const [what, statement] of [
+    for (const [what, reason, statement] of [
       [
         'a trigger was dropped',
+        'the change log lacks pet, and migrate: "safe" adds nothing to it',
         `do $$ declare t text; begin select tgname into t from pg_trigger where tgrelid = 'pet'::regclass and tgname like '!keelson%' limit 1; execute format('drop trigger %I on pet', t); end $$`,
       ],
-      ['a trigger was switched off', 'alter table pet disable trigger user'],
-      ['a column is not captured', `update keelson_capture set columns = array['id'] where "table" = 'pet'`],
-      ['it belongs to another database', `update keelson_meta set value = 'another' where name = 'identity'`],
-      ['a table of it is gone', 'drop table keelson_horizon'],
+      [
+        'a trigger was switched off',
+        'the change log lacks pet, and migrate: "safe" adds nothing to it',
+        'alter table pet disable trigger user',
+      ],
+      [
+        'a column is not captured',
+        'the change log lacks pet, and migrate: "safe" adds nothing to it',
+        `update keelson_capture set columns = array['id'] where "table" = 'pet'`,
+      ],
+      [
+        'it belongs to another database',
+        'the change log is of another database, of which this one is a copy, and migrate: "safe" begins none',
+        `update keelson_meta set value = 'another' where name = 'identity'`,
+      ],
+      [
+        'a table of it is gone',
+        'the database has no change log, and migrate: "safe" adds none',
+        'drop table keelson_horizon',
+      ],
     ] as const) {
       test(`the log is not used where ${what}`, async () => {
         await using database = await emptyDatabase()
         await using _ = await openTestStore(database.url, models)
         await database.query(statement)
         await using store = await openTestStore(database.url, models, safe)
-        assert.match(store.store.changes.limitation ?? '', /No changes are captured/)
+        assert.equal(store.store.changes.limitation, `No changes are captured: ${reason}`)
       })
     }
   })

@@ -203,14 +203,11 @@ const unloggedWarning = `writers: 'self' without a change log: if another progra
 type LogParts = Omit<ConstructorParameters<typeof PostgresChangeLog>[0], 'limitation'>
 
 function logOf(
-  { log, uncaptured }: Installed,
+  { log, unlogged = '', uncaptured }: Installed,
   options: PostgresOptions,
   parts: (log: NonNullable<Installed['log']>) => LogParts,
 ): SqlChangeLog {
-  if (log === undefined) {
-    const reason = 'the database has no change log, and migrate: "safe" adds none'
-    return (options.fallbackLog ?? disabledChangeLog)(reason)
-  }
+  if (log === undefined) return (options.fallbackLog ?? disabledChangeLog)(unlogged)
   const limitation =
     uncaptured.length === 0
       ? undefined

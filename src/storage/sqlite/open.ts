@@ -34,7 +34,7 @@ import { assertUtf8 } from './schema/assert-utf8.ts'
 import { sqliteColumns } from './schema/column-check.ts'
 import { foreignKeyWarnings } from './schema/foreign-key-warnings.ts'
 import { inspect, refuseNames } from './schema/inspect.ts'
-import { isLogged, setUp, uncapturedTables } from './schema/set-up.ts'
+import { isLogged, setUp, uncapturedTables, unloggedReason } from './schema/set-up.ts'
 import { timeWarnings } from './schema/time-warnings.ts'
 
 export interface SqliteOptions {
@@ -83,11 +83,15 @@ export async function openSqlite({
     const tables = inspect(connection)
     checkSchema(served, tables, sqliteColumns)
     noteColumns(served, tables)
-    const log = isLogged(connection, served, tables) ? logIn(driver, { path, models }, notifier) : noLog
+    const unlogged = unloggedReason(connection, served, tables)
+    const hasLog = unlogged === undefined
+    const log = hasLog ? logIn(driver, { path, models }, notifier) : withoutLog(unlogged)
     const [[version] = []] = connection.all('select sqlite_version()', [])
     const description = `SQLite ${version as string} (${path})`
     const texts = limits.maxKeptBytes > 0 ? new RecordTexts(limits.maxKeptBytes / 2) : undefined
-    const versions = versionsOf(driver, served, path, log, texts)
+    // In memory the only connection does not see its own commits in the version.
+    const hasVersions = hasLog && path !== ':memory:'
+    const versions = hasVersions ? versionsOf(driver, served, texts) : undefined
     const store = new SqlStore({
       driver: observeStatements(driver, observe),
       onError,
@@ -103,7 +107,7 @@ export async function openSqlite({
       }),
       description,
       secret: log.secret,
-      isSecretShared: log !== noLog,
+      isSecretShared: hasLog,
       versions,
       texts: texts && versions && textSource(driver, versions, texts, observe),
       limits,
@@ -121,11 +125,11 @@ export async function openSqlite({
       ],
       jobs: sqliteJobStore({
         driver,
-        mayCreate: log !== noLog && migrate !== 'safe',
+        mayCreate: hasLog && migrate !== 'safe',
         leaseMs: limits.jobLeaseMs,
         now,
       }),
-      notes: log === noLog ? memoryMetadataTable() : sqlMetadataTable(driver, sqliteDialect),
+      notes: hasLog ? sqlMetadataTable(driver, sqliteDialect) : memoryMetadataTable(),
     }
   } catch (error) {
     await driver[Symbol.asyncDispose]()
@@ -191,20 +195,13 @@ function logIn(
 }
 
 /** With `migrate: 'safe'` on a database without a log: no changes are captured, and cursors and tags of lists end with the process. */
-const noLog: Log = {
-  changes: disabledChangeLog('the database has no change log, and migrate: "safe" adds none'),
-  secret: randomUUID(),
-}
+const withoutLog = (reason: string): Log => ({ changes: disabledChangeLog(reason), secret: randomUUID() })
 
-/** In memory the only connection does not see its own commits in the version. */
 function versionsOf(
   { reading }: SqliteDriver,
   served: readonly Model[],
-  path: string,
-  log: Log,
   texts: RecordTexts | undefined,
-): SqliteTableVersions | undefined {
-  if (path === ':memory:' || log === noLog) return undefined
+): SqliteTableVersions {
   return new SqliteTableVersions(reading, () => isLogged(reading, served, inspect(reading)), texts)
 }
 

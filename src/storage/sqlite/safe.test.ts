@@ -32,3 +32,23 @@ test('migrate: safe serves records and does not change the database', async () =
   assert.deepEqual(schema(), before)
   otherProgram.close()
 })
+
+test('and says which tables a change log lacks that other models have made', async () => {
+  const path = newFile()
+  const definitions = { pet: { attributes: { name: { type: 'string' } } } } as const
+  const shared = { createdAt: false, updatedAt: false } as const
+  const open = async (models: Parameters<typeof defineModels>[0], migrate: 'add' | 'safe') => {
+    const { store } = await openSqlite({ path, models: defineModels(models, shared), migrate, limits: defaultLimits })
+    await store[Symbol.asyncDispose]()
+    return store.changes.limitation
+  }
+  assert.equal(await open(definitions, 'add'), undefined)
+  assert.equal(await open(definitions, 'safe'), undefined)
+  using otherProgram = new DatabaseSync(path)
+  otherProgram.exec('create table owner (id integer primary key, name text)')
+  const limitation = await open({ ...definitions, owner: definitions.pet }, 'safe')
+  assert.equal(
+    limitation,
+    'No changes are captured: the change log lacks owner, and migrate: "safe" adds nothing to it',
+  )
+})

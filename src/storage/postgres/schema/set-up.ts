@@ -7,6 +7,7 @@ import { refusedStep } from '../../refused-step.ts'
 import type { MigrateMode } from '../../schema.ts'
 import type { SchemaStep } from '../../schema-step.ts'
 import { type PlannedStep, planSchema } from '../../sql-schema.ts'
+import { unlogged } from '../../unlogged.ts'
 import {
   captureStatements,
   functionName,
@@ -37,6 +38,8 @@ export interface Installed {
   readonly tables: ReadonlyMap<string, PostgresTable>
   /** Undefined: there is no log, or it does not capture every change of every model. */
   readonly log: LogTables | undefined
+  /** Why there is none that captures every change. */
+  readonly unlogged?: string | undefined
   readonly secret: string | undefined
   readonly steps: readonly SchemaStep[]
   /** Tables of models whose changes cannot be captured. */
@@ -135,21 +138,25 @@ export async function inspectOnly(connection: Connection, models: readonly Model
   checkSchema(models, tables, postgresColumns)
   const schema = tables.get(logTable)?.schema
   const nothing = { tables, log: undefined, secret: undefined, steps: [], uncaptured: uncapturedOf(models, tables) }
-  if (schema === undefined || !ownTables.every((name) => tables.has(name))) return nothing
+  if (schema === undefined || !ownTables.every((name) => tables.has(name)))
+    return { ...nothing, unlogged: unlogged.none }
   const log = logTablesIn(schema)
   const meta = await readMeta(run, log)
   const found = { ...nothing, secret: meta.get('secret') }
-  if (meta.get('identity') !== (await identityOf(run))) return found
+  if (meta.get('identity') !== (await identityOf(run))) return { ...found, unlogged: unlogged.copied }
+  const policed = models.filter(({ table }) => tables.get(table)?.isPoliced)
+  if (policed.length > 0) return { ...found, unlogged: unlogged.policed(policed.map(({ table }) => table)) }
   const recorded = await recordedCaptures(run, log)
-  const isCaptured = models.every((model) => {
+  const lacking = models.filter((model) => {
     const table = tables.get(model.table)
-    if (!table?.isTable) return true
-    if (table.isPoliced) return false
+    if (!table?.isTable) return false
     const capture = recorded.get(tableKey(table.schema, table.name))
-    if (!capture || !triggerNames(capture.version).every((name) => table.triggers.get(name))) return false
-    return allAttributes(model).every(({ column }) => capture.columns.includes(column))
+    if (!capture || !triggerNames(capture.version).every((name) => table.triggers.get(name))) return true
+    return !allAttributes(model).every(({ column }) => capture.columns.includes(column))
   })
-  return isCaptured ? { ...found, log } : found
+  return lacking.length === 0
+    ? { ...found, log }
+    : { ...found, unlogged: unlogged.lacks(lacking.map(({ table }) => table)) }
 }
 
 async function currentSchema(run: Run): Promise<string> {

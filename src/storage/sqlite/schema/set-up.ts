@@ -5,6 +5,7 @@ import { refusedStep } from '../../refused-step.ts'
 import type { ExistingTable, MigrateMode } from '../../schema.ts'
 import type { SchemaStep } from '../../schema-step.ts'
 import { type PlannedStep, planSchema } from '../../sql-schema.ts'
+import { unlogged } from '../../unlogged.ts'
 import { capture, capturedTables, firesFirst, isCaptured, isServed } from '../change-log/captures.ts'
 import { logNotes, logSchema } from '../change-log/change-log.ts'
 import { operationTable } from '../change-log/operation-marker.ts'
@@ -86,9 +87,18 @@ export const isLogged = (
   connection: Connection,
   models: readonly Model[],
   tables: ReadonlyMap<string, ExistingTable>,
-): boolean =>
-  [logTable, operationTable, metaTable, captureTable].every((name) => tables.has(name)) &&
-  notCaptured(connection, models, tables).length === 0
+): boolean => unloggedReason(connection, models, tables) === undefined
+
+/** Why not the changes of every model are captured. */
+export function unloggedReason(
+  connection: Connection,
+  models: readonly Model[],
+  tables: ReadonlyMap<string, ExistingTable>,
+): string | undefined {
+  if (![logTable, operationTable, metaTable, captureTable].every((name) => tables.has(name))) return unlogged.none
+  const lacking = notCaptured(connection, models, tables)
+  return lacking.length === 0 ? undefined : unlogged.lacks(lacking)
+}
 
 /** Finds the tables of the models whose changes are not captured, in a database with a log. */
 export function uncapturedTables(connection: Connection, models: readonly Model[]): () => readonly string[] {
