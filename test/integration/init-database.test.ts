@@ -555,3 +555,38 @@ describe('models for an unusual database, on PostgreSQL', { skip: missingPostgre
     ])
   })
 })
+
+test('a table behind one of the same name in the search path', { skip: missingPostgres ?? false }, async () => {
+  const statements = `create schema sales; create schema billing;
+    create table customer (id serial primary key); create table sales.customer (id serial primary key);
+    create table sales.region (id serial primary key); create table billing.invoice (id serial primary key);
+    do $$ begin execute format('alter database %I set search_path = public, sales', current_database()); end $$`
+  await using database = await freshDatabase(server?.url ?? '')
+  await database.query(statements)
+  const { models, leftOut } = await planOf(database.url)
+  assert.deepEqual(
+    models.map(({ name }) => name),
+    ['customer', 'region'],
+  )
+  assert.equal(
+    leftOut.get('sales.customer'),
+    'another table of this name comes first in the search path. To serve it, rename it, or serve it with a role whose search path begins with "sales"',
+  )
+  assert.match(leftOut.get('billing.*') ?? '', /set search_path = public, sales, "billing"$/)
+  assert.equal(leftOut.size, 2)
+  // A role without rights to it: its search path passes over the schema.
+  const role = `reader_${database.url.split('/').at(-1)}`
+  await database.query(`create role ${role} login password 'reader'; grant select on customer to ${role}`)
+  try {
+    const url = new URL(database.url)
+    url.username = role
+    url.password = 'reader'
+    const { leftOut } = await planOf(url.href)
+    assert.match(
+      leftOut.get('sales.*') ?? '',
+      RegExp(`^the role has no right to the schema: grant usage on schema "sales" to "${role}"$`),
+    )
+  } finally {
+    await database.query(`drop owned by ${role}; drop role ${role}`)
+  }
+})

@@ -23,13 +23,27 @@ where c.relkind in ('r', 'p', 'v', 'm', 'f') and pg_table_is_visible(c.oid) and 
   and n.nspname not in ('pg_catalog', 'information_schema')
 order by c.oid`
 
-/** Tables beyond the search path, by schema. */
+const isHidden = `c.relkind in ('r', 'p') and not c.relispartition and not pg_table_is_visible(c.oid)
+  and n.nspname not like 'pg\\_%' and n.nspname <> 'information_schema'`
+
+/** Schemas of tables beyond the search path. */
 const hiddenQuery = `
 select distinct n.nspname, current_user, current_database(), current_setting('search_path')
 from pg_class c join pg_namespace n on n.oid = c.relnamespace
-where c.relkind in ('r', 'p') and not c.relispartition and not pg_table_is_visible(c.oid)
-  and n.nspname not like 'pg\\_%' and n.nspname <> 'information_schema'
+where ${isHidden} and n.nspname <> all(current_schemas(false)) and has_schema_privilege(n.oid, 'usage')
 order by n.nspname`
+
+/** Schemas of tables that the role cannot name, which its search path passes over. */
+const refusedQuery = `
+select distinct n.nspname, current_user from pg_class c join pg_namespace n on n.oid = c.relnamespace
+where ${isHidden} and not has_schema_privilege(n.oid, 'usage')
+order by n.nspname`
+
+/** Tables of the search path behind others of the same name. */
+const shadowedQuery = `
+select n.nspname, c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
+where ${isHidden} and n.nspname = any(current_schemas(false))
+order by c.oid`
 
 const labelsQuery = `
 select format_type(t.oid, null), json_agg(e.enumlabel order by e.enumsortorder)
@@ -60,6 +74,16 @@ async function describe(run: Run): Promise<DatabaseDescription> {
   const hidden = await run(hiddenQuery)
   for (const [schema] of hidden)
     leftOut.set(`${schema}.*`, `the schema is not in the search path. To serve its tables: ${searchPathOf(hidden)}`)
+  for (const [schema, role] of await run(refusedQuery))
+    leftOut.set(
+      `${schema}.*`,
+      `the role has no right to the schema: grant usage on schema ${quoteName(schema as string)} to ${quoteName(role as string)}`,
+    )
+  for (const [schema, name] of await run(shadowedQuery))
+    leftOut.set(
+      `${schema}.${name}`,
+      `another table of this name comes first in the search path. To serve it, rename it, or serve it with a role whose search path begins with ${quoteName(schema as string)}`,
+    )
   const labels = new Map(
     (await run(labelsQuery)).map(([type, list]) => [type as string, JSON.parse(list as string) as string[]]),
   )
