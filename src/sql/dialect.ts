@@ -56,6 +56,8 @@ export interface Dialect {
   expression(attribute: Attribute, text: string): string
   /** The column in comparisons and sorting. */
   compared(attribute: Attribute, column: string): string
+  isNull(attribute: Attribute, column: string): string
+  isNotNull(attribute: Attribute, column: string): string
   /** A bound operand of a comparison with the column. */
   operand(attribute: Attribute, value: Json): Sql
   /** As `operand`, for a value that this database returned in a row. */

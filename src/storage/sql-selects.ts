@@ -114,17 +114,23 @@ export class SqlSelects {
   }
 
   #equals(sort: Sort, value: unknown, model: Model): Sql {
-    const column = raw(this.#compared(sort, model))
-    return value === null ? sql`${column} is null` : sql`${column} = ${this.#dialect.bound(sort.attribute, value)}`
+    const column = this.#compared(sort, model)
+    if (value === null) return raw(this.#dialect.isNull(sort.attribute, column))
+    return sql`${raw(column)} = ${this.#dialect.bound(sort.attribute, value)}`
   }
 
   /** Nulls come first ascending and last descending. */
   #follows(sort: Sort, value: unknown, model: Model): readonly Sql[] {
-    const column = raw(this.#compared(sort, model))
-    if (value === null) return sort.direction === 'asc' ? [sql`${column} is not null`] : []
-    const bound = this.#dialect.bound(sort.attribute, value)
-    if (sort.direction === 'asc') return [sql`${column} > ${bound}`]
-    return [sql`${column} < ${bound}`, ...(orderable(sort).nullable ? [sql`${column} is null`] : [])]
+    const { attribute, direction } = sort
+    const text = this.#compared(sort, model)
+    const column = raw(text)
+    if (value === null) return direction === 'asc' ? [raw(this.#dialect.isNotNull(attribute, text))] : []
+    const bound = this.#dialect.bound(attribute, value)
+    if (direction === 'asc') return [sql`${column} > ${bound}`]
+    return [
+      sql`${column} < ${bound}`,
+      ...(orderable(sort).nullable ? [raw(this.#dialect.isNull(attribute, text))] : []),
+    ]
   }
 
   #compared(sort: Sort, model: Model): string {

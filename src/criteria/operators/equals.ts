@@ -12,7 +12,7 @@ export const equals: Operator = {
   },
   matches: (value, operand) => value === operand,
   sql(column, operand, attribute, dialect) {
-    if (operand === null) return raw(`${column} is null`)
+    if (operand === null) return raw(dialect.isNull(attribute, column))
     return sql`${raw(dialect.compared(attribute, column))} = ${dialect.operand(attribute, operand)}`
   },
 }

@@ -13,7 +13,7 @@ export const notEquals: Operator = {
   },
   matches: (value, operand) => (operand === null ? value !== null : value !== null && value !== operand),
   sql(column, operand, attribute, dialect) {
-    if (operand === null) return raw(`${column} is not null`)
+    if (operand === null) return raw(dialect.isNotNull(attribute, column))
     return sql`${raw(dialect.compared(attribute, column))} <> ${dialect.operand(attribute, operand)}`
   },
 }

@@ -85,6 +85,11 @@ export function postgresDialect(types: ColumnTypes = () => undefined): SchemaDia
       const type = typeOf(attribute, types)
       return type.isEnumDomain ? `(${column}::${type.written})` : column
     },
+    // Of a composite value whose fields are null, `is null` is true, and `is not null` is false where one of them is.
+    isNull: (attribute, column) =>
+      typeOf(attribute, types).isComposite ? `${column} is not distinct from null` : `${column} is null`,
+    isNotNull: (attribute, column) =>
+      typeOf(attribute, types).isComposite ? `${column} is distinct from null` : `${column} is not null`,
     operand: (attribute, value) => bind(attribute, encode(attribute, value), [value]),
     bound: (attribute, value) => bind(attribute, value, [numberOf(String(value))]),
 

@@ -179,6 +179,14 @@ describe('a table of another program', withPostgres, () => {
       assert.deepEqual(await ids({ [name]: { '>': '(1,x)' } }), [2])
       assert.deepEqual(await ids({ [name]: { nin: ['(1,x)'] } }), [2])
     }
+    // SQL takes a value for null whose fields are.
+    await database.query(
+      `insert into odd values (3, '(,)', '(,)', '$'), (4, '(,z)', '(,z)', '$'), (5, null, null, '$')`,
+    )
+    for (const name of ['pair', 'named']) {
+      assert.deepEqual(await ids({ [name]: null }), [5])
+      assert.deepEqual(await ids({ [name]: { '!=': null } }), [1, 2, 3, 4])
+    }
     const refused = (error: unknown) => error instanceof ServiceError && error.status === 400
     await assert.rejects(ids({ pair: 'x' }), refused)
     await assert.rejects(ids({ path: '$.a' }), refused)

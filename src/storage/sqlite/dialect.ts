@@ -142,6 +142,9 @@ export const sqliteDialect = {
         `case when typeof(${column}) in ('integer', 'real') then strftime('${timeForm}', ${column} / 1000.0, 'unixepoch') else strftime('${timeForm}', ${column}) end`
       : column,
 
+  isNull: (_, column) => `${column} is null`,
+  isNotNull: (_, column) => `${column} is not null`,
+
   operand(attribute, value) {
     return sql`${this.encode(attribute, value)}`
   },
