@@ -117,6 +117,8 @@ export type DatabaseErrorKind =
   | { readonly kind: 'lost' }
   /** The statement exceeds a limit of the database on its size or depth. */
   | { readonly kind: 'complex' }
+  /** There is no such table or column, or not any more. */
+  | { readonly kind: 'missing' }
   /** The database refuses: no permission, read-only, or out of memory. */
   | { readonly kind: 'refused' }
   | { readonly kind: 'unknown' }

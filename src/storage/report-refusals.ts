@@ -9,7 +9,7 @@ const maxReported = 100
 /**
  * Reports, once each, why the database has refused what a request wanted: the attribute whose column has refused a value that the
  * model accepts, or the words of a constraint or a trigger, of which the client is shown nothing. `onError` receives what no
- * request can change, such as a missing right.
+ * request can change, such as a missing right, or a column that was renamed.
  */
 export function reportRefusals(
   observe: Observe | undefined,
@@ -25,7 +25,7 @@ export function reportRefusals(
     if (!(error instanceof ServiceError) || !(error.cause instanceof DatabaseError)) return
     const { reason, subject, message: text } = error.cause
     const model = subject?.model.name
-    if (reason.kind === 'refused' && isNew(text)) onError(refusedOperation(error.cause))
+    if ((reason.kind === 'refused' || reason.kind === 'missing') && isNew(text)) onError(refusedOperation(error.cause))
     if (reason.kind !== 'value' || !observe || model === undefined || subject?.isRead) return
     const [attribute] = Object.keys(error.details.invalidAttributes ?? {})
     if (attribute !== undefined && isNew(`${model}.${attribute}`)) observe({ kind: 'valueRefused', model, attribute })
@@ -33,7 +33,12 @@ export function reportRefusals(
   }
 }
 
-function refusedOperation({ message, subject }: DatabaseError): Error {
-  const of = subject ? ` of ${subject.model.name}` : ''
-  return inOneLine(new Error(`The database refuses an operation${of} (${message}); such requests get 503`))
+function refusedOperation({ message, reason, subject }: DatabaseError): Error {
+  const name = subject?.model.name
+  const what =
+    reason.kind === 'missing'
+      ? `The database lacks what ${name === undefined ? 'a model' : `the model ${name}`} describes`
+      : `The database refuses an operation${name === undefined ? '' : ` of ${name}`}`
+  const advice = reason.kind === 'missing' ? '. The next start says what has changed' : ''
+  return inOneLine(new Error(`${what} (${message}); such requests get 503${advice}`))
 }

@@ -147,6 +147,8 @@ function unavailable({ kind }: DatabaseErrorKind, cause: unknown): ServiceError 
       })
     case 'aborted':
       return clientDisconnected(cause)
+    case 'missing':
+      return new ServiceError('E_UNAVAILABLE', 'The database lacks a table or a column of the models', { cause })
     case 'refused':
       return new ServiceError('E_UNAVAILABLE', 'The database refuses the operation', { cause })
   }

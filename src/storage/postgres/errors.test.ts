@@ -60,7 +60,8 @@ const cases: readonly [name: string, statement: string, fault: DatabaseErrorKind
     { kind: 'value' },
   ],
   ['division by zero', 'select 1 / 0', { kind: 'value' }],
-  ['a table that is not there', 'select * from nowhere', { kind: 'unknown' }],
+  ['a table that is not there', 'select * from nowhere', { kind: 'missing' }],
+  ['a column that is not there', 'select nothing from pg_class', { kind: 'missing' }],
   [
     'a view that is only read',
     'create materialized view seen as select 1 as id; delete from seen',

@@ -23,7 +23,9 @@ const faults: Readonly<Record<string, DatabaseErrorKind>> = {
   '40001': { kind: 'busy' }, // serialization
   '40P01': { kind: 'busy' }, // deadlock
   '428C9': { kind: 'value' }, // a value for a column that is always generated
+  '42703': { kind: 'missing' }, // column
   '42809': { kind: 'refused' }, // a materialized view is not written
+  '42P01': { kind: 'missing' }, // table
   '53100': { kind: 'full' }, // disk full
   '54001': { kind: 'complex' }, // statement too complex
   '55006': { kind: 'busy' }, // object in use

@@ -11,7 +11,8 @@ const failure = (errcode: number, message: string) =>
 
 describe('errors of SQLite as DatabaseErrors', () => {
   const cases: readonly (readonly [name: string, code: number, message: string, fault: DatabaseErrorKind])[] = [
-    ['ERROR', 1, 'no such table: pet', { kind: 'unknown' }],
+    ['ERROR', 1, 'no such table: pet', { kind: 'missing' }],
+    ['ERROR', 1, 'near "x": syntax error', { kind: 'unknown' }],
     ['ERROR, depth', 1, 'Expression tree is too large (maximum depth 1000)', { kind: 'complex' }],
     ['ERROR, variables', 1, 'too many SQL variables', { kind: 'complex' }],
     ['INTERNAL', 2, '', { kind: 'unknown' }],
@@ -128,7 +129,9 @@ describe('errors from SQLite itself', () => {
       `pragma max_page_count = 1; create table t (x); insert into t values (zeroblob(100000))`,
       { kind: 'full' },
     ],
-    ['a table that does not exist', 'select * from nothing', { kind: 'unknown' }],
+    ['a table that does not exist', 'select * from nowhere', { kind: 'missing' }],
+    ['a column that does not exist', 'select nowhere from pet', { kind: 'missing' }],
+    ['one of an insert', 'insert into pet (nowhere) values (1)', { kind: 'missing' }],
   ]
   for (const [what, statement, fault] of cases) {
     test(what, () => {
@@ -184,7 +187,7 @@ describe('errors from SQLite itself', () => {
   test('an integer beyond 2^53 is recognized', () => {
     const database = new DatabaseSync(':memory:')
     assert.ok(isOutOfRange(thrownBy(() => database.prepare('select 9007199254740993').all())))
-    assert.ok(!isOutOfRange(thrownBy(() => database.prepare('select * from nothing'))))
+    assert.ok(!isOutOfRange(thrownBy(() => database.prepare('select * from nowhere'))))
     database.close()
   })
 })

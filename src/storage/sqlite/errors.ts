@@ -35,6 +35,9 @@ const primary: Readonly<Record<number, DatabaseErrorKind['kind']>> = {
 /** These limits have no code of their own. */
 const tooComplex = /^(Expression tree is too large|parser stack overflow|too many SQL variables)/
 
+/** Nor has this. */
+const missing = /^(no such (table|column): |table \S+ has no column named )/
+
 interface SqliteFailure {
   readonly errcode: number
   readonly message: string
@@ -65,7 +68,8 @@ function faultOf({ errcode, message }: SqliteFailure): DatabaseErrorKind {
     case codes.check:
       return { kind: 'value' }
     case codes.error:
-      return { kind: tooComplex.test(message) ? 'complex' : 'unknown' }
+      if (tooComplex.test(message)) return { kind: 'complex' }
+      return { kind: missing.test(message) ? 'missing' : 'unknown' }
     default:
       return { kind: primary[errcode & 0xff] ?? 'unknown' } as DatabaseErrorKind
   }

@@ -128,6 +128,6 @@ export async function historyOf(run: Run): Promise<string> {
 /** Hosted servers may not allow these functions. */
 const quietly = (rows: Promise<readonly Row[]>): Promise<readonly Row[]> =>
   rows.catch((error) => {
-    if (error instanceof DatabaseError && ['refused', 'unknown'].includes(error.reason.kind)) return []
+    if (error instanceof DatabaseError && ['refused', 'missing', 'unknown'].includes(error.reason.kind)) return []
     throw error
   })

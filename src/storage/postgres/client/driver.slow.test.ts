@@ -88,7 +88,7 @@ testPostgresDriver((open, isPooled) => {
       )
       results.forEach((result, index) => {
         if (index % 3 === 0) assert.equal(result.status, 'fulfilled')
-        else assert.ok(result.status === 'rejected' && kindOf(index % 3 === 1 ? 'value' : 'unknown')(result.reason))
+        else assert.ok(result.status === 'rejected' && kindOf(index % 3 === 1 ? 'value' : 'missing')(result.reason))
       })
       assert.deepEqual(await driver.query('select 1', []), [['1']])
     })
@@ -145,7 +145,7 @@ testPostgresDriver((open, isPooled) => {
       const { driver } = given
       for (let index = 0; index < 50; index++) {
         await assert.rejects(driver.query('select 1 / ($1::int8 - 1)', ['1']), kindOf('value'))
-        await assert.rejects(driver.query('select nonsense from t', []), kindOf('unknown'))
+        await assert.rejects(driver.query('select nonsense from t', []), kindOf('missing'))
       }
       const [[kept] = []] = await driver.query('select count(*) from pg_prepared_statements', [])
       assert.ok(Number(kept) <= 3, `${kept}`)

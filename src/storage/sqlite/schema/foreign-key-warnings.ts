@@ -26,7 +26,7 @@ function problemOf(connection: Connection, statement: string): string | undefine
     return undefined
   } catch (error) {
     const known = sqliteError(error)
-    if (known instanceof DatabaseError && known.reason.kind === 'unknown') return known.message
+    if (known instanceof DatabaseError && ['missing', 'unknown'].includes(known.reason.kind)) return known.message
     throw error
   }
 }
