@@ -374,6 +374,43 @@ for (const { name, missing, open } of [sqliteWith('defaults', withDefaults), pos
   })
 }
 
+test('a default of null is none, and a column has that of its domain', { skip: missingPostgres ?? false }, async () => {
+  const statements = `create domain price as numeric(8,2) default 0; create domain sale as price; create domain day as date default now();
+    create table book (id serial primary key, title varchar(10) default null, isbn char(13) default null, pages numeric(5,0) default null,
+      price price, sale sale, free sale default null, dear price default 5, day day, needed varchar(3) not null default null)`
+  await using database = await freshDatabase(server?.url ?? '')
+  await database.query(statements)
+  const { models } = await planOf(database.url)
+  const [book] = models
+  assert.deepEqual([...(book?.attributes.values() ?? [])].map(({ note }) => note).filter(Boolean), [])
+  assert.deepEqual(JSON.parse(JSON.stringify(definitionsOf(models).book?.attributes)), {
+    id: { type: 'number', autoIncrement: true },
+    title: { type: 'string', maxLength: 10 },
+    isbn: { type: 'string', maxLength: 13 },
+    pages: { type: 'number', columnType: 'numeric(5,0)' },
+    price: { type: 'number', defaultsTo: 0, allowNull: true },
+    sale: { type: 'number', defaultsTo: 0, allowNull: true },
+    free: { type: 'number' },
+    dear: { type: 'number', defaultsTo: 5, allowNull: true },
+    day: { type: 'datetime', columnType: 'date', allowNull: true },
+    needed: { type: 'string', maxLength: 3, required: true },
+  })
+  const open = async (attributes: ModelDefinitions[string]['attributes']) => {
+    const attributesOfAll = { createdAt: false, updatedAt: false } as const
+    await using service = await createService({
+      database: database.url,
+      migrate: 'safe',
+      attributes: attributesOfAll,
+      models: { book: { attributes } },
+    } as never)
+    return service.warnings
+  }
+  const needed = { type: 'string', required: true } as const
+  assert.deepEqual(await open({ title: { type: 'string' }, free: { type: 'number' }, needed }), [])
+  assert.match((await open({ price: { type: 'number' }, needed })).join(), /the default of the column "price"/)
+  await assert.rejects(open({ title: { type: 'string' } }), /"needed"/)
+})
+
 test('foreign keys to tables that are not chosen are plain attributes', async () => {
   const path = newFile()
   asOtherProgram(path, unusualSqlite)

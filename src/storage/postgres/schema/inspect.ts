@@ -36,12 +36,12 @@ const catalogQuery = `
 select c.relname, n.nspname, c.relkind in ('r', 'p'), c.relkind = 'r', pg_has_role(c.relowner, 'usage'), row_security_active(c.oid),
   (select json_agg(json_build_array(
       a.attname, format_type(a.atttypid, a.atttypmod), not a.attnotnull and not declared.typnotnull,
-      a.atthasdef or a.attidentity <> '' or declared.typdefault is not null
+      a.attgenerated <> '' or a.attidentity <> '' or given.has_default
         or exists (select 1 from pg_trigger t where t.tgrelid = c.oid and not t.tgisinternal and t.tgtype & 7 = 7),
       a.attgenerated <> '',
       base.typname, format_type(base.oid, null), pg_get_serial_sequence(format('%I.%I', n.nspname, c.relname), a.attname),
       base.typname in ('citext', 'bpchar') or exists (select 1 from pg_collation l where l.oid = a.attcollation and not l.collisdeterministic),
-      a.atthasdef and a.attgenerated = '', base.typtype = 'c', base.typtype = 'e' and declared.typtype = 'd', pg_get_expr(d.adbin, d.adrelid), a.attidentity = 'a', a.attgenerated = 'v'
+      given.has_default, base.typtype = 'c', base.typtype = 'e' and declared.typtype = 'd', given.expression, a.attidentity = 'a', a.attgenerated = 'v'
     ) order by a.attnum)
    from pg_attribute a
    left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
@@ -52,6 +52,9 @@ select c.relname, n.nspname, c.relkind in ('r', 'p'), c.relkind = 'r', pg_has_ro
        union all select t.oid, t.typname, t.typtype, t.typbasetype from bases join pg_type t on t.oid = bases.typbasetype
      ) select oid, typname, typtype from bases where typbasetype = 0
    ) base on true
+   -- Of a generated column, the expression that computes it. \`varchar(9) default null\` is \`NULL::character varying\`.
+   cross join lateral (select expression, a.attgenerated = '' and coalesce(expression not like 'NULL::%', false) as has_default
+     from (select coalesce(pg_get_expr(d.adbin, d.adrelid), declared.typdefault) as expression) e) given
    where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped),
   (select json_agg(json_build_array(
       i.relname, x.indisprimary, x.indisunique and x.indisvalid, x.indpred is null,
