@@ -30,7 +30,8 @@ export interface PostgresTable extends ExistingTable {
 
 /**
  * The tables of these names, as the search path finds them. Parameters: their names. `tgtype & 7 = 7` is a trigger before the
- * insertion of a row, which may set a column that must have a value.
+ * insertion of a row, which may set a column that must have a value. The format of a type without a length is `bpchar` and `"bit"`
+ * by -1, and otherwise `character` and `bit`, which a statement takes for one character.
  */
 const catalogQuery = `
 select c.relname, n.nspname, c.relkind in ('r', 'p'), c.relkind = 'r', pg_has_role(c.relowner, 'usage'), row_security_active(c.oid),
@@ -39,7 +40,7 @@ select c.relname, n.nspname, c.relkind in ('r', 'p'), c.relkind = 'r', pg_has_ro
       a.attgenerated <> '' or a.attidentity <> '' or given.has_default
         or exists (select 1 from pg_trigger t where t.tgrelid = c.oid and not t.tgisinternal and t.tgtype & 7 = 7),
       a.attgenerated <> '',
-      base.typname, format_type(base.oid, null), pg_get_serial_sequence(format('%I.%I', n.nspname, c.relname), a.attname),
+      base.typname, format_type(base.oid, -1), pg_get_serial_sequence(format('%I.%I', n.nspname, c.relname), a.attname),
       base.typname in ('citext', 'bpchar') or exists (select 1 from pg_collation l where l.oid = a.attcollation and not l.collisdeterministic),
       given.has_default, base.typtype = 'c', base.typtype = 'e' and declared.typtype = 'd', given.expression, a.attidentity = 'a', a.attgenerated = 'v'
     ) order by a.attnum)
