@@ -2,7 +2,7 @@ import type { RecordId } from '../protocol/change.ts'
 import type { Json, JsonObject } from '../protocol/json.ts'
 import { byName } from './by-name.ts'
 import type { Answer, CallOptions } from './options.ts'
-import { ModelClient, type Send, writeRequest } from './records.ts'
+import { modelClient, type Send, writeRequest } from './records.ts'
 
 /** The answer to one request of a batch. */
 interface Part {
@@ -29,11 +29,11 @@ export async function sendBatch(
   const tx = (model: string): object => {
     if (model === 'result') return result
     const path = pathOf(model)
-    const client = new ModelClient(path, record, async (kind, id, values) => {
+    const client = modelClient(path, record, async (kind, id, values) => {
       return (await record(writeRequest(path, kind, id as RecordId, values))).body as JsonObject
     })
     return byName((name) => (...args: unknown[]) => {
-      const promise = (client[name as 'create'] as (...args: unknown[]) => Promise<unknown>).apply(client, args)
+      const promise = (client[name as 'create'] as (...args: unknown[]) => Promise<unknown>)(...args)
       // The list that `work` returns decides about errors.
       promise.catch(() => {})
       indexes.set(promise, requests.length - 1)

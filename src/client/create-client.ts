@@ -7,7 +7,7 @@ import { NotFoundError } from './errors.ts'
 import { HttpSender } from './http.ts'
 import { LiveConnection } from './live/connection.ts'
 import type { Answer, CallOptions, ClientOptions, Query, Sending } from './options.ts'
-import { ModelClient, segment, writeRequest } from './records.ts'
+import { modelClient, segment, writeRequest } from './records.ts'
 import { ConflictSender } from './writes/conflicts.ts'
 import { OutboxStore } from './writes/outbox-store.ts'
 import type { PendingWrite } from './writes/pending-write.ts'
@@ -78,7 +78,7 @@ export function openClient(options: ClientOptions): object {
   const records = byName((model) => {
     const live = (query?: Query) => connection.open(model, query)
     const path = pathOf(model)
-    const client = new ModelClient(path, send, (kind, ...write) => queue.perform(kind, model, ...write), live)
+    const client = modelClient(path, send, (kind, ...write) => queue.perform(kind, model, ...write), live)
     // Any other name is that of an action; one on a record takes its key first.
     const action =
       (name: string) =>
@@ -86,10 +86,7 @@ export function openClient(options: ClientOptions): object {
         typeof first === 'string' || typeof first === 'number'
           ? act(`${path}${segment(first)}/${name}`)(...others)
           : act(`${path}/${name}`)(first, ...(others as [CallOptions?]))
-    return byName((name) => {
-      const own = client[name as 'find']
-      return own ? own.bind(client) : action(name)
-    })
+    return byName((name) => client[name as 'find'] ?? action(name))
   })
   const close = () => {
     closed.abort()

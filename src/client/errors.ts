@@ -4,14 +4,14 @@ import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts'
 /** A request that the service refused. The classes below it exist for `instanceof`; `code` says the same. */
 export class RequestError extends Error {
   /** The stable code of the problem document. */
-  readonly code: ErrorCode | (string & {})
-  readonly status: number
+  declare readonly code: ErrorCode | (string & {})
+  declare readonly status: number
   /** Every violated rule by attribute, for E_INVALID_ATTRIBUTES. */
-  readonly invalidAttributes: InvalidAttributes
+  declare readonly invalidAttributes: InvalidAttributes
   /** The problem document (RFC 9457) as it was received. */
-  readonly problem: JsonObject
+  declare readonly problem: JsonObject
   /** The seconds of `Retry-After`; 0 without. */
-  readonly retryAfter: number
+  declare readonly retryAfter: number
 
   constructor(status: number, problem: JsonObject, retryAfter = 0) {
     super(String(problem.detail ?? problem.title ?? status))

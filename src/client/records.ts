@@ -26,113 +26,79 @@ export type Perform = (
 export const segment = (id: RecordId | { readonly $ref: string }): string =>
   `/${typeof id === 'object' ? `$${id.$ref}` : encodeURIComponent(id)}`
 
-/** The operations on the records of one model. The public types are laid over them. */
-export class ModelClient {
-  readonly #path: string
-  readonly #send: Send
-  readonly #perform: Perform
-  /** The rows of a find, kept as the service has them. */
-  readonly live: ((query?: Query) => LiveQuery) | undefined
+/**
+ * The operations on the records of one model. The public types are laid over them.
+ *
+ * @param path The path of the model's routes. @param perform Sends what may be shown before it is answered.
+ * @param live The rows of a find, kept as the service has them.
+ */
+export function modelClient(path: string, send: Send, perform: Perform, live?: (query?: Query) => LiveQuery) {
+  /** Sends a request whose path is relative to that of the model. */
+  const request = (method: string, relative: string, call?: CallOptions, query?: Query, body?: Json): Promise<Answer> =>
+    send({ ...call, method, path: path + relative + embedding(query), body })
+  const write = async <T>(...args: Parameters<typeof request>): Promise<T> => (await request(...args)).body as T
 
-  /** @param path The path of the model's routes. @param perform Sends what may be shown before it is answered. */
-  constructor(path: string, send: Send, perform: Perform, live?: (query?: Query) => LiveQuery) {
-    this.#path = path
-    this.#send = send
-    this.#perform = perform
-    this.live = live
-  }
-
-  async find(query?: Query, call?: CallOptions): Promise<LoosePage> {
-    return pageOf(await this.#request('GET', '', call, query))
-  }
-
-  /** Every record that matches, page by page; `limit` is the size of a page. */
-  async *all(query: Query = {}, call?: CallOptions): AsyncGenerator<JsonObject> {
-    const { skip, ...others } = query
-    for (let part = query; ; ) {
-      const { data, next } = await this.find(part, call)
-      yield* data
-      if (next === null) return
-      part = { ...others, cursor: next }
-    }
-  }
-
-  async findOne(id: RecordId, query?: Query, call?: CallOptions): Promise<JsonObject | undefined> {
+  const find = async (query?: Query, call?: CallOptions): Promise<LoosePage> =>
+    pageOf(await request('GET', '', call, query))
+  const findOne = async (id: RecordId, query?: Query, call?: CallOptions): Promise<JsonObject | undefined> => {
     try {
-      return (await this.#request('GET', segment(id), call, query)).body as JsonObject
+      return await write('GET', segment(id), call, query)
     } catch (error) {
       if ((error as RequestError).code === 'E_NO_SUCH_RECORD') return undefined
       throw error
     }
   }
 
-  async count({ where = {} }: Query = {}, call?: CallOptions): Promise<number> {
-    return (await this.find({ where, limit: 0, count: true }, call)).total as number
-  }
-
-  async related(
-    id: RecordId,
-    name: string,
-    query?: Query,
-    call?: CallOptions,
-  ): Promise<LoosePage | JsonObject | undefined> {
-    try {
-      const answer = await this.#request('GET', association(id, name), call, query)
-      return Array.isArray(answer.body) ? pageOf(answer) : (answer.body as JsonObject)
-    } catch (error) {
-      // Either the to-one association is empty, or there is no record whose association it could be.
-      if (error instanceof NotFoundError && (await this.findOne(id, {}, call))) return undefined
-      throw error
-    }
-  }
-
-  create(values: JsonObject, call?: WriteOptions): Promise<JsonObject> {
-    return this.#perform('create', undefined, values, call)
-  }
-
-  createMany(list: readonly JsonObject[], call?: CallOptions): Promise<readonly JsonObject[]> {
-    return this.#write('POST', '', call, {}, list)
-  }
-
-  update(id: RecordId, values: JsonObject, call?: WriteOptions): Promise<JsonObject> {
-    return this.#perform('update', id, values, call)
-  }
-
-  async updateMany(selected: Query, values: JsonObject, call?: CallOptions): Promise<Many> {
-    return many(await this.#write('PATCH', '', call, selected, values))
-  }
-
-  destroy(id: RecordId, call?: WriteOptions): Promise<JsonObject> {
-    return this.#perform('destroy', id, {}, call)
-  }
-
-  async destroyMany(selected: Query, call?: CallOptions): Promise<Many> {
-    return many(await this.#write('DELETE', '', call, selected))
-  }
-
-  upsert(unique: string, values: JsonObject, call?: CallOptions): Promise<JsonObject> {
-    return this.#write('POST', '', call, { upsert: unique }, values)
-  }
-
-  add(id: RecordId, name: string, member: RecordId, call?: CallOptions): Promise<JsonObject> {
-    return this.#write('PUT', association(id, name) + segment(member), call, { populate: name })
-  }
-
-  remove(id: RecordId, name: string, member: RecordId, call?: CallOptions): Promise<JsonObject> {
-    return this.#write('DELETE', association(id, name) + segment(member), call, { populate: name })
-  }
-
-  replace(id: RecordId, name: string, members: readonly RecordId[], call?: CallOptions): Promise<JsonObject> {
-    return this.#write('PUT', association(id, name), call, { populate: name }, members)
-  }
-
-  async #write<T>(method: string, path: string, call?: CallOptions, query?: Query, body?: Json): Promise<T> {
-    return (await this.#request(method, path, call, query, body)).body as T
-  }
-
-  /** Sends a request whose path is relative to that of the model. */
-  #request(method: string, path: string, call?: CallOptions, query?: Query, body?: Json): Promise<Answer> {
-    return this.#send({ ...call, method, path: this.#path + path + embedding(query), body })
+  return {
+    live,
+    find,
+    findOne,
+    /** Every record that matches, page by page; `limit` is the size of a page. */
+    async *all(query: Query = {}, call?: CallOptions): AsyncGenerator<JsonObject> {
+      const { skip, ...others } = query
+      for (let part = query; ; ) {
+        const { data, next } = await find(part, call)
+        yield* data
+        if (next === null) return
+        part = { ...others, cursor: next }
+      }
+    },
+    count: async ({ where = {} }: Query = {}, call?: CallOptions): Promise<number> =>
+      (await find({ where, limit: 0, count: true }, call)).total as number,
+    async related(
+      id: RecordId,
+      name: string,
+      query?: Query,
+      call?: CallOptions,
+    ): Promise<LoosePage | JsonObject | undefined> {
+      try {
+        const answer = await request('GET', association(id, name), call, query)
+        return Array.isArray(answer.body) ? pageOf(answer) : (answer.body as JsonObject)
+      } catch (error) {
+        // Either the to-one association is empty, or there is no record whose association it could be.
+        if (error instanceof NotFoundError && (await findOne(id, {}, call))) return undefined
+        throw error
+      }
+    },
+    create: (values: JsonObject, call?: WriteOptions): Promise<JsonObject> =>
+      perform('create', undefined, values, call),
+    createMany: (list: readonly JsonObject[], call?: CallOptions): Promise<readonly JsonObject[]> =>
+      write('POST', '', call, {}, list),
+    update: (id: RecordId, values: JsonObject, call?: WriteOptions): Promise<JsonObject> =>
+      perform('update', id, values, call),
+    updateMany: async (selected: Query, values: JsonObject, call?: CallOptions): Promise<Many> =>
+      many(await write('PATCH', '', call, selected, values)),
+    destroy: (id: RecordId, call?: WriteOptions): Promise<JsonObject> => perform('destroy', id, {}, call),
+    destroyMany: async (selected: Query, call?: CallOptions): Promise<Many> =>
+      many(await write('DELETE', '', call, selected)),
+    upsert: (unique: string, values: JsonObject, call?: CallOptions): Promise<JsonObject> =>
+      write('POST', '', call, { upsert: unique }, values),
+    add: (id: RecordId, name: string, member: RecordId, call?: CallOptions): Promise<JsonObject> =>
+      write('PUT', association(id, name) + segment(member), call, { populate: name }),
+    remove: (id: RecordId, name: string, member: RecordId, call?: CallOptions): Promise<JsonObject> =>
+      write('DELETE', association(id, name) + segment(member), call, { populate: name }),
+    replace: (id: RecordId, name: string, members: readonly RecordId[], call?: CallOptions): Promise<JsonObject> =>
+      write('PUT', association(id, name), call, { populate: name }, members),
   }
 }
 
@@ -159,7 +125,7 @@ function pageOf({ headers, body }: Answer): LoosePage {
   const cursor = /[?&]cursor=([^&>]+)[^>]*>; *rel="?next/.exec(headers.get('Link') ?? '')?.[1]
   return {
     data: body as readonly JsonObject[],
-    next: cursor === undefined ? null : decodeURIComponent(cursor),
-    ...(total !== null && { total: Number(total) }),
+    next: cursor ? decodeURIComponent(cursor) : null,
+    ...(total && { total: Number(total) }),
   }
 }
