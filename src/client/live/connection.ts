@@ -34,8 +34,10 @@ export class LiveConnection {
     this.#backoff = new Backoff(options.retryDelayMs)
   }
 
-  open(model: string, query?: Query): LiveQuery {
-    const opened = new LiveQuery(`q${++this.#count}`, model, query, this.#writes, () => this.remove(opened))
+  open(model: string, query: Query = {}): LiveQuery {
+    // As the service receives it: without members that are undefined, and with texts in the place of dates.
+    const sent = JSON.parse(JSON.stringify(query))
+    const opened = new LiveQuery(`q${++this.#count}`, model, sent, this.#writes, () => this.remove(opened))
     this.#queries.set(opened.name, opened)
     opened.refresh()
     this.#backoff.end()

@@ -33,17 +33,17 @@ interface ReceivedRows extends Diff {
 /** A query whose rows are kept as the service has them. */
 export class LiveQuery {
   /** On the stream. */
-  readonly name: string
-  readonly model: string
-  readonly query: Query
+  declare readonly name: string
+  declare readonly model: string
+  declare readonly query: Query
   /** Queries with the same content have records in the same form. */
-  readonly content: string
+  declare readonly content: string
   /** The name of the primary key, known from the first rows on. */
   key = 'id'
   /** Of the rows; undefined until there are any. */
-  position: Position | undefined
+  declare position: Position | undefined
   /** Adds it to the stream again, after it failed for the moment. */
-  retry: ReturnType<typeof setTimeout> | undefined
+  declare retry: ReturnType<typeof setTimeout> | undefined
   readonly #writes: PendingWrites
   readonly #close: () => void
   readonly #listeners = new Set<(isOfStream: boolean) => void>()
@@ -56,7 +56,7 @@ export class LiveQuery {
   /** Resolves with the first rows; rejects when the service refuses the query or the connection, and when it is closed before. */
   readonly ready = this.#ready.promise
 
-  constructor(name: string, model: string, query: Query = {}, writes: PendingWrites, close: () => void) {
+  constructor(name: string, model: string, query: Query, writes: PendingWrites, close: () => void) {
     this.name = name
     this.model = model
     this.query = query

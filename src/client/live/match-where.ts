@@ -30,16 +30,16 @@ function every<T>(list: readonly T[], test: (item: T) => boolean | undefined): b
   return results.includes(false) ? false : results.includes(undefined) ? undefined : true
 }
 
-const oneOf = (value: Json, operand: Json): boolean =>
-  Array.isArray(operand) ? operand.includes(value) : value === operand
+/** As texts: the service takes `"7"` for a number as well. */
+const oneOf = (value: Json, operand: Json): boolean => [operand].flat().map(String).includes(String(value))
 
 function compare(value: Json, operator: string, operand: Json): boolean | undefined {
   if (operator === 'in') return oneOf(value, operand)
   if (/^(!=?|not|nin)$/.test(operator)) return value !== null && !oneOf(value, operand)
   if (value === null) return false
-  const [, sign, orEqual] = /^([<>])(=?)$/.exec(operator) ?? []
   // Text of digits may be a big integer, which has another order.
-  if (!sign || /^-?\d+$/.test(String(operand)) !== (typeof operand === 'number')) return undefined
-  const [left, right] = (sign === '<' ? [value, operand] : [operand, value]) as [string, string]
-  return left < right || (orEqual !== '' && left === right)
+  const isOrdered = /^[<>]=?$/.test(operator) && /^-?\d+$/.test(String(operand)) === (typeof operand === 'number')
+  if (!isOrdered) return undefined
+  if (operator.length > 1 && value === operand) return true
+  return operator[0] === '<' ? value < (operand as string) : value > (operand as string)
 }

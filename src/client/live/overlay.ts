@@ -4,7 +4,7 @@ import { isComposite } from '../same.ts'
 import type { PendingWrite } from '../writes/pending-write.ts'
 import type { Rows } from './diff.ts'
 import { matchesWhere } from './match-where.ts'
-import { sortedBy, sortOrder } from './sort-order.ts'
+import { sortOrder } from './sort-order.ts'
 
 /** What a live query shows: its rows with the pending writes of its model applied in their order. */
 export function overlay(
@@ -17,9 +17,9 @@ export function overlay(
 ): Rows {
   const rows = [...base]
   const compare = sortOrder(query.sort, key)
-  const sorting = sortedBy(query.sort)
   for (const write of writes) {
     const { kind, id, values, record } = write
+    const time = new Date(Number.parseInt(write.key, 10)).toISOString()
     const index = rows.findIndex((row) => row[key] === id)
     const shown = rows[index]
     if (kind === 'destroy') {
@@ -28,14 +28,21 @@ export function overlay(
     }
     const before = shown ?? (kind === 'update' ? (elsewhere(write) ?? record) : blank(base[0]))
     if (!before) continue
-    const written = { ...values, ...record, [key]: id }
+    const written = {
+      ...(kind === 'create' && { createdAt: time, updatedAt: time }),
+      ...values,
+      ...record,
+      [key]: id,
+    }
     const after = merge(before, written, query, key, base)
     const matches = matchesWhere(query.where, { ...written, ...after })
     if (shown) rows.splice(index, 1)
     if (!(shown ? matches !== false : matches)) continue
-    const isInPlace = shown && sorting.every((name) => name in shown && shown[name] === after[name])
-    const place = isInPlace ? index : rows.findIndex((row) => compare(after, row) < 0)
-    rows.splice(place < 0 ? rows.length : place, 0, after)
+    // It stays where the rows do not say what decides about its place.
+    const place = shown && compare(shown, after) === 0 ? index : rows.findIndex((row) => compare(after, row) < 0)
+    const at = place < 0 ? rows.length : place
+    // What comes first on a later page may belong to the one before.
+    if (shown || at || !query.skip) rows.splice(at, 0, after)
   }
   return rows.slice(0, query.limit as number | undefined)
 }

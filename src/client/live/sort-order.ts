@@ -27,9 +27,6 @@ export function sortOrder(sort: Json | undefined, key: string): Compare {
   }
 }
 
-/** The names of the attributes that decide about the order. */
-export const sortedBy = (sort: Json | undefined): readonly string[] => termsOf(sort).map(([[name]]) => name as string)
-
 function at(record: JsonObject, path: readonly string[]): string | null | undefined {
   let value: Json | undefined = record
   for (const name of path) value = isJsonObject(value) ? value[name] : undefined

@@ -79,9 +79,9 @@ export class PendingWrites {
     return write.before.get(query)
   }
 
-  /** A record of a model as it is shown. */
-  shown(model: string, id: RecordId): JsonObject | undefined {
-    return this.#of(model).flatMap(({ rows, key }) => rows.filter((row) => row[key] === id))[0]
+  /** A record of a model as it is shown, by its key, which may be given as text. */
+  shown(model: string, id: RecordId | undefined): JsonObject | undefined {
+    return this.#of(model).flatMap(({ rows, key }) => rows.filter((row) => String(row[key]) === String(id)))[0]
   }
 
   isOffline(model: string): boolean {

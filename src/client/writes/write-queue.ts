@@ -48,7 +48,7 @@ export class WriteQueue {
 
   subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener)
-    return () => void this.#listeners.delete(listener)
+    return () => this.#listeners.delete(listener)
   }
 
   /** Resolves with the record in the answer. */
@@ -65,15 +65,16 @@ export class WriteQueue {
     call.signal?.throwIfAborted()
     const id = this.#ids.get(given as RecordId) ?? given
     const key = randomId()
-    const own = values[this.#pending.keyOf(model)] as RecordId | undefined
+    const name = this.#pending.keyOf(model)
+    const base = this.#pending.shown(model, id)
     const { promise, resolve, reject } = Promise.withResolvers<JsonObject>()
     const write: PendingWrite = {
       ...call,
       kind,
       model,
-      id: id ?? own ?? key,
+      id: (base?.[name] ?? id ?? values[name] ?? key) as RecordId,
       values: this.#withIds(values),
-      base: id === undefined ? undefined : this.#pending.shown(model, id),
+      base,
       key,
       // What is displayed may have changed meanwhile.
       state: this.#store && this.#pending.isOffline(model) ? 'kept' : 'waiting',
@@ -94,12 +95,9 @@ export class WriteQueue {
     this.#backoff.end()
   }
 
-  /** The values with real ids in the place of temporary ones, also in lists. */
+  /** The values as the service receives them, with real ids in the place of temporary ones, at any depth. */
   #withIds(values: JsonObject): JsonObject {
-    const idOf = (value: Json): Json => this.#ids.get(value as RecordId) ?? value
-    return Object.fromEntries(
-      Object.entries(values).map(([name, value]) => [name, Array.isArray(value) ? value.map(idOf) : idOf(value)]),
-    )
+    return JSON.parse(JSON.stringify(values), (_, value) => this.#ids.get(value) ?? value)
   }
 
   /** Puts the writes without an answer into the storage. */
