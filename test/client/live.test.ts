@@ -462,4 +462,47 @@ describe('live queries', () => {
     fake.write({ id: 1, title: 'a' })
     await eventually(() => assert.equal(later.rows.length, 1))
   })
+
+  test('a listener that throws is reported, and neither the other queries nor a write notice it', async () => {
+    await using fake = await FakeService.start()
+    fake.write({ id: 1, title: 'a' })
+    using api = clientOf(fake)
+    const [broken, other] = [api.card.live(), api.card.live()]
+    await Promise.all([broken.ready, other.ready])
+    await using reported = unhandledRejections()
+    broken.subscribe(({ rows }) => {
+      throw new TypeError(`cannot render ${rows.length}`)
+    })
+    api.outbox.subscribe(() => {
+      throw new TypeError(`cannot count ${api.outbox.size}`)
+    })
+    fake.write({ id: 2, title: 'b' })
+    await eventually(() => assert.equal(other.rows.length, 2))
+    const created = await api.card.create({ title: 'c' }, { optimistic: true })
+    assert.equal(created.id, 3)
+    await eventually(() => assert.equal(other.rows.length, 3))
+    assert.deepEqual([broken.status, other.status, broken.rows.length, fake.streams], ['live', 'live', 3, 1])
+    await eventually(() => {
+      for (const message of ['cannot render 2', 'cannot count 1'])
+        assert.ok(reported.messages.includes(message), message)
+    })
+  })
 })
+
+/** What the runtime reports instead of failing the test. */
+function unhandledRejections() {
+  const event = 'unhandledRejection'
+  const usual = process.listeners(event)
+  const messages: string[] = []
+  process.removeAllListeners(event)
+  process.on(event, (error) => messages.push((error as Error).message))
+  return {
+    messages,
+    async [Symbol.asyncDispose]() {
+      // They are reported after the promises of their turn.
+      await sleep(5)
+      process.removeAllListeners(event)
+      for (const listener of usual) process.on(event, listener)
+    },
+  }
+}

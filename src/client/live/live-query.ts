@@ -76,7 +76,8 @@ export class LiveQuery {
 
   /** Calls the listener after every change of the snapshot, until the returned function is called. */
   subscribe = (listener: LiveListener<JsonObject>): (() => void) => {
-    const call = (isOfStream: boolean) => listener(this.#snapshot, isOfStream)
+    // One that throws is reported by the runtime, and ends neither the connection nor a write.
+    const call = async (isOfStream: boolean) => listener(this.#snapshot, isOfStream)
     this.#listeners.add(call)
     return () => this.#listeners.delete(call)
   }

@@ -47,8 +47,9 @@ export class WriteQueue {
   }
 
   subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+    const call = async () => listener()
+    this.#listeners.add(call)
+    return () => this.#listeners.delete(call)
   }
 
   /** Resolves with the record in the answer. */
