@@ -1,6 +1,6 @@
 import type { Json } from '../protocol/json.ts'
 import { NetworkError, requestError } from './errors.ts'
-import type { Answer, ClientOptions, Sending } from './options.ts'
+import type { Answer, ClientOptions, Sending, Token } from './options.ts'
 
 /** Sends requests with the identity of the client. */
 export class HttpSender {
@@ -31,7 +31,7 @@ export class HttpSender {
 
   async #fetch({ method, path, body, headers, signal }: Sending, renew: boolean): Promise<Response> {
     const { token, credentials, fetch = globalThis.fetch } = this.#options
-    let bearer: string | undefined
+    let bearer: Token
     try {
       bearer = typeof token === 'function' ? await token(renew) : token
     } catch (error) {
@@ -44,7 +44,7 @@ export class HttpSender {
       credentials: credentials as 'omit',
       headers: {
         ...(body !== undefined && { 'Content-Type': 'application/json' }),
-        ...(bearer !== undefined && { Authorization: `Bearer ${bearer}` }),
+        ...(bearer && { Authorization: `Bearer ${bearer}` }),
         ...this.#options.headers,
         ...headers,
       },

@@ -1,6 +1,8 @@
 import type { Json, JsonObject } from '../protocol/json.ts'
 import type { OutboxOptions } from './writes/outbox-options.ts'
 
+export type Token = string | null | undefined
+
 /** How a client reaches the service. */
 export interface ClientOptions {
   /** The address of the service with its route prefix; default `/`, the origin of the page. */
@@ -8,10 +10,10 @@ export interface ClientOptions {
   /** Headers of every request. */
   readonly headers?: Readonly<Record<string, string>>
   /**
-   * The bearer token, or a function that returns it. After a 401 the function is called once more, with `true`, and the
+   * The bearer token, or a function that returns it; null and undefined are none. After a 401 the function is called once more, with `true`, and the
    * request is repeated with the new token.
    */
-  readonly token?: string | ((renew: boolean) => string | undefined | Promise<string | undefined>)
+  readonly token?: Token | ((renew: boolean) => Token | Promise<Token>)
   /** Whether cookies are sent; default `same-origin`. */
   readonly credentials?: 'omit' | 'same-origin' | 'include'
   /** Default `globalThis.fetch`. */

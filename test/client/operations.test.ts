@@ -199,6 +199,18 @@ describe('the identity of the client', () => {
     )
   })
 
+  test('without a token the request is anonymous: null, as a storage returns, is none', async () => {
+    const seen: unknown[] = []
+    await using service = await identified(({ headers }) => {
+      seen.push(headers.authorization)
+      return { id: 'ann' }
+    })
+    const { url } = await service.listen(0)
+    for (const token of [undefined, null, '', () => undefined, () => null, async () => null])
+      await createClient({ url, token }).pet?.find()
+    assert.deepEqual([...new Set(seen)], [undefined])
+  })
+
   test('headers of the client and of a call are sent', async () => {
     const seen: unknown[] = []
     await using service = await identified(({ headers }) => {
