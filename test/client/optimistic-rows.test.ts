@@ -27,7 +27,7 @@ async function open() {
   const service = await createService({ database: 'sqlite::memory:', models })
   const { url } = await service.listen(0)
   const { list, task } = service.system.records
-  await list.create({ name: 'Garden' })
+  for (const name of ['Garden', 'Kitchen']) await list.create({ name })
   for (const title of ['a', 'b', 'c']) {
     await task.create({ title, list: 1 })
     await sleep(2)
@@ -72,6 +72,16 @@ describe('the rows that are displayed for a write', () => {
       query: { where: { createdAt: { '>': '2000-01-01' } }, sort: 'id' },
       write: ({ task }) => task.create({ title: 'new' }, optimistic),
       atOnce: 'a,b,c,new',
+    },
+    'a changed record is the one that was changed last': {
+      query: { sort: 'updatedAt DESC' },
+      write: ({ task }) => task.update(1, { title: 'x' }, optimistic),
+      atOnce: 'x,c,b',
+    },
+    'a record leaves a list whose rows embed the record that the condition names': {
+      query: { where: { list: 1 }, populate: ['list'] },
+      write: ({ task }) => task.update(2, { list: 2 }, optimistic),
+      atOnce: 'a,c',
     },
     'undefined in a condition is no condition': {
       query: { where: { list: undefined, done: undefined } },

@@ -297,6 +297,26 @@ describe('optimistic writes', () => {
     )
   })
 
+  test('a created record stays while the next one is created', async () => {
+    await using fake = await FakeService.start()
+    using api = clientOf(fake)
+    const cards = api.card.live()
+    await cards.ready
+    const [frame, answer] = [gate(), gate()]
+    fake.beforeFrame = frame.wait
+    await api.card.create({ title: 'first' }, { optimistic: true })
+    fake.beforeAnswer = answer.wait
+    const second = api.card.create({ title: 'second' }, { optimistic: true })
+    const frames: string[] = []
+    cards.subscribe(({ rows }) => frames.push(rows.map(({ title }) => title).join()))
+    frame.open()
+    await fake.sent()
+    answer.open()
+    await second
+    await eventually(() => assert.deepEqual([cards.rows[1]?.id, api.outbox.size], [2, 0]))
+    assert.deepEqual([...new Set(frames)], ['first,second'])
+  })
+
   test('a list of values may contain the id of a record that is not created yet', async () => {
     await using fake = await FakeService.start()
     using api = clientOf(fake)

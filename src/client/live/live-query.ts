@@ -102,7 +102,8 @@ export class LiveQuery {
 
   /** Takes over rows or a difference, which `setCurrent` shows: the pending writes that they contain are named in between. */
   receive({ rows, key = this.key, total = this.#total, ...diff }: ReceivedRows): void {
-    const had = new Set(this.#base.map((row) => row[this.key]))
+    // A record that is displayed with its id is not the one of a create without an answer.
+    const had = new Set([...this.#base, ...this.rows].map((row) => row[this.key]))
     this.key = key
     this.#base = rows ?? applyDiff(this.#base, diff, key)
     this.#total = total

@@ -19,7 +19,7 @@ export function overlay(
   const compare = sortOrder(query.sort, key)
   for (const write of writes) {
     const { kind, id, values, record } = write
-    const time = new Date(Number.parseInt(write.key, 10)).toISOString()
+    const time = new Date(Number(write.key.split('-')[0])).toISOString()
     const index = rows.findIndex((row) => row[key] === id)
     const shown = rows[index]
     if (kind === 'destroy') {
@@ -29,13 +29,14 @@ export function overlay(
     const before = shown ?? (kind === 'update' ? (elsewhere(write) ?? record) : blank(base[0]))
     if (!before) continue
     const written = {
-      ...(kind === 'create' && { createdAt: time, updatedAt: time }),
+      ...(kind === 'create' && { createdAt: time }),
+      updatedAt: time,
       ...values,
       ...record,
       [key]: id,
     }
     const after = merge(before, written, query, key, base)
-    const matches = matchesWhere(query.where, { ...written, ...after })
+    const matches = matchesWhere(query.where, { ...after, ...written })
     if (shown) rows.splice(index, 1)
     if (!(shown ? matches !== false : matches)) continue
     // It stays where the rows do not say what decides about its place.
