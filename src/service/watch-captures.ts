@@ -1,5 +1,6 @@
 import type { ChangeLog } from '../storage/change-log.ts'
 import { type Clock, callEvery } from '../support/clock.ts'
+import { inOneLine } from '../support/in-one-line.ts'
 
 /** Longer than a migration takes between the drop of a table and its last statement, in most cases. */
 const everyMs = 10_000
@@ -29,11 +30,7 @@ export function watchCaptures(
   })
 }
 
-/** One line of a log: no statement has caused it. */
 function notCaptured(tables: readonly string[]): Error {
-  const error = new Error(
-    `Changes of ${tables.join(', ')} are no longer captured, so that there are no events of them: the triggers were dropped or disabled, as by a migration that makes a table again. The next start creates them, except with migrate: "safe"`,
-  )
-  error.stack = `${error.name}: ${error.message}`
-  return error
+  const message = `Changes of ${tables.join(', ')} are no longer captured, so that there are no events of them: the triggers were dropped or disabled, as by a migration that makes a table again. The next start creates them, except with migrate: "safe"`
+  return inOneLine(new Error(message))
 }
