@@ -26,6 +26,7 @@ export const populate: ReadOperation<PopulateInput, RecordResult | RecordsResult
   action: 'read',
   routes: [
     { method: 'GET', path: '/:model/:record/:association', style: 'rest' },
+    { method: 'GET', path: '/:model/:record/:association', style: 'shortcut' },
     { method: 'GET', path: '/:model/:record/:association/:child', style: 'rest' },
   ],
   parameters: listParameters,

@@ -54,3 +54,28 @@ test('a path without the prefix is answered with it', async () => {
   assert.equal(await detailOf('/api/notes', '/api'), 'No route has this path')
   assert.equal(await detailOf('/notes'), 'No route has this path')
 })
+
+test('the members of an association have an address among the shortcuts too', async () => {
+  const associated = {
+    owner: { attributes: { name: { type: 'string' }, pets: { collection: 'pet', via: 'owner' } } },
+    pet: { attributes: { owner: { model: 'owner' } } },
+  } as const
+  const statusOf = async (config: object, path: string) => {
+    await using service = await createService({ database: 'memory:', models: associated, sockets: false, ...config })
+    const { id } = await service.system.records.owner.create({ name: 'Ann' })
+    await service.system.records.pet.create({ owner: id })
+    const members = service.routes.filter(({ operation }) => operation === 'populate').map(({ path }) => path)
+    assert.equal(new Set(members).size, members.length, 'each address is listed once')
+    return (await service.fetch(new Request(`http://localhost${path}`))).status
+  }
+  for (const [config, path, status] of [
+    [{}, '/owner/1/pets', 200],
+    [{ rest: false }, '/owner/1/pets', 200],
+    [{ rest: false }, '/pet/1/owner', 200],
+    [{ rest: false }, '/owner/1', 404],
+    [{ shortcuts: false }, '/owner/1/pets', 200],
+    [{ restPrefix: '/v2' }, '/owner/1/pets', 200],
+    [{ restPrefix: '/v2' }, '/v2/owner/1/pets', 200],
+  ] as const)
+    assert.equal(await statusOf(config, path), status, `${JSON.stringify(config)} ${path}`)
+})

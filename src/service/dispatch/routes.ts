@@ -61,6 +61,7 @@ export async function buildRoutes(
       if (style === 'shortcut' && options.shortcuts === false) continue
       const segments = [...bases[style], ...segmentsOf(path)]
       const node = grow(root, segments)
+      if (style === 'shortcut' && node.routes.get(method)?.operation === operation) continue
       const served = style === 'rest' || operation.effect === 'reads' || options.shortcutWrites !== false
       setRoute(node, method, { operation, style, served }, when)
       const line = { method, path: `/${segments.join('/')}`, operation: operation.name, style }
