@@ -178,6 +178,13 @@ function refuse(validation: Validation, attribute: Attribute, violations: readon
   validation.invalid[attribute.name] = violations
 }
 
+/** The error for a new record without a value that it must have. */
+export const missingValue = ({ name: model }: Model, { name }: Attribute): ServiceError =>
+  new ServiceError('E_INVALID_ATTRIBUTES', `${name} ${missing.violations[0]?.message}`, {
+    model,
+    invalidAttributes: { [name]: missing.violations },
+  })
+
 function finish({ model, assignments, invalid }: Validation): Assignment[] {
   if (invalid === undefined) return assignments
   const sentences = Object.entries(invalid).flatMap(([name, violations]) =>

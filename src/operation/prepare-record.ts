@@ -1,6 +1,6 @@
 import type { Assignment } from '../model/assignment.ts'
 import type { Attribute, Model } from '../model/model.ts'
-import { type Purpose, validate } from '../model/validate.ts'
+import { missingValue, type Purpose, validate } from '../model/validate.ts'
 import { ServiceError, type Violation } from '../protocol/errors.ts'
 import type { Json, JsonObject } from '../protocol/json.ts'
 import type { ScopedReads } from '../storage/scoped-store.ts'
@@ -8,7 +8,7 @@ import { eventLoopTurn } from '../support/event-loop-turn.ts'
 import { andThen, type MaybePromise } from '../support/maybe-promise.ts'
 import { unchecked } from './check-targets.ts'
 import { type HookCaller, valuesToWrite } from './hooks/before.ts'
-import { afterValidation } from './hooks/lifecycle.ts'
+import { afterValidation, keyOfCallback } from './hooks/lifecycle.ts'
 import type { PreparedChanges } from './hooks/linked-changes.ts'
 import type { Members } from './member-values.ts'
 import type { LaterValue, OperationServices } from './operation.ts'
@@ -83,10 +83,30 @@ const validateWithHooks = (
   previous: JsonObject | undefined,
 ): MaybePromise<readonly Assignment[]> =>
   andThen(valuesToWrite(model, given, purpose, caller, { previous }), (complete) =>
-    andThen(validate(model, complete, purpose, caller.services), (validated) =>
-      afterValidation(model, validated, purpose, caller),
-    ),
+    validateAround(model, complete, purpose, caller, nothing),
   )
+
+const nothing: ReadonlySet<Attribute> = new Set()
+
+/** Validates values, and runs the callback that follows. */
+function validateAround(
+  model: Model,
+  values: ReadonlyMap<string, Json>,
+  purpose: Purpose,
+  caller: HookCaller,
+  except: ReadonlySet<Attribute>,
+): MaybePromise<readonly Assignment[]> {
+  const key = keyOfCallback(model, values, purpose)
+  if (!key || except.has(key))
+    return andThen(validate(model, values, purpose, caller.services, except), (validated) =>
+      afterValidation(model, validated, purpose, caller),
+    )
+  return andThen(validate(model, values, purpose, caller.services, new Set([...except, key])), async (validated) => {
+    const complete = await afterValidation(model, validated, purpose, caller)
+    if (!complete.some(({ attribute }) => attribute === key)) throw missingValue(model, key)
+    return complete
+  })
+}
 
 /** Whether the record is written by one statement, without others and without checks that the database does not make. */
 export const isOneStatement = (
@@ -187,9 +207,7 @@ async function validateRecord(
       previous,
       except: assigned,
     })
-    const complete = without(assigned, written)
-    const validated = await validate(model, complete, purpose, caller.services, assigned)
-    return await afterValidation(model, validated, purpose, caller)
+    return await validateAround(model, without(assigned, written), purpose, caller, assigned)
   } catch (error) {
     if (!(error instanceof ServiceError) || error.details.invalidAttributes === undefined) throw error
     for (const [name, violations] of Object.entries(error.details.invalidAttributes)) invalid[path + name] = violations

@@ -98,3 +98,51 @@ test('lifecycle callbacks run at their moments in Waterline', async () => {
   )
   assert.deepEqual(calls, [], 'nothing follows a commit that did not happen')
 })
+
+test('a callback of a new record may set its key, which is required after it', async () => {
+  // biome-ignore-start lint/suspicious/noExplicitAny: as applications without types write them
+  const key = { type: 'string', primaryKey: true, unique: true } as any
+  const set = (values: any, next: any) => {
+    if (values.name !== 'none') values.code = values.name === 'empty' ? '' : (values.code ?? `key of ${values.name}`)
+    next()
+  }
+  // biome-ignore-end lint/suspicious/noExplicitAny: see above
+  const pet = { autoPK: false, attributes: { code: key, name: { type: 'string' }, owner: { model: 'owner' } } }
+  const owner = {
+    autoPK: false,
+    attributes: { code: key, name: { type: 'string' }, pets: { collection: 'pet', via: 'owner' } },
+  }
+  await using service = await createService({
+    database: 'sqlite::memory:',
+    compatibility: 'sails',
+    models: { pet: { ...pet, beforeCreate: set }, owner: { ...owner, beforeCreate: [set] } },
+    onError: (error: unknown) => reported.push(error),
+  } as never)
+  const create = async (path: string, values: object) => {
+    const body = JSON.stringify(values)
+    const headers = { 'Content-Type': 'application/json' }
+    const response = await service.fetch(new Request(`http://localhost${path}`, { method: 'POST', body, headers }))
+    // biome-ignore lint/suspicious/noExplicitAny: the answers differ
+    return { status: response.status, answer: (await response.json()) as any }
+  }
+  assert.equal((await create('/pet', { name: 'Rex' })).answer.code, 'key of Rex')
+  assert.equal((await create('/pet', { name: 'Tom', code: 'own' })).answer.code, 'own')
+  const { answer } = await create('/owner', { name: 'Ann', pets: [{ name: 'Kim' }, 'own'] })
+  assert.equal(answer.code, 'key of Ann')
+  assert.deepEqual(answer.pets.map(({ code }: { code: string }) => code).sort(), ['key of Kim', 'own'])
+  const many = await create('/pet', [{ name: 'One' }, { name: 'Two' }])
+  assert.deepEqual(
+    many.answer.map(({ code }: { code: string }) => code),
+    ['key of One', 'key of Two'],
+  )
+  for (const path of ['/pet', '/owner']) {
+    const missing = await create(path, { name: 'none' })
+    assert.deepEqual([missing.status, missing.answer.detail], [400, 'code is required'])
+    assert.deepEqual(missing.answer.invalidAttributes, { code: [{ rule: 'required', message: 'is required' }] })
+  }
+  const nested = await create('/owner', { name: 'Bo', pets: [{ name: 'none' }] })
+  assert.deepEqual([nested.status, nested.answer.attrNames], [400, ['pets.0.code']])
+  reported.length = 0
+  assert.equal((await create('/pet', { name: 'empty' })).status, 500)
+  assert.match(String(reported), /beforeCreate of pet set "code" to an empty text/)
+})

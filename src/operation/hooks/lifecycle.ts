@@ -5,6 +5,13 @@ import type { Json, JsonObject } from '../../protocol/json.ts'
 import type { MaybePromise } from '../../support/maybe-promise.ts'
 import { callBefore, type HookCaller } from './before.ts'
 
+/** The key of a new record that a callback of a Sails application may set: such keys are often made in `beforeCreate`. */
+export function keyOfCallback(model: Model, given: ReadonlyMap<string, Json>, purpose: Purpose): Attribute | undefined {
+  const { hooks, primaryKey } = originalOf(model)
+  if (purpose === 'update' || !hooks?.lifecycle.validated?.create) return undefined
+  return primaryKey.required && !given.has(primaryKey.name) ? primaryKey : undefined
+}
+
 /**
  * Runs the callback of a Sails application that follows validation. As in Waterline, it changes the values in their object, a
  * password to its hash for instance, and the rules of the attributes are not applied again.
@@ -42,5 +49,7 @@ function storable(given: unknown, attribute: Attribute, callback: string): Json 
   const raw = (given instanceof Date ? given.toISOString() : given) as Json
   const value = raw === null && nullable ? null : raw === null ? undefined : type.parse(raw)
   if (value === undefined) throw new TypeError(`${callback} set "${name}" to a value that is not ${type.noun}`)
+  // An empty key could not be part of a path.
+  if (value === '' && attribute.isPrimaryKey) throw new TypeError(`${callback} set "${name}" to an empty text`)
   return value
 }
