@@ -55,7 +55,7 @@ export const isCountFlag = (value: Json | undefined): boolean =>
 
 /** Whether a value given for a name is a filter by an attribute. */
 export const isFilter = (name: string, value: Json | undefined, { attributes }: Model): boolean =>
-  !reserved.has(name) || (name === count.name && !isCountFlag(value) && attributes.has(name))
+  !reserved.has(name) || (name === count.name && !isCountFlag(value) && attributes.get(name)?.hidden === false)
 
 /** The value a request gives for a name: the body's before the query string's. */
 export const parameterValue = (

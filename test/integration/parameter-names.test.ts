@@ -17,6 +17,7 @@ const service = await createService({
       },
     },
     plain: { attributes: { name: text } },
+    closed: { attributes: { name: text, count: { type: 'number', hidden: true } } },
   },
 })
 after(() => service.close())
@@ -64,7 +65,9 @@ test('"count" is a filter unless it is true or false', async () => {
   assert.equal((await find('/item?count=20&count=21')).answer.length, 3)
   const counted = await find('/item?name=counted&count=true')
   assert.deepEqual([counted.answer.length, counted.headers.get('x-total-count')], [3, '3'])
-  assert.equal((await find('/plain?count=20')).status, 400)
+  const refused = await find('/plain?count=20')
+  assert.equal(refused.status, 400)
+  assert.deepEqual((await find('/closed?count=20')).answer, refused.answer, 'a hidden attribute is unknown')
 })
 
 test('the next page has the same filter, also one that was sent in a body', async () => {
