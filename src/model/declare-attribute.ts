@@ -22,7 +22,7 @@ export function declareAttribute(
   const type = attributeTypeOf(isNumericKey ? { ...definition, isInteger: true } : definition)
   if (typeof type === 'string') return [`${type}${typeHint(definition.type)}`]
 
-  const { rules, problems } = readRules(definition, type)
+  const { rules, problems, emptyIsNull = false } = readRules(definition, type)
   const value = readDefault(definition, type, rules)
   const columnProblem = columnTypeProblem(definition.columnType)
   const all = [
@@ -44,6 +44,7 @@ export function declareAttribute(
     isPrimaryKey,
     required: definition.required === true || (isPrimaryKey && !isAutomatic && !isUuidKey),
     nullable: isNullable(definition, isPrimaryKey),
+    emptyIsNull: emptyIsNull && isNullable(definition, isPrimaryKey),
     unique: !isPrimaryKey && definition.unique === true,
     index: definition.index === true,
     hidden: definition.hidden === true,

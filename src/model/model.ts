@@ -37,6 +37,8 @@ export interface Attribute {
   readonly required: boolean
   /** Whether null is allowed. */
   readonly nullable: boolean
+  /** Whether an empty text means null, as in applications of Sails, which store it for an omitted UUID. */
+  readonly emptyIsNull: boolean
   readonly unique: boolean
   /** Whether it is left out of responses and events and unknown to filters, sort orders and selections. */
   readonly hidden: boolean
@@ -76,6 +78,7 @@ export const plainAttribute = (name: string, type: AttributeType): Attribute => 
   required: false,
   nullable: true,
   unique: false,
+  emptyIsNull: false,
   hidden: false,
   index: false,
   autoIncrement: false,

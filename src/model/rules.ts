@@ -35,7 +35,7 @@ const ruleKinds: readonly RuleKind[] = [isIn, min, max, minLength, maxLength, is
 export function rulesOf(
   definition: AttributeDefinition,
   type: AttributeType,
-): { readonly rules: readonly Rule[]; readonly problems: readonly string[] } {
+): { readonly rules: readonly Rule[]; readonly problems: readonly string[]; readonly emptyIsNull?: boolean } {
   const rules: Rule[] = []
   const problems: string[] = []
   for (const kind of ruleKinds) {

@@ -91,7 +91,7 @@ function plainValues(body: JsonObject, model: Model, withKey: boolean): Readonly
     const attribute = model.attributes.get(name)
     if (!attribute || (attribute.references && isJsonObject(raw))) return undefined
     if (attribute.autoCreatedAt || attribute.autoUpdatedAt || (attribute.isPrimaryKey && !withKey)) continue
-    values.set(name, raw)
+    values.set(name, attribute.emptyIsNull && raw === '' ? null : raw)
   }
   return values
 }
@@ -172,7 +172,7 @@ class ValueReader {
         values.delete(name)
         parents.delete(name)
       } else if (!target || !isJsonObject(raw)) {
-        values.set(name, raw)
+        values.set(name, attribute.emptyIsNull && raw === '' ? null : raw)
         parents.delete(name)
       } else if (isNewRecord(raw, target)) {
         const record = this.#new(raw, target, isText, `${path}${name}.`)

@@ -113,3 +113,25 @@ test('computed attributes, jobs and other options have their meaning', async () 
   assert.equal((await request(service, 'POST', '/pet', { name: 'Rex' })).answer.loud, 'REX')
   assert.equal(await greeted.promise, 'Rex')
 })
+
+test('a record with an empty text for a UUID, which Sails has stored, can be sent back: it is null', async () => {
+  const seen: unknown[] = []
+  const pet = {
+    attributes: {
+      name: { type: 'string' },
+      uid: { type: 'string', isUUID: true },
+      key: { type: 'uuid', required: true },
+    },
+    beforeValidate: (values: JsonObject) => void seen.push(values.uid),
+  }
+  await using service = await serve({ models: { pet } })
+  const key = '3f1e4b9a-8a0b-4c39-9b4a-3c9f4a0e6a11'
+  const made = await request(service, 'POST', '/pet', { uid: '', key })
+  assert.deepEqual([made.status, made.answer.uid], [201, null])
+  await request(service, 'PATCH', '/pet/1', { uid: key })
+  const sent = await request(service, 'PUT', '/pet/1', { name: 'Rex', uid: '' })
+  assert.deepEqual([sent.status, sent.answer.uid], [200, null])
+  assert.deepEqual(seen, [null, key, null])
+  for (const values of [{ key: '' }, { uid: 'x' }] as JsonObject[])
+    assert.equal((await request(service, 'PATCH', '/pet/1', values)).status, 400)
+})
