@@ -33,3 +33,12 @@ for (const [why, status, code] of [
     assert.throws(() => refuse(status, code, 'no'), TypeError)
   })
 }
+
+for (const code of ['OUT_OF_STOCK', 'E_OUT_OF_STOCK', 'constructor', undefined as never]) {
+  test(`an error with the code ${code} and no status is none: it would be answered as a success`, () => {
+    assert.throws(
+      () => new ServiceError(code, 'Only 3 are left'),
+      /there is no code .*; refuse\(status, code, message\)/,
+    )
+  })
+}

@@ -84,7 +84,12 @@ export class ServiceError extends Error {
   readonly code: ErrorCode | ApplicationCode
   readonly details: ErrorDetails
 
+  /** Throws a TypeError for a code that says no status, such as one of the application: `refuse` takes both. */
   constructor(code: ErrorCode | ApplicationCode, message: string, details: ErrorDetails = {}) {
+    if (details.status === undefined && !Object.hasOwn(errorStatus, code))
+      throw new TypeError(
+        `new ServiceError: there is no code ${JSON.stringify(code)}; refuse(status, code, message) takes codes of the application`,
+      )
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
     this.name = 'ServiceError'
     this.code = code
