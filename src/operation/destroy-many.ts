@@ -1,7 +1,7 @@
-import { originalOf } from '../model/model.ts'
+import { type Model, originalOf } from '../model/model.ts'
 import type { Json } from '../protocol/json.ts'
 import { boundedReads } from '../storage/byte-budget.ts'
-import type { ScopedStore } from '../storage/scoped-store.ts'
+import type { ScopedReads } from '../storage/scoped-store.ts'
 import { eventLoopTurn } from '../support/event-loop-turn.ts'
 import { isDestroyCurrent, prepareDestroy, reachesHooks } from './destroy-changes.ts'
 import { destroyRecords } from './destroy-records.ts'
@@ -20,8 +20,14 @@ import {
   selectKeys,
 } from './selected-records.ts'
 
+/** The records that match, by their keys, after the hooks of all that is destroyed with them. */
+export interface PreparedMany {
+  readonly selected: readonly Json[]
+  readonly changes: PreparedChanges
+}
+
 /** Deletes every record that matches a condition; answers the records as they were. */
-export const destroyMany: WriteOperation<SelectedInput, RecordsResult | JsonResult, undefined> = {
+export const destroyMany: WriteOperation<SelectedInput, RecordsResult | JsonResult, PreparedMany | undefined> = {
   name: 'destroyMany',
   effect: 'writes',
   action: 'destroy',
@@ -30,14 +36,17 @@ export const destroyMany: WriteOperation<SelectedInput, RecordsResult | JsonResu
 
   parse: (parameters, { model }, services) => readSelected(parameters, model, services),
 
-  prepare: () => undefined,
+  prepare: (invocation, reads, services) =>
+    runsHooks(invocation.target.model, services) ? selectPrepared(invocation, reads, services) : undefined,
 
-  async run(invocation, _prepared, store, services) {
+  async run(invocation, prepared, store, services) {
     const { input, target, precondition, origin, client } = invocation
     const { model } = target
     const { where, count, populate } = input
     const select = () => selectPrepared(invocation, store, services)
-    return writeCurrent(model, await select(), select, ({ selected, changes }) =>
+    // Others may match since an earlier operation of the transaction.
+    const first = prepared && !store.isWithin ? prepared : await selectPrepared(invocation, store, services, prepared)
+    return writeCurrent(model, first, select, ({ selected, changes }) =>
       store.transaction(
         async (transaction) => {
           const keys = await confirmKeys(model, selected, where, precondition, transaction, services)
@@ -55,20 +64,27 @@ export const destroyMany: WriteOperation<SelectedInput, RecordsResult | JsonResu
   },
 }
 
-/** The keys of the records that match, after the hooks of all that is destroyed with them. */
+const runsHooks = (model: Model, services: OperationServices): boolean =>
+  hasHookBefore('destroy', model) || reachesHooks(originalOf(model), services)
+
+/** Runs the hooks of the records that match, and of all that is destroyed with them. `known`: those whose hooks have run. */
 async function selectPrepared(
   { input: { where }, target: { model }, requester }: Invocation<SelectedInput>,
-  reads: ScopedStore,
+  reads: ScopedReads,
   services: OperationServices,
-): Promise<{ readonly selected: readonly Json[]; readonly changes: PreparedChanges }> {
+  known?: PreparedMany,
+): Promise<PreparedMany> {
   const selected = await selectKeys(model, where, reads, services)
-  const isHooked = hasHookBefore('destroy', model)
-  if (!isHooked && !reachesHooks(originalOf(model), services)) return { selected, changes: noChanges }
+  if (!runsHooks(model, services)) return { selected, changes: noChanges }
   const caller = { requester, reads, services }
-  for (const key of selected) {
+  const isHooked = hasHookBefore('destroy', model)
+  const ran = new Set(known?.selected)
+  const others = selected.filter((key) => !ran.has(key))
+  for (const key of others) {
     if (eventLoopTurn.isUsed) await eventLoopTurn.next()
     if (isHooked) await beforeDestroy(model, await previousRecord('destroy', model, key, reads), caller)
     else await requireWritable('destroy', model, key, reads)
   }
-  return { selected, changes: await prepareDestroy(model, selected, caller) }
+  if (others.length === 0 && known) return { selected, changes: known.changes }
+  return { selected, changes: new Map([...(known?.changes ?? []), ...(await prepareDestroy(model, others, caller))]) }
 }

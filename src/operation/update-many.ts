@@ -2,7 +2,7 @@ import { idIn } from '../criteria/criteria.ts'
 import type { Model } from '../model/model.ts'
 import { ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
-import type { ScopedStore, ScopedTransaction } from '../storage/scoped-store.ts'
+import type { ScopedReads, ScopedTransaction } from '../storage/scoped-store.ts'
 import { eventLoopTurn } from '../support/event-loop-turn.ts'
 import { checkTargets, unchecked } from './check-targets.ts'
 import { hasHookBefore, previousRecord } from './hooks/before.ts'
@@ -26,12 +26,11 @@ import { embedWithin, embedWritten } from './written-result.ts'
 
 type UpdateManyInput = SelectedInput & { readonly record: RecordValues }
 
+/** The records that match, by their keys, each with what its hook made of the values. */
+export type PreparedEach = ReadonlyMap<Json, PreparedRecord>
+
 /** The same values for every record that matches a condition. */
-export const updateMany: WriteOperation<
-  UpdateManyInput,
-  RecordsResult | JsonResult,
-  PreparedRecord | 'for each record'
-> = {
+export const updateMany: WriteOperation<UpdateManyInput, RecordsResult | JsonResult, PreparedRecord | PreparedEach> = {
   name: 'updateMany',
   effect: 'writes',
   action: 'update',
@@ -48,21 +47,33 @@ export const updateMany: WriteOperation<
   },
 
   /** A hook sees each record, and may give each other values. */
-  prepare: ({ input, target: { model }, requester }, reads, services) =>
-    hasHookBefore('update', model)
-      ? 'for each record'
-      : prepareRecord(model, input.record, 'update', { requester, reads, services }),
+  prepare(invocation, reads, services) {
+    const { input, target, requester } = invocation
+    const { model } = target
+    return hasHookBefore('update', model)
+      ? prepareSelected(invocation, reads, services)
+      : prepareRecord(model, input.record, 'update', { requester, reads, services })
+  },
 
   async run(invocation, prepared, store, services) {
     const { input, target, precondition, origin } = invocation
     const { model } = target
     const { where, count, populate } = input
-    const selected = await selectKeys(model, where, store, services)
-    const writes = prepared === 'for each record' ? await prepareEach(selected, invocation, store, services) : prepared
+    let writes = prepared
+    let selected: readonly Json[]
+    if (!isEach(writes)) selected = await selectKeys(model, where, store, services)
+    else if (!store.isWithin) selected = [...writes.keys()]
+    else {
+      // Others may match since an earlier operation of the transaction.
+      const known = writes
+      selected = await selectKeys(model, where, store, services)
+      const others = selected.filter((key) => !known.has(key))
+      writes = new Map([...known, ...(await prepareEach(others, invocation, store, services))])
+    }
     const written = await store.transaction(
       async (transaction) => {
         const keys = await confirmKeys(model, selected, where, precondition, transaction, services)
-        if (!(writes instanceof Map)) await updateAll(keys, writes, transaction, services)
+        if (!isEach(writes)) await updateAll(keys, writes, transaction, services)
         else for (const key of keys) await updateAll([key], writes.get(key) as PreparedRecord, transaction, services)
         if (count) return keys.length
         const stored = await readRecords(model, keys, transaction)
@@ -78,12 +89,23 @@ export const updateMany: WriteOperation<
   subscriptions: writtenManySubscriptions,
 }
 
+const isEach = (prepared: PreparedRecord | PreparedEach): prepared is PreparedEach => prepared instanceof Map
+
+const prepareSelected = async (
+  invocation: Invocation<UpdateManyInput>,
+  reads: ScopedReads,
+  services: OperationServices,
+): Promise<PreparedEach> => {
+  const { input, target } = invocation
+  return prepareEach(await selectKeys(target.model, input.where, reads, services), invocation, reads, services)
+}
+
 async function prepareEach(
   keys: readonly Json[],
   { input, target: { model }, requester }: Invocation<UpdateManyInput>,
-  reads: ScopedStore,
+  reads: ScopedReads,
   services: OperationServices,
-): Promise<Map<Json, PreparedRecord>> {
+): Promise<PreparedEach> {
   const prepared = new Map<Json, PreparedRecord>()
   for (const key of keys) {
     if (eventLoopTurn.isUsed) await eventLoopTurn.next()

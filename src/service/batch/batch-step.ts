@@ -75,12 +75,17 @@ export function isIndependent(
 
 const missing: ReadonlySet<string> = new Set(['E_NO_SUCH_RECORD', 'E_FORBIDDEN', 'E_PRECONDITION_FAILED'])
 
+/** Operations that find the records which they are about by values: what is prepared may be others than are written. */
+const selecting: ReadonlySet<string> = new Set(
+  [operations.upsert, operations.updateMany, operations.destroyMany].map(({ name }) => name),
+)
+
 /**
- * Whether there may be no error once an earlier request has created a record. Without it an upsert creates one, for which
- * values may be missing and which hooks may refuse.
+ * Whether there may be no error once earlier requests have been executed. Without a record that one of them creates, an upsert
+ * creates one, for which values may be missing and which hooks may refuse.
  */
-const needsRecord = ({ code }: ServiceError, step: PlannedStep | undefined): boolean =>
-  missing.has(code) || step?.match.operation.name === operations.upsert.name
+const dependsOnEarlier = ({ code }: ServiceError, step: PlannedStep | undefined): boolean =>
+  missing.has(code) || (step !== undefined && selecting.has(step.match.operation.name))
 
 /** What makes steps of the requests of one batch. */
 export class BatchSteps {
@@ -139,7 +144,7 @@ export class BatchSteps {
       return { ...step, prepared: await this.#prepared(step, store) }
     } catch (error) {
       const isLate = error instanceof NeedsAnswers
-      const mayAppear = item.index > 0 && error instanceof ServiceError && needsRecord(error, step)
+      const mayAppear = item.index > 0 && error instanceof ServiceError && dependsOnEarlier(error, step)
       if (isLate || mayAppear || item.references > 0) return undefined
       throw error
     }
