@@ -140,6 +140,27 @@ for (const { name, missing, open } of schemaDatabases) {
       assert.deepEqual(await start(database.url, withIndex), ['created index on visit (state)'])
     })
 
+    test('the statement that lists what violates a partial index lists its rows only', async () => {
+      await using database = await open()
+      await database.execute(existing)
+      await database.execute(
+        `insert into visit (id, day, slot) values (1, 'a', 1), (2, 'a', 1), (3, 'b', 2), (4, 'b', 2)`,
+      )
+      const models = visits({ attributes: ['day'], unique: true, where: { slot: 1 } })
+      await assert.rejects(start(database.url, models), (error) => {
+        assert.ok(error instanceof ConfigError)
+        const [problem = ''] = error.problems
+        assert.match(problem, /^visit: the unique index on \(day\) where .*"slot".* = '?1'? cannot be created/)
+        assert.match(
+          problem,
+          /select "day", count\(\*\) from "visit" where .*"slot".* = '?1'? group by "day" having count/,
+        )
+        return true
+      })
+      await database.execute(`delete from visit where id = 1`)
+      assert.equal((await start(database.url, models)).length, 1)
+    })
+
     test('a start with rows that violate a unique index is refused and changes nothing', async () => {
       await using database = await open()
       await database.execute(existing)

@@ -12,7 +12,8 @@ export function refusedStep(step: SchemaStep, error: unknown): unknown {
   if (error.reason.kind !== 'unique' || step.kind !== 'createIndex') return error
   const columns = step.columns.join(', ')
   const names = step.columns.map((column) => `"${column.replace(/ desc$/, '')}"`).join(', ')
+  const where = step.where === undefined ? '' : ` where ${step.where}`
   return new ConfigError([
-    `${step.table}: the unique index on (${columns}) cannot be created, because several rows have the same values. Change or delete these rows; an index that the model declares may be removed from it instead. To list the values: select ${names}, count(*) from "${step.table}" group by ${names} having count(*) > 1`,
+    `${step.table}: the unique index on (${columns})${where} cannot be created, because several rows have the same values. Change or delete these rows; an index that the model declares may be removed from it instead. To list the values: select ${names}, count(*) from "${step.table}"${where} group by ${names} having count(*) > 1`,
   ])
 }

@@ -24,6 +24,8 @@ export type SchemaStep =
       readonly table: string
       readonly columns: readonly string[]
       readonly unique: boolean
+      /** Of a partial index, as SQL. */
+      readonly where?: string
     }
   | { readonly kind: 'createLog'; readonly schema: string }
   /** The database is a copy of another, whose log does not apply. */

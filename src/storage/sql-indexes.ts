@@ -5,11 +5,15 @@ import { schemaName } from './schema-name.ts'
 
 export function createIndex(model: Model, index: Index, dialect: SchemaDialect): string {
   const quote = dialect.identifier
-  const where = index.where.map((comparison) => condition(comparison, dialect)).join(' and ')
+  const where = whereOf(index, dialect)
   const kind = index.unique ? 'unique index' : 'index'
   const name = quote(indexName(model, index))
   return `create ${kind} ${name} on ${quote(model.table)} (${termsOf(index, dialect).join(', ')})${where && ` where ${where}`}`
 }
+
+/** The condition of a partial index; empty for one of all rows. */
+export const whereOf = ({ where }: Index, dialect: SchemaDialect): string =>
+  where.map((comparison) => condition(comparison, dialect)).join(' and ')
 
 /** The columns with their directions. */
 const termsOf = ({ columns }: Index, dialect: SchemaDialect): readonly string[] =>

@@ -6,7 +6,7 @@ import type { SchemaDialect } from './schema-dialect.ts'
 import { schemaName } from './schema-name.ts'
 import type { SchemaStep } from './schema-step.ts'
 import { addColumn, addForeignKey, constantDefault, createTable, dropTable } from './sql-definitions.ts'
-import { createIndex, isPresent } from './sql-indexes.ts'
+import { createIndex, isPresent, whereOf } from './sql-indexes.ts'
 
 /** A step and the statement that performs it. */
 export interface PlannedStep {
@@ -89,13 +89,14 @@ const foreignKeySteps: Plan = (model, table, dialect) =>
 const indexSteps: Plan = (model, table, dialect) =>
   [...indexesOf(model), ...(table ? pairIndex(model, table) : [])]
     .filter((index) => !isPresent(model, index, table, dialect))
-    .map((index) => planned(indexStep(model, index), createIndex(model, index, dialect)))
+    .map((index) => planned(indexStep(model, index, dialect), createIndex(model, index, dialect)))
 
-const indexStep = ({ table }: Model, { columns, unique }: Index): SchemaStep => ({
+const indexStep = ({ table }: Model, index: Index, dialect: SchemaDialect): SchemaStep => ({
   kind: 'createIndex',
   table,
-  columns: columns.map(({ attribute, direction }) => attribute.column + (direction === 'desc' ? ' desc' : '')),
-  unique,
+  columns: index.columns.map(({ attribute, direction }) => attribute.column + (direction === 'desc' ? ' desc' : '')),
+  unique: index.unique,
+  ...(index.where.length > 0 && { where: whereOf(index, dialect) }),
 })
 
 /** A table of pairs that another program has made, where one pair could be added twice. */
