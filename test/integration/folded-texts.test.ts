@@ -9,6 +9,8 @@ const columns = {
   postgres: 'id serial primary key, email citext, n integer',
 }
 
+const keys = { sqlite: 'text collate nocase', postgres: 'citext' }
+
 for (const { name, missing, open } of schemaDatabases) {
   describe(`a column that ignores letter case on ${name}`, { skip: missing ?? missingPostgres ?? false }, () => {
     test('is compared by the database in live queries and rules; a stream refuses it', async () => {
@@ -47,6 +49,35 @@ for (const { name, missing, open } of schemaDatabases) {
       assert.equal(stream.status, 400)
       assert.match(await stream.text(), /cannot compare \\"email\\"/)
       await service.close()
+    })
+
+    test('as a key finds a record in any letter case, whose events a stream receives', async () => {
+      await using database = await open()
+      if (name === 'postgres') await database.execute('create extension if not exists citext')
+      await database.execute(
+        `create table country (code ${keys[name]} primary key not null, name text); insert into country values ('No', 'Norway')`,
+      )
+      await using service = await createService({
+        database: database.url,
+        attributes: { createdAt: false, updatedAt: false },
+        models: {
+          country: {
+            attributes: { code: { type: 'string', primaryKey: true, required: true }, name: { type: 'string' } },
+          },
+        },
+      })
+      const { country } = service.system.records
+      const events = country.live({ id: 'nO' })
+      const next = async () => {
+        const { value } = await events.next()
+        return value && 'id' in value ? [value.verb, value.id] : value?.verb
+      }
+      assert.equal(await next(), 'ready')
+      await country.update('NO', { name: 'Norge' })
+      assert.deepEqual(await next(), ['updated', 'No'])
+      await country.destroy('no')
+      assert.deepEqual(await next(), ['destroyed', 'No'])
+      assert.equal((await events.next()).done, true)
     })
   })
 }

@@ -1,4 +1,4 @@
-import type { Change, Position } from '../../protocol/change.ts'
+import type { Change, Position, RecordId } from '../../protocol/change.ts'
 import type { SubscriptionEvent } from '../../protocol/event.ts'
 import type { Requester } from '../../protocol/requester.ts'
 import type { Semaphore } from '../../support/semaphore.ts'
@@ -33,6 +33,8 @@ export interface Beginning {
   readonly position: Position
   /** A single record does not exist, and the log holds no event that says so: the iterator says it, and ends. */
   readonly isGone?: boolean
+  /** The key of a single record as it is stored, where the database takes other texts for equal. */
+  readonly id?: RecordId | undefined
 }
 
 export interface EventIteratorOptions {
@@ -58,7 +60,7 @@ export interface EventIteratorOptions {
  */
 export class EventIterator implements Subscriber, AsyncIterableIterator<IteratorItem, undefined, undefined> {
   readonly requester: Requester
-  readonly #options: EventIteratorOptions
+  #options: EventIteratorOptions
   readonly #queue: OperationQueue
   readonly #items: AsyncGenerator<IteratorItem, undefined, undefined>
   /** Of the last item that was emitted. */
@@ -128,10 +130,11 @@ export class EventIterator implements Subscriber, AsyncIterableIterator<Iterator
   }
 
   async *#run(): AsyncGenerator<IteratorItem, undefined, undefined> {
-    const { iterators, from, isResumed, queue } = this.#options
+    const { iterators, from, isResumed, queue, target } = this.#options
     iterators.add(this)
     try {
-      const { position, isGone } = await from
+      const { position, isGone, id } = await from
+      if (id !== undefined) this.#options = { ...this.#options, target: { ...target, id } }
       this.#position = position
       if (isGone) {
         yield* this.#destroyed()

@@ -1,5 +1,5 @@
 import { type Condition, findKey, leavesOf } from '../../criteria/criteria.ts'
-import type { Position } from '../../protocol/change.ts'
+import type { Position, RecordId } from '../../protocol/change.ts'
 import { noSuchRecord, ServiceError } from '../../protocol/errors.ts'
 import type { Requester } from '../../protocol/requester.ts'
 import type { Broadcaster } from '../../realtime/broadcaster.ts'
@@ -10,7 +10,6 @@ import type { QueueOptions } from '../../realtime/delivery/operation-queue.ts'
 import type { SubscriptionTarget } from '../../realtime/subscription-target.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Limits } from '../../support/limits.ts'
-import { andThen } from '../../support/maybe-promise.ts'
 import type { Semaphore } from '../../support/semaphore.ts'
 import type { WaitingBytes, WaitingClient } from '../../support/waiting-bytes.ts'
 import { yieldToEventLoop } from '../../support/yield-to-event-loop.ts'
@@ -95,10 +94,12 @@ export class SubscriptionFactory {
     const { requester, store } = authorization
     const { model, id } = target
     if (id === undefined) return { position: since ?? (await this.#parts.store.changes.head()) }
-    const { value: exists, position } = await store.snapshot((reads) =>
-      andThen(reads.find(model, findKey(model, id)), ({ length }) => length > 0),
-    )
-    if (exists) return { position: since ?? position }
+    const { value: found, position } = await store.snapshot((reads) => reads.find(model, findKey(model, id)))
+    if (found.length > 0) {
+      const { primaryKey } = model
+      const stored = primaryKey.stored.foldsText ? (found.values(primaryKey)[0] as RecordId) : undefined
+      return { position: since ?? position, id: stored }
+    }
     const end = since === undefined ? 'absent' : await this.#findEnd(since, target, requester)
     if (end === 'absent') throw noSuchRecord(model.name)
     return end === 'reset' ? { position, isGone: true } : { position: since as Position }
