@@ -42,6 +42,22 @@ const cases: readonly [name: string, statement: string, fault: DatabaseErrorKind
     { kind: 'value' },
   ],
   ['an error that a trigger raises', `do $$ begin raise exception 'no' ; end $$`, { kind: 'value' }],
+  ['one with a code of its own', `do $$ begin raise exception 'no' using errcode = 'PT404'; end $$`, { kind: 'value' }],
+  [
+    'one with a code of another class',
+    `do $$ begin raise exception 'no' using errcode = 'XX000'; end $$`,
+    { kind: 'value' },
+  ],
+  [
+    'a trigger that finds no row',
+    `do $$ declare o owner; begin select * into strict o from owner where id = 9; end $$`,
+    { kind: 'value' },
+  ],
+  [
+    'a parent that restricts',
+    'create table toy (id int primary key, pet int references pet on delete restrict); insert into toy values (1, 1); delete from pet',
+    { kind: 'foreignKey', table: 'toy', columns: ['id'] },
+  ],
   [
     'a value for what is always generated',
     'create table counted (id int generated always as identity); insert into counted values (1)',

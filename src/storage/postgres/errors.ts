@@ -31,7 +31,6 @@ const faults: Readonly<Record<string, DatabaseErrorKind>> = {
   '55006': { kind: 'busy' }, // object in use
   '55P03': { kind: 'busy' }, // lock not available
   '57014': { kind: 'timeout' }, // cancelled
-  P0001: { kind: 'value' }, // raised by a trigger
 }
 
 /** By the class, the first two characters. */
@@ -45,6 +44,7 @@ const classes: Readonly<Record<string, DatabaseErrorKind>> = {
   '54': { kind: 'value' }, // too large, as a value for its index is
   '57': { kind: 'lost' }, // shutting down, starting up, session ended
   '58': { kind: 'lost' }, // input or output failed
+  P0: { kind: 'value' }, // a trigger raises, or finds no row
 }
 
 /** An error of `pg` as a DatabaseError. */
@@ -64,6 +64,7 @@ function faultOf(complaint: Complaint, uniques: UniqueColumns): DatabaseErrorKin
   switch (code) {
     case '23505':
       return { kind: 'unique', table: table ?? '', columns: uniques.get(constraint ?? '') ?? named(complaint) }
+    case '23001': // `on delete restrict`, since PostgreSQL 18
     case '23503':
       return { kind: 'foreignKey', table, columns: named(complaint) }
     case '23502':
@@ -83,7 +84,8 @@ function faultOf(complaint: Complaint, uniques: UniqueColumns): DatabaseErrorKin
       // A row that a policy does not allow, and not a missing privilege.
       return { kind: routine === 'ExecWithCheckOptions' ? 'value' : 'refused' }
     default:
-      return faults[code] ?? classes[code.slice(0, 2)] ?? { kind: 'unknown' }
+      // A trigger may raise with any code, also one of its own.
+      return faults[code] ?? classes[code.slice(0, 2)] ?? { kind: routine === 'exec_stmt_raise' ? 'value' : 'unknown' }
   }
 }
 
