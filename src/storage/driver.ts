@@ -96,6 +96,8 @@ export type DatabaseErrorKind =
   | { readonly kind: 'unique'; readonly table: string; readonly columns: readonly string[] }
   | { readonly kind: 'foreignKey'; readonly table?: string | undefined; readonly columns?: readonly string[] }
   | { readonly kind: 'notNull'; readonly column: string }
+  /** A value for a column that only the database gives one. */
+  | { readonly kind: 'generated'; readonly column: string }
   /**
    * A value that the column refuses: out of range, too long, or against a check constraint. `parameter` is the number of
    * the bound value, from 1, where its type refuses it.

@@ -61,7 +61,7 @@ const cases: readonly [name: string, statement: string, fault: DatabaseErrorKind
   [
     'a value for what is always generated',
     'create table counted (id int generated always as identity); insert into counted values (1)',
-    { kind: 'value' },
+    { kind: 'generated', column: 'id' },
   ],
   [
     'a row against the condition of a view',

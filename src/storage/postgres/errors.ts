@@ -3,6 +3,7 @@ import { DatabaseError, type DatabaseErrorKind } from '../driver.ts'
 /** An error of the server; `routine` is the source function that raised it, in every locale. */
 interface Complaint {
   readonly code: string
+  readonly message: string
   readonly detail?: string
   readonly table?: string
   readonly column?: string
@@ -22,7 +23,6 @@ const faults: Readonly<Record<string, DatabaseErrorKind>> = {
   '25006': { kind: 'refused' }, // read only
   '40001': { kind: 'busy' }, // serialization
   '40P01': { kind: 'busy' }, // deadlock
-  '428C9': { kind: 'value' }, // a value for a column that is always generated
   '42703': { kind: 'missing' }, // column
   '42809': { kind: 'refused' }, // a materialized view is not written
   '42P01': { kind: 'missing' }, // table
@@ -71,6 +71,8 @@ function faultOf(complaint: Complaint, uniques: UniqueColumns): DatabaseErrorKin
       return { kind: 'notNull', column: column ?? '' }
     case '23514':
       return { kind: 'value', column }
+    case '428C9':
+      return { kind: 'generated', column: quotedIn(complaint.message) }
     case '55000':
       // `on conflict` cannot use a deferrable constraint; the other errors of this code are about no constraint.
       return constraint === undefined ? { kind: 'refused' } : { kind: 'deferrable', constraint }
@@ -102,6 +104,9 @@ function parameterOf({ where = '' }: Complaint): number | undefined {
 /** The server itself could not go on, whatever it was doing. */
 const isOfServer = (code: string): boolean =>
   ['busy', 'full', 'timeout', 'lost'].includes((faults[code] ?? classes[code.slice(0, 2)])?.kind ?? '')
+
+/** `cannot insert a non-DEFAULT value into column "id"`: in no other field, and between the quotes of the locale. */
+const quotedIn = (message: string): string => /["«»„“‚‘’]\s?([^"«»„“‚‘’]+?)\s?["«»„“‚‘’]/u.exec(message)?.[1] ?? ''
 
 /** `Key (name, "the owner")=(Rex, 5) already exists.` */
 function named({ detail = '' }: Complaint): readonly string[] {
