@@ -593,6 +593,30 @@ describe('models for an unusual database, on PostgreSQL', { skip: missingPostgre
   })
 })
 
+test('foreign keys to tables that have no model lead to none of a similar name', {
+  skip: missingPostgres ?? false,
+}, async () => {
+  const statements = `create schema sales;
+    create table "Users" (id serial primary key); create table users (id serial primary key); create table region (id serial primary key);
+    create table sales.region (id serial primary key);
+    create table post (id serial primary key, user_id int references users, region_id int references sales.region);
+    create table liking (user_id int references users, region_id int references sales.region, primary key (user_id, region_id))`
+  await using database = await freshDatabase(server?.url ?? '')
+  await database.query(statements)
+  const { models, junctions } = await planOf(database.url)
+  const { post } = definitionsOf(models)
+  assert.deepEqual(post?.attributes, {
+    id: { type: 'number', autoIncrement: true },
+    userId: { type: 'number', columnName: 'user_id', isInteger: true },
+    regionId: { type: 'number', columnName: 'region_id', isInteger: true },
+  })
+  assert.deepEqual(models.find(({ name }) => name === 'post')?.notes, [
+    'The foreign key "user_id" to "users" is not an association: "users" has no model',
+    'The foreign key "region_id" to "sales.region" is not an association: "sales.region" has no model',
+  ])
+  assert.deepEqual(junctions, [])
+})
+
 test('a table behind one of the same name in the search path', { skip: missingPostgres ?? false }, async () => {
   const statements = `create schema sales; create schema billing;
     create table customer (id serial primary key); create table sales.customer (id serial primary key);

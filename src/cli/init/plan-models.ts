@@ -176,9 +176,8 @@ export function linkOf(table: ExistingTable, { name }: ExistingColumn, candidate
   for (const foreignKey of table.foreignKeys) {
     const { columns, table: targetTable, targets } = foreignKey
     if (columns.length !== 1 || columns[0] !== name) continue
+    const target = candidates.get(targetTable)
     // SQLite accepts another letter case.
-    const found = [...candidates].find(([other]) => folded(other) === folded(targetTable))
-    const target = candidates.get(targetTable) ?? found?.[1]
     const [column = target?.key.primary] = targets
     if (target && column !== undefined && folded(column) === folded(target.key.column.name))
       return { model: target.name, key: camelCase(wordsOf(target.key.column.name)), foreignKey }

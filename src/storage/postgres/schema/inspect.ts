@@ -71,7 +71,8 @@ select c.relname, n.nspname, c.relkind in ('r', 'p'), c.relkind = 'r', pg_has_ro
   (select json_agg(json_build_array(
       (select json_agg(a.attname order by k.place) from unnest(f.conkey) with ordinality k (number, place)
        join pg_attribute a on a.attrelid = c.oid and a.attnum = k.number),
-      (select target.relname from pg_class target where target.oid = f.confrelid), f.confdeltype = 'c',
+      (select case when pg_table_is_visible(target.oid) then target.relname else n.nspname || '.' || target.relname end
+       from pg_class target join pg_namespace n on n.oid = target.relnamespace where target.oid = f.confrelid), f.confdeltype = 'c',
       f.confdeltype in ('a', 'r'),
       (select json_agg(a.attname order by k.place) from unnest(f.confkey) with ordinality k (number, place)
        join pg_attribute a on a.attrelid = f.confrelid and a.attnum = k.number)

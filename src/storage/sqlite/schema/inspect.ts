@@ -86,7 +86,9 @@ function tableOf(connection: Connection, name: string, definition: string): Sqli
   const columnsOf = (index: unknown) =>
     connection.all('select name from pragma_index_info(?) order by seqno', [index]).map(([column]) => column as string)
   const links = connection.all(
-    'select id, "from", "table", on_delete, "to" from pragma_foreign_key_list(?) order by id, seq',
+    // A foreign key may name its table in another letter case.
+    `select id, "from", coalesce((select name from sqlite_schema where type = 'table' and name = "table" collate nocase), "table"),
+       on_delete, "to" from pragma_foreign_key_list(?) order by id, seq`,
     [name],
   )
   const byLink = Map.groupBy(links, ([id]) => id)
