@@ -28,6 +28,8 @@ export interface ExistingForeignKey {
   readonly cascades: boolean
   /** `on delete restrict` or `no action`, the default */
   readonly restricts: boolean
+  /** Declared only: the database does not check it. */
+  readonly isNotEnforced?: boolean | undefined
 }
 
 export interface ExistingColumn {

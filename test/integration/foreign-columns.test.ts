@@ -105,3 +105,25 @@ describe('columns of PostgreSQL', { skip: missingPostgres ?? false }, () => {
     await service.close()
   })
 })
+
+test('a foreign key that is not enforced is checked by the service', { skip: missingPostgres ?? false }, async (t) => {
+  const [, { open }] = schemaDatabases
+  await using database = await open()
+  await database.execute(
+    'create table owner (id serial primary key); create table pet (id serial primary key, owner int)',
+  )
+  try {
+    await database.execute('alter table pet add foreign key (owner) references owner not enforced')
+  } catch {
+    return t.skip('the server is older than PostgreSQL 18')
+  }
+  await using service = await createService({
+    database: database.url,
+    attributes: { createdAt: false, updatedAt: false },
+    models: { owner: {}, pet: { attributes: { owner: { model: 'owner' } } } },
+  })
+  const { owner, pet } = service.system.records
+  await assert.rejects(pet.create({ owner: 9 }), /names no existing owner with the id 9/)
+  const { id } = await owner.create({})
+  assert.equal((await pet.create({ owner: id })).owner, id)
+})

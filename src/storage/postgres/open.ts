@@ -230,7 +230,8 @@ const unenforced = (models: readonly Model[], tables: ReadonlyMap<string, Postgr
         !tables
           .get(model.table)
           ?.foreignKeys.some(
-            ({ columns, table }) => columns.length === 1 && columns[0] === column && table === references.table,
+            ({ columns, table, isNotEnforced }) =>
+              columns.length === 1 && columns[0] === column && table === references.table && !isNotEnforced,
           ),
     ),
   )

@@ -75,7 +75,9 @@ select c.relname, n.nspname, c.relkind in ('r', 'p'), c.relkind = 'r', pg_has_ro
        from pg_class target join pg_namespace n on n.oid = target.relnamespace where target.oid = f.confrelid), f.confdeltype = 'c',
       f.confdeltype in ('a', 'r'),
       (select json_agg(a.attname order by k.place) from unnest(f.confkey) with ordinality k (number, place)
-       join pg_attribute a on a.attrelid = f.confrelid and a.attnum = k.number)
+       join pg_attribute a on a.attrelid = f.confrelid and a.attnum = k.number),
+      -- Since PostgreSQL 18, where pg_constraint has the column.
+      to_jsonb(f) ->> 'conenforced' = 'false'
     ))
    from pg_constraint f where f.conrelid = c.oid and f.contype = 'f'
      -- One to a partitioned table has others to its partitions.
@@ -112,7 +114,14 @@ type IndexRow = [
   columns: IndexColumn[] | null,
   isPlain: boolean,
 ]
-type ForeignKeyRow = [columns: string[], table: string, cascades: boolean, restricts: boolean, targets: string[]]
+type ForeignKeyRow = [
+  columns: string[],
+  table: string,
+  cascades: boolean,
+  restricts: boolean,
+  targets: string[],
+  isNotEnforced: boolean | null,
+]
 
 /** The existing tables with these names. */
 export async function inspect(
@@ -150,13 +159,16 @@ function tableOf([
     uniqueNames: new Map(uniques.map(({ name, columns }) => [name, columns])),
     indexes: new Set(indexed.map(({ name }) => name)),
     orders: indexed.filter(({ isComplete }) => isComplete).map(({ terms }) => terms),
-    foreignKeys: listOf<ForeignKeyRow>(foreignKeys).map(([columns, table, cascades, restricts, targets]) => ({
-      columns,
-      table,
-      targets,
-      cascades,
-      restricts,
-    })),
+    foreignKeys: listOf<ForeignKeyRow>(foreignKeys).map(
+      ([columns, table, cascades, restricts, targets, isNotEnforced]) => ({
+        columns,
+        table,
+        targets,
+        cascades,
+        restricts,
+        isNotEnforced: isNotEnforced === true,
+      }),
+    ),
     triggers: new Map(listOf<[string, boolean]>(triggers)),
   }
 }
