@@ -216,6 +216,30 @@ describe('opening a database', withPostgres, () => {
     assert.deepEqual(summarize(await store.changesAfter(head)), ['pet 1 created'])
   })
 
+  for (const tables of [
+    'keelson_log, keelson_meta, keelson_capture, keelson_horizon',
+    'keelson_log',
+    'keelson_meta',
+    'keelson_capture',
+    'keelson_horizon',
+  ])
+    test(`a log is made again of which ${tables} was dropped, and no table keeps its triggers`, async () => {
+      await using database = await emptyDatabase()
+      let earlier: string
+      {
+        await using former = await openTestStore(database.url, { ...models, former: { attributes: {} } })
+        await former.insert('pet', { name: 'Tom' })
+        earlier = await former.head()
+      }
+      await database.query(`drop table ${tables}`)
+      await using store = await openTestStore(database.url, models)
+      const head = await store.head()
+      await store.insert('pet', { name: 'Rex' })
+      assert.deepEqual(summarize(await store.changesAfter(head)), ['pet 2 created'])
+      assert.equal(await store.read(earlier), 'reset')
+      await database.query('insert into former default values')
+    })
+
   test('a database restored from a dump gets a new log', async () => {
     await using database = await emptyDatabase()
     const first = await openTestStore(database.url, models)

@@ -33,9 +33,9 @@ export function logTablesIn(schema: string): LogTables {
  * primary key: rows are found by transaction, and each index makes every write slower.
  */
 const definitions = ({ log, meta, capture, horizon }: LogTables): readonly string[] => [
-  `create table ${meta} (name text primary key, value text not null)`,
-  `create table ${capture} (id integer generated always as identity primary key, schema text not null, "table" text not null, columns text[] not null, version text not null)`,
-  `create table ${log} (
+  `create table if not exists ${meta} (name text primary key, value text not null)`,
+  `create table if not exists ${capture} (id integer generated always as identity primary key, schema text not null, "table" text not null, columns text[] not null, version text not null)`,
+  `create table if not exists ${log} (
     seq bigint generated always as identity,
     tx xid8 not null default pg_current_xact_id(),
     capture integer not null,
@@ -45,14 +45,24 @@ const definitions = ({ log, meta, capture, horizon }: LogTables): readonly strin
     at timestamptz not null default clock_timestamp(),
     origin text default nullif(current_setting('keelson.origin', true), '')
   )`,
-  `create index keelson_log_tx on ${log} (tx)`,
-  `create table ${horizon} (at timestamptz not null, oldest xid8 not null)`,
+  `create index if not exists keelson_log_tx on ${log} (tx)`,
+  `create table if not exists ${horizon} (at timestamptz not null, oldest xid8 not null)`,
 ]
+
+/** Of a log whose tables were dropped, the functions remain, and with them triggers that make every write of their tables fail. */
+async function dropFunctions(run: Run, { schema }: LogTables): Promise<void> {
+  const found = await run(
+    `select oid::regprocedure from pg_proc where proname like 'keelson\\_capture\\_%' and pronamespace = $1::regnamespace
+     and prorettype = 'trigger'::regtype`,
+    [quoteName(schema)],
+  )
+  for (const [name] of found) await run(`drop function ${name as string} cascade`)
+}
 
 /** The smallest transaction number. */
 export const firstFloor = '3'
 
-/** Creates the tables, or verifies that they belong to this database. Returns the steps. */
+/** Creates the tables, or verifies that they belong to this database. Returns the steps. `isThere`: all of them exist. */
 export async function prepareLog(
   run: Run,
   tables: LogTables,
@@ -61,14 +71,15 @@ export async function prepareLog(
 ): Promise<readonly SchemaStep[]> {
   const steps: SchemaStep[] = []
   if (!isThere) {
+    await dropFunctions(run, tables)
     for (const statement of definitions(tables)) await run(statement)
     steps.push({ kind: 'createLog', schema: tables.schema })
   }
   const meta = await readMeta(run, tables)
   await setMissing(run, tables, meta, 'secret', () => randomBytes(32).toString('hex'))
-  if (meta.get('identity') !== identity) {
+  if (!isThere || meta.get('identity') !== identity) {
     // A database restored from a dump has new transaction numbers: the log belongs to the original.
-    if (meta.has('identity')) steps.push({ kind: 'restartLog' })
+    if (isThere && meta.has('identity')) steps.push({ kind: 'restartLog' })
     await beginAnew(run, tables)
     await setMeta(run, tables, 'identity', identity)
   }

@@ -73,8 +73,9 @@ export async function setUp(
     for (const planned of plan) await perform(run, planned)
     const steps = plan.map(({ step }) => step)
 
-    const log = logTablesIn(existing.get(logTable)?.schema ?? (await currentSchema(run)))
-    steps.push(...(await prepareLog(run, log, existing.has(logTable), identity)))
+    const own = ownTables.flatMap((name) => existing.get(name) ?? [])
+    const log = logTablesIn(own[0]?.schema ?? (await currentSchema(run)))
+    steps.push(...(await prepareLog(run, log, own.length === ownTables.length, identity)))
     if (migrate === 'drop') await beginAnew(run, log)
     const tables = await inspect(run, names)
     checkSchema(models, tables, postgresColumns, migrate === 'drop' ? undefined : existing)
