@@ -83,8 +83,8 @@ export function openClient(options: ClientOptions): object {
     const action =
       (name: string) =>
       (first?: Json, ...others: [Json?, CallOptions?]) =>
-        typeof first === 'string' || typeof first === 'number'
-          ? act(`${path}${segment(first)}/${name}`)(...others)
+        /string|number/.test(typeof first)
+          ? act(`${path}${segment(first as string)}/${name}`)(...others)
           : act(`${path}/${name}`)(first, ...(others as [CallOptions?]))
     return byName((name) => client[name as 'find'] ?? action(name))
   })

@@ -14,7 +14,7 @@ export class RequestError extends Error {
   declare readonly retryAfter: number
 
   constructor(status: number, problem: JsonObject, retryAfter = 0) {
-    super(String(problem.detail ?? problem.title ?? status))
+    super((problem.detail ?? problem.title ?? status) as string)
     this.code = String(problem.code ?? 'E_UNKNOWN')
     // Minified classes have no names.
     this.name = this.code

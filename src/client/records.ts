@@ -106,7 +106,7 @@ const association = (id: RecordId, name: string): string => `${segment(id)}/${na
 
 /** The answer to a write of many records: the records, or how many they are. */
 const many = (written: readonly JsonObject[] | { readonly count: number }): Many =>
-  'count' in written ? written.count : written
+  (written as { readonly count?: number }).count ?? (written as Many)
 
 /** Associations are embedded only where `populate` says so. */
 const embedding = (query?: Query): string => queryString({ populate: false, ...query })

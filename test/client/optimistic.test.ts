@@ -317,6 +317,54 @@ describe('optimistic writes', () => {
     assert.deepEqual([...new Set(frames)], ['first,second'])
   })
 
+  test('a created record stays when its answer arrives after the stream, and before that of the next one', async () => {
+    await using fake = await FakeService.start()
+    using api = clientOf(fake)
+    const cards = api.card.live()
+    await cards.ready
+    const frames: string[] = []
+    const frame = gate()
+    fake.beforeFrame = frame.wait
+    const answers = [gate(), gate()] as const
+    fake.beforeAnswer = () => answers[fake.performed - 1]?.wait() ?? Promise.resolve()
+    const first = api.card.create({ title: 'first' }, { optimistic: true })
+    await eventually(() => assert.equal(fake.performed, 1))
+    const second = api.card.create({ title: 'second' }, { optimistic: true })
+    cards.subscribe(({ rows }) => frames.push(rows.map(({ title }) => title).join()))
+    await eventually(() => assert.equal(fake.performed, 2))
+    frame.open()
+    await fake.sent()
+    answers[0].open()
+    await first
+    answers[1].open()
+    await second
+    await eventually(() => assert.deepEqual([cards.rows[1]?.id, api.outbox.size], [2, 0]))
+    assert.deepEqual([...new Set(frames)], ['first,second'])
+  })
+
+  test('a record that is moved to another list before it is created is displayed there', async () => {
+    await using fake = await FakeService.start()
+    fake.write({ id: 1, title: 'a', lane: 'todo', rank: 1 })
+    using api = clientOf(fake)
+    const lanes = ['todo', 'doing', 'done'].map((lane) => api.card.live({ where: { lane } }))
+    await Promise.all(lanes.map(({ ready }) => ready))
+    const titles = () => lanes.map(({ rows }) => rows.map(({ title }) => title).join())
+    const held = gate()
+    fake.beforeWrite = held.wait
+    const creating = api.card.create({ title: 'new', lane: 'todo' }, { optimistic: true })
+    const id = lanes[0]?.rows[1]?.id as number
+    const writing = [
+      api.card.update(id, { lane: 'doing' }, { optimistic: true }),
+      api.card.update(1, { title: 'b', lane: 'doing' }, { optimistic: true }),
+    ]
+    assert.deepEqual(titles(), ['', 'b,new', ''])
+    for (const key of [id, 1]) writing.push(api.card.update(key, { lane: 'done' }, { optimistic: true }))
+    assert.deepEqual(titles(), ['', '', 'b,new'])
+    held.open()
+    await Promise.all([creating, ...writing])
+    assert.deepEqual(titles(), ['', '', 'b,new'])
+  })
+
   test('a list of values may contain the id of a record that is not created yet', async () => {
     await using fake = await FakeService.start()
     using api = clientOf(fake)

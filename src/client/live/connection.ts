@@ -154,7 +154,7 @@ export class LiveConnection {
         const added = [...this.#queries.keys()].filter((name) => !this.#known.has(name))
         const remove = [...this.#known].filter((name) => !this.#queries.has(name))
         const asked = this.#writes.toAsk()
-        if (stream === undefined || added.length + remove.length + asked.length === 0) return
+        if (!stream || !(added.length + remove.length + asked.length)) return
         this.#known = new Set(this.#queries.keys())
         const body = {
           stream,

@@ -128,7 +128,9 @@ export class LiveQuery {
   refresh(status: LiveStatus = this.status, given: Error | null | undefined = this.#snapshot.error): void {
     const error = given ?? undefined
     const writes = this.#writes.shownIn(this)
-    for (const [id, creates] of this.#withheld) if (!creates.some(isUnanswered)) this.#withheld.delete(id)
+    // The one that made the record has its id when it is answered.
+    for (const [id, creates] of this.#withheld)
+      if (!creates.some(isUnanswered) || creates.some((write) => write.id === id)) this.#withheld.delete(id)
     const base = this.#base.filter((row) => !this.#withheld.has(row[this.key] as RecordId))
     const overlaid = overlay(base, writes, this.query, this.key, (write) => this.#writes.elsewhere(this, write))
     const rows = keepSame(this.rows, overlaid, this.key)

@@ -38,7 +38,7 @@ function compare(value: Json, operator: string, operand: Json): boolean | undefi
   if (/^(!=?|not|nin)$/.test(operator)) return value !== null && !oneOf(value, operand)
   if (value === null) return false
   // Text of digits may be a big integer, which has another order.
-  const isOrdered = /^[<>]=?$/.test(operator) && /^-?\d+$/.test(String(operand)) === (typeof operand === 'number')
+  const isOrdered = /^[<>]=?$/.test(operator) && /^-?\d+$/.test(operand as string) === (typeof operand === 'number')
   if (!isOrdered) return undefined
   if (operator.length > 1 && value === operand) return true
   return operator[0] === '<' ? value < (operand as string) : value > (operand as string)

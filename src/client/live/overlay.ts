@@ -1,3 +1,4 @@
+import type { RecordId } from '../../protocol/change.ts'
 import type { Json, JsonObject } from '../../protocol/json.ts'
 import type { Query } from '../options.ts'
 import { isComposite } from '../same.ts'
@@ -17,16 +18,16 @@ export function overlay(
 ): Rows {
   const rows = [...base]
   const compare = sortOrder(query.sort, key)
+  /** Records as the earlier writes leave them, also those that are not in the list. */
+  const known = new Map<RecordId, JsonObject>()
   for (const write of writes) {
     const { kind, id, values, record } = write
     const time = new Date(Number(write.key.split('-')[0])).toISOString()
     const index = rows.findIndex((row) => row[key] === id)
     const shown = rows[index]
-    if (kind === 'destroy') {
-      if (shown) rows.splice(index, 1)
-      continue
-    }
-    const before = shown ?? (kind === 'update' ? (elsewhere(write) ?? record) : blank(base[0]))
+    if (shown) rows.splice(index, 1)
+    if (kind === 'destroy') continue
+    const before = shown ?? known.get(id) ?? (kind === 'update' ? (elsewhere(write) ?? record) : blank(base[0]))
     if (!before) continue
     const written = {
       ...(kind === 'create' && { createdAt: time }),
@@ -36,11 +37,12 @@ export function overlay(
       [key]: id,
     }
     const after = merge(before, written, query, key, base)
+    known.set(id, after)
     const matches = matchesWhere(query.where, { ...after, ...written })
-    if (shown) rows.splice(index, 1)
-    if (!(shown ? matches !== false : matches)) continue
+    // Where that is not known, it stays.
+    if (!(matches ?? shown)) continue
     // It stays where the rows do not say what decides about its place.
-    const place = shown && compare(shown, after) === 0 ? index : rows.findIndex((row) => compare(after, row) < 0)
+    const place = shown && !compare(shown, after) ? index : rows.findIndex((row) => compare(after, row) < 0)
     const at = place < 0 ? rows.length : place
     // What comes first on a later page may belong to the one before.
     if (shown || at || !query.skip) rows.splice(at, 0, after)
@@ -64,8 +66,11 @@ function merge(row: JsonObject, written: JsonObject, query: Query, key: string, 
   return result
 }
 
+/** Of `select` and `omit`. */
+type Names = readonly string[] | string
+
 const isSelected = (name: string, key: string, select: Json | undefined, omit: Json | undefined): boolean =>
-  name === key || (Array.isArray(select) ? select.includes(name) : !(Array.isArray(omit) && omit.includes(name)))
+  name === key || (select ? (select as Names).includes(name) : !(omit as Names | undefined)?.includes(name))
 
 const isEmbedded = (populate: Json | undefined, name: string): boolean =>
   Array.isArray(populate) ? populate.includes(name) : isComposite(populate) && name in populate

@@ -11,7 +11,7 @@ function termsOf(sort: Json | undefined): readonly (readonly [path: readonly str
     : typeof sort === 'string'
       ? sort.split(',').map((term) => term.trim().split(/ +/))
       : []
-  return words.map(([name = '', way]) => [name.split('.'), /-1|DESC/i.test(String(way)) ? -1 : 1])
+  return words.map(([name = '', way]) => [name.split('.'), /-1|DESC/i.test(way as string) ? -1 : 1])
 }
 
 /** The order of records: nulls first, and equal ones by their key. Attributes that a record does not contain are equal. */
@@ -21,7 +21,8 @@ export function sortOrder(sort: Json | undefined, key: string): Compare {
     for (const [path, sign] of terms) {
       const [left, right] = [at(a, path), at(b, path)]
       if (left === right || left === undefined || right === undefined) continue
-      return sign * (left === null ? -1 : right === null ? 1 : left < right ? -1 : 1)
+      // A temporary id is a text, and behind all numbers.
+      return sign * (left === null ? -1 : right === null ? 1 : left < right || typeof left < typeof right ? -1 : 1)
     }
     return 0
   }

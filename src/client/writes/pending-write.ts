@@ -24,8 +24,8 @@ export interface PendingWrite extends WriteOptions {
   askedAt?: number
   /** The record in the answer. */
   record?: JsonObject
-  /** The token of the operation in the answer; undefined when it changed nothing. */
-  token?: string | undefined
+  /** The token of the operation in the answer; null when it changed nothing. */
+  token?: string | null
   /** The record before the write, for queries that it enters: their form of it, found in another query. */
   readonly before: Map<object, JsonObject>
   resolve(record: JsonObject): void

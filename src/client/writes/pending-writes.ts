@@ -39,7 +39,7 @@ export class PendingWrites {
     const { token } = write
     if (this.#passed.has(token as string)) this.#end(write)
     this.release()
-    if (token === undefined && this.list.includes(write)) setTimeout(() => this.remove(write), unconfirmedMs)
+    if (!token && this.list.includes(write)) setTimeout(() => this.remove(write), unconfirmedMs)
     this.#refresh(write)
   }
 
@@ -50,7 +50,7 @@ export class PendingWrites {
   toAsk(): readonly PendingWrite[] {
     const { openedAt } = this
     return this.list
-      .filter(({ token, sentAt, askedAt }) => token !== undefined && sentAt < openedAt && askedAt !== openedAt)
+      .filter(({ token, sentAt, askedAt }) => token && sentAt < openedAt && askedAt !== openedAt)
       .slice(0, maxTokens)
   }
 

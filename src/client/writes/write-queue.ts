@@ -114,7 +114,7 @@ export class WriteQueue {
     const open = this.save()
     this.size = open.length
     for (const listener of this.#listeners) listener()
-    if (this.size === 0) this.#isCatchingUp = false
+    this.#isCatchingUp &&= this.size > 0
     if (this.#isWaiting) return
     const list = this.#isCatchingUp ? open.slice(0, 1) : open
     for (const [index, write] of list.entries())
@@ -145,7 +145,7 @@ export class WriteQueue {
     const temporary = write.id
     write.state = 'answered'
     write.record = body as JsonObject
-    write.token = headers.get('Keelson-Operation') ?? undefined
+    write.token = headers.get('Keelson-Operation')
     write.id = (write.record[this.#pending.keyOf(write.model)] as RecordId | undefined) ?? temporary
     if (write.optimistic && write.kind === 'create') this.#ids.set(temporary, write.id)
     for (const later of this.#pending.list) {
