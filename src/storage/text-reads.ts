@@ -124,6 +124,8 @@ export class TextReads {
       if (!kept) return undefined
       const statement = this.#compiler.find(model, this.#selecting(criteria, keys.select))
       const rows = read(statement, options)
+      // With a larger integer in one of them, such as a value that they are sorted by, all have BigInts.
+      if (typeof rows[0]?.[0] === 'bigint') return undefined
       const length = Math.min(rows.length, criteria.limit)
       const missing = texts.append(kept, rows, length).map((place) => rows[place] as unknown[])
       if (missing.length > 0 && !this.#readMissing(page, missing, kept, read)) return undefined
@@ -147,8 +149,10 @@ export class TextReads {
     for (const some of chunksOf(ids, keysAtOnce))
       for (const row of read(this.#compiler.find(model, new FilledCriteria(byKey, [some])), options)) {
         const text = flat(encoder.encodeOpen(row))
-        this.#source.texts.set(kept, row[at] as number, text)
-        found.set(row[at], text)
+        // A BigInt where another value is too large for a number.
+        const key = Number(row[at])
+        this.#source.texts.set(kept, key, text)
+        found.set(key, text)
       }
     for (const row of missing) row[row.length - 1] = found.get(row[0])
     return found.size === missing.length

@@ -47,6 +47,32 @@ describe('integers beyond 2^53', () => {
     assert.deepEqual(data[2], { id: 3, exact: null, whole: 2, flag: false })
   })
 
+  /** Where the texts of most records are known, a page is read by its keys. */
+  for (const [name, change] of [
+    ['that a page is sorted by', `exact = ${largest}`],
+    ['in a number attribute', `whole = ${largest}, exact = 100`],
+  ] as const)
+    test(`${name}: records are whole, also those of a page of which most are known`, async () => {
+      await using sqlite = await SqliteForTest.open({ counter })
+      const counters = sqlite.service.system.records.counter!
+      for (let number = 1; number <= 12; number++) await counters.create({ exact: String(number), whole: number })
+      const idsOf = async (query: string): Promise<readonly number[]> => {
+        const response = await sqlite.service.fetch(new Request(`http://localhost/counter?${query}`))
+        assert.equal(response.status, 200)
+        return ((await response.json()) as { id: number }[]).map(({ id }) => id)
+      }
+      for (let time = 0; time < 20; time++) {
+        await counters.update(1, { flag: time % 2 === 0 })
+        await idsOf('limit=2')
+        await idsOf('sort=exact')
+      }
+      sqlite.otherProgram.exec(`update counter set ${change} where id = 3`)
+      // The change is counted before the next page is read.
+      await counters.update(1, { flag: null })
+      await idsOf('limit=2')
+      assert.deepEqual(await idsOf('sort=exact'), [1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 3])
+    })
+
   test('are returned by a write, at the first and at the second time', async () => {
     await using sqlite = await SqliteForTest.open({ counter })
     sqlite.otherProgram.exec(`insert into counter (whole) values (${large}), (${large})`)
