@@ -7,7 +7,7 @@ import { Random } from '../support/random.ts'
 import { seed as firstSeed } from '../support/seed.ts'
 
 /*
- * One client writes, and nobody else: what it displays is known at every moment. Each record is displayed once, in the lane
+ * The writes are those of one client, so that what it displays is known at every moment. Each record is displayed once, in the lane
  * that it was given last and with the value that it was given last, from the call that creates it to the one that destroys
  * it, whatever arrives first and whatever breaks.
  */
