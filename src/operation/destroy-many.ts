@@ -80,6 +80,8 @@ async function selectPrepared(
   const isHooked = hasHookBefore('destroy', model)
   const ran = new Set(known?.selected)
   const others = selected.filter((key) => !ran.has(key))
+  // No hook runs where one of the records may not be destroyed.
+  await reads.assertMayWrite?.('destroy', model, others)
   for (const key of others) {
     if (eventLoopTurn.isUsed) await eventLoopTurn.next()
     if (isHooked) await beforeDestroy(model, await previousRecord('destroy', model, key, reads), caller)

@@ -106,6 +106,8 @@ async function prepareEach(
   reads: ScopedReads,
   services: OperationServices,
 ): Promise<PreparedEach> {
+  // No hook runs where one of the records may not be changed.
+  await reads.assertMayWrite?.('update', model, keys)
   const prepared = new Map<Json, PreparedRecord>()
   for (const key of keys) {
     if (eventLoopTurn.isUsed) await eventLoopTurn.next()

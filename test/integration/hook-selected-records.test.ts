@@ -37,6 +37,20 @@ const models = {
     attributes: { name: { type: 'string' }, pet: { model: 'pet', onDestroy: 'cascade' } },
     hooks: { before: { destroy: ({ previous }: Context) => hooked('destroy', previous.name) } },
   },
+  note: {
+    access: {
+      read: true,
+      update: ({ user }: { user: { id: number } | null }) => ({ owner: user?.id ?? 0 }),
+      destroy: ({ user }: { user: { id: number } | null }) => ({ owner: user?.id ?? 0 }),
+    },
+    attributes: { name: { type: 'string' }, owner: { type: 'number' } },
+    hooks: {
+      before: {
+        update: (_: object, { previous }: Context) => hooked('update', previous.name),
+        destroy: ({ previous }: Context) => hooked('destroy', previous.name),
+      },
+    },
+  },
   visit: { attributes: { reason: { type: 'string' } } },
 } as const
 
@@ -102,5 +116,20 @@ for (const database of databases) {
         assert.equal(await service.system.records.pet.count({ where: { kind: 'dog' } }), 0)
       })
     }
+
+    test('none runs where one of the records may not be changed', async () => {
+      await service.system.records.note.createMany([
+        { name: 'mine', owner: 1 },
+        { name: 'yours', owner: 2 },
+      ])
+      const { note } = service.as({ id: 1 }).records
+      const where = { id: { '!=': null } }
+      await assert.rejects(note.updateMany({ where }, { name: 'new' }), { code: 'E_FORBIDDEN' })
+      await assert.rejects(note.destroyMany({ where }), { code: 'E_FORBIDDEN' })
+      assert.deepEqual(ran, [])
+      await note.updateMany({ where: { owner: 1 } }, { name: 'new' })
+      await note.destroyMany({ where: { owner: 1 } })
+      assert.deepEqual(ran, ['update mine', 'destroy new'])
+    })
   })
 }
