@@ -1,3 +1,4 @@
+import type { Json } from '../protocol/json.ts'
 import type { ScopedStore, ScopedTransaction } from '../storage/scoped-store.ts'
 import type { Records } from '../storage/store.ts'
 import { afterWithin } from './hooks/after-within.ts'
@@ -9,6 +10,7 @@ import { hasChanges, isCurrent } from './prepare-members.ts'
 import { isOneStatement, type PreparedRecord, prepareRecord } from './prepare-record.ts'
 import { type RecordInput, readRecordInput } from './record-values.ts'
 import { writtenSubscriptions } from './subscriptions.ts'
+import { requireVersion } from './version.ts'
 import { writtenResult } from './written-result.ts'
 
 /** A new record, with its members and with the new records that it refers to. */
@@ -31,9 +33,10 @@ export const create: WriteOperation<RecordInput, RecordResult | EmptyResult, Pre
     const { input, target, origin } = invocation
     const { model } = target
     const { populate } = input
-    const written = isOneStatement(prepared, services)
-      ? store.insert(model, prepared.assignments, { origin })
-      : insertCurrent(invocation, prepared, store, services)
+    const written =
+      isOneStatement(prepared, services) && mustNotExist(invocation, prepared) === undefined
+        ? store.insert(model, prepared.assignments, { origin })
+        : insertCurrent(invocation, prepared, store, services)
     const current = services.hooks ? written.then((stored) => afterWithin(prepared, stored, store)) : written
     return current.then((stored) => {
       if (store.reveal || populate.length > 0) return writtenResult(stored, invocation, store, services, true)
@@ -44,16 +47,25 @@ export const create: WriteOperation<RecordInput, RecordResult | EmptyResult, Pre
   subscriptions: writtenSubscriptions,
 }
 
+/** The key that is given with `If-None-Match: *`. */
+const mustNotExist = ({ precondition }: Invocation<RecordInput>, { assignments }: PreparedRecord): Json | undefined =>
+  precondition === 'none' ? assignments.find(({ attribute }) => attribute.isPrimaryKey)?.value : undefined
+
 /** Several statements in a transaction. */
 function insertCurrent(
-  { input, target: { model }, origin, requester }: Invocation<RecordInput>,
+  invocation: Invocation<RecordInput>,
   prepared: PreparedRecord,
   store: ScopedStore,
   services: OperationServices,
 ): Promise<Records> {
+  const { input, target, origin, requester } = invocation
+  const { model } = target
   const prepareAgain = () => prepareRecord(model, input, 'create', { requester, reads: store, services })
-  const insert = (record: PreparedRecord) => async (transaction: ScopedTransaction) =>
-    (await isCurrent(record, transaction, services)) ? insertRecord(record, transaction, services) : undefined
+  const insert = (record: PreparedRecord) => async (transaction: ScopedTransaction) => {
+    const key = mustNotExist(invocation, record)
+    if (key !== undefined) await requireVersion(model, key, 'none', transaction, services)
+    return (await isCurrent(record, transaction, services)) ? insertRecord(record, transaction, services) : undefined
+  }
   return writeCurrent(model, prepared, prepareAgain, (record) =>
     store.transaction(insert(record), { origin, isSerializable: hasChanges(record) }),
   )

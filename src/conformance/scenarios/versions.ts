@@ -104,6 +104,10 @@ export const versions: readonly Scenario[] = [
       refused(await upsert('ann@example.org'), 'E_PRECONDITION_FAILED')
       assert.equal(record(await api.request('GET', `/keeper/${ann}`)).name, 'Ann')
       assert.equal((await upsert('bob@example.org')).status, 201)
+      const created = (key: JsonObject) => api.request('POST', '/keeper', { body: { ...key, name: 'Cid' }, headers })
+      refused(await created({ id: ann as number }), 'E_PRECONDITION_FAILED', { model: 'keeper' })
+      assert.equal((await created({ id: 999 })).status, 201)
+      assert.equal((await created({})).status, 201)
     },
   },
   {
