@@ -40,7 +40,7 @@ export class AccessPolicy {
     this.#models = models
     this.#limits = limits
     this.#defaults = defaults
-    this.#ruled = ruledAttributes(models)
+    this.#ruled = ruledAttributes(models, (model) => this.isDeclared(model))
     this.#views = new ViewCache(models)
   }
 

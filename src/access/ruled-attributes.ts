@@ -9,18 +9,26 @@ export interface RuledAttribute {
   readonly write: Rule
 }
 
-export const ruledAttributes = (models: Models): ReadonlyMap<Attribute, RuledAttribute> =>
+/** `isDeclared`: whether access is declared for a model as a whole. */
+export const ruledAttributes = (
+  models: Models,
+  isDeclared: (model: Model) => boolean,
+): ReadonlyMap<Attribute, RuledAttribute> =>
   new Map(
     [...models.values()]
-      .flatMap((model) => everyAttribute(model).flatMap((attribute) => ruledAttribute(attribute, model)))
+      .flatMap((model) => {
+        const hasRules = isDeclared(model) || everyAttribute(model).some(({ access }) => access !== undefined)
+        return everyAttribute(model).flatMap((attribute) => ruledAttribute(attribute, model, hasRules))
+      })
       .map((ruled) => [ruled.attribute, ruled]),
   )
 
-function ruledAttribute(attribute: Attribute, model: Model): readonly RuledAttribute[] {
+function ruledAttribute(attribute: Attribute, model: Model, hasRules: boolean): readonly RuledAttribute[] {
   const { access, hidden, readOnly } = attribute
   if (!access && !hidden && !readOnly) return []
-  // What is never shown is not written by requesters either, unless a rule says so: a password, as opposed to its hash.
-  const write = readOnly ? false : (access?.write ?? !hidden)
+  // In a model with rules, what is never shown is not written by requesters either, unless a rule says so: a password, as
+  // opposed to its hash.
+  const write = readOnly ? false : (access?.write ?? !(hidden && hasRules))
   return [{ attribute, model, read: access?.read ?? true, write }]
 }
 

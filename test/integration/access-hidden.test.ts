@@ -200,3 +200,44 @@ for (const database of databases) {
     })
   })
 }
+
+describe('a hidden attribute', () => {
+  const password = { type: 'string', required: true, hidden: true } as const
+  for (const [what, user, others, status] of [
+    ['of a model without rules is written by requesters', { attributes: { password } }, {}, 201],
+    [
+      'also where another model has an attribute that is only read',
+      { attributes: { password } },
+      { page: { attributes: { words: { type: 'string', readOnly: true } } } },
+      201,
+    ],
+    ['and where another model has rules', { attributes: { password } }, { page: { access: { read: true } } }, 201],
+    ['of a model with rules is not', { access: { create: true }, attributes: { password } }, {}, 400],
+    [
+      'nor is one of a model with a rule on an attribute',
+      { attributes: { password, email: { type: 'string', access: { read: false } } } },
+      {},
+      400,
+    ],
+    [
+      'unless a rule of its own says so',
+      { access: { create: true }, attributes: { password: { ...password, access: { write: true } } } },
+      {},
+      204,
+    ],
+  ] as const) {
+    test(what, async () => {
+      const models = { user, ...others }
+      await using service = await createService({ database: 'memory:', models } as never)
+      const response = await service.fetch(
+        new Request('http://localhost/user', {
+          method: 'POST',
+          body: '{"password":"secret"}',
+          headers: { 'Content-Type': 'application/json' },
+        }),
+      )
+      assert.equal(response.status, status)
+      assert.doesNotMatch(await response.text(), /secret/)
+    })
+  }
+})
