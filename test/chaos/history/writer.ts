@@ -221,7 +221,9 @@ export class Writer {
         method,
         ...(body !== undefined && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
       })
-      return this.#result(path, method, response.status, (await response.json()) as JsonObject)
+      // A record that its writer may not read has no body.
+      const answer = response.status === 204 ? {} : ((await response.json()) as JsonObject)
+      return this.#result(path, method, response.status, answer)
     } catch (error) {
       if (error instanceof WrongAnswer || this.#urlOf(server) === url) throw error
       return 'unknown'
@@ -247,7 +249,7 @@ export class Writer {
     if (!status || status === 503) return 'unknown' // the client's own answer when the connection ended is without one
     if (status >= 500) throw new WrongAnswer(`${method} ${path} was answered ${status}: ${JSON.stringify(body)}`)
     if (status >= 300) return 'refused'
-    if (method === 'POST') this.#ids[path.slice(1) as ModelName].push(body.id as number)
+    if (method === 'POST' && body.id !== undefined) this.#ids[path.slice(1) as ModelName].push(body.id as number)
     return 'done'
   }
 
