@@ -2,6 +2,7 @@ import { type Access, policyOf } from '../../../src/access/policy.ts'
 import { restrictReads } from '../../../src/access/restricted-reads.ts'
 import type { Change, Position } from '../../../src/index.ts'
 import type { Model, Models } from '../../../src/model/model.ts'
+import { CursorSeal } from '../../../src/operation/cursor.ts'
 import { list } from '../../../src/operation/list.ts'
 import type { OperationServices } from '../../../src/operation/operation.ts'
 import type { JsonObject } from '../../../src/protocol/json.ts'
@@ -42,7 +43,7 @@ export class Reference {
     const config = { ...settings, auth, models: ruledModels }
     const limits = { ...defaultLimits, ...settings.limits }
     this.#models = definitionsOf(config as never).models
-    this.#services = { models: this.#models, limits, secret: 'x' } as unknown as OperationServices
+    this.#services = { models: this.#models, limits, cursors: new CursorSeal('x') } as unknown as OperationServices
     this.#policy = policyOf(this.#models, undefined, limits) as NonNullable<ReturnType<typeof policyOf>>
   }
 
