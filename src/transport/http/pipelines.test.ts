@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, IncomingMessage, ServerResponse } from 'node:http'
-import { connect, Socket } from 'node:net'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { connect, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { TurnCounter } from '../../../test/support/turn-counter.ts'
 import type { Service, ServiceResponse } from '../../protocol/request.ts'
-import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import { defaultLimits } from '../../support/limits.ts'
-import { WaitingBytes } from '../../support/waiting-bytes.ts'
 import { Connections } from './connections.ts'
-import { Pipelines } from './pipelines.ts'
 import { handler } from './serve.ts'
 
 const compute = (ms: number): void => {
@@ -349,59 +346,6 @@ test('a turn in which requests arrived in one piece is followed by one for conne
   const [first, answered, second] = read.slice(1)
   assert.equal(answered?.path, '/single')
   assert.ok(first && second && first.turn < answered.turn && answered.turn < second.turn, JSON.stringify(read))
-})
-
-/** What the server does when a connection is accepted, and when one has sent many requests in one piece. */
-function accepting(t: TestContext) {
-  const connections = new Connections()
-  const pipelines = new Pipelines(() => {}, { connections, waiting: new WaitingBytes(1_000_000) })
-  const accept = () => {
-    const socket = new Socket()
-    connections.add(socket)
-    t.after(() => socket.destroy())
-    return socket
-  }
-  const read = (socket: Socket) => {
-    for (let count = 0; count < 30; count++) {
-      const request = new IncomingMessage(socket)
-      pipelines.defer(request, new ServerResponse(request))
-    }
-  }
-  return { accept, read }
-}
-
-test('a connection that was held in one turn is not held in the next for one that was opened meanwhile', async (t) => {
-  const { accept, read } = accepting(t)
-  const [other, first, held] = [accept(), accept(), accept()]
-  read(first)
-  assert.ok(other.isPaused() && held.isPaused())
-  while (other.isPaused()) await nextTurn()
-  assert.ok(!held.isPaused())
-  const later = accept()
-  const last = accept()
-  read(later)
-  assert.ok(last.isPaused())
-  assert.ok(!other.isPaused())
-  read(held)
-  assert.ok(other.isPaused(), 'one connection that was held is read in a turn')
-  while (other.isPaused()) await nextTurn()
-})
-
-test('a connection that was held is read before what waits already is continued', async (t) => {
-  const { accept, read } = accepting(t)
-  const [first, held] = [accept(), accept()]
-  let continued = 0
-  const waiting = Array.from({ length: 5 }, async () => {
-    await eventLoopTurn.next()
-    compute(10)
-    continued++
-  })
-  compute(10)
-  read(first)
-  assert.ok(held.isPaused())
-  while (held.isPaused()) await nextTurn()
-  assert.ok(continued <= 1, `${continued} are continued before it`)
-  await Promise.all(waiting)
 })
 
 test('the requests of many connections that arrive together are read in several turns', async (t) => {

@@ -4,13 +4,12 @@ import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import type { Observe } from '../../support/observation.ts'
 import type { WaitingBytes, WaitingClient } from '../../support/waiting-bytes.ts'
 import { yieldToEventLoop } from '../../support/yield-to-event-loop.ts'
-import type { Connections } from './connections.ts'
+import type { ReadingTurns } from './reading-turns.ts'
 
 type Answer = (req: IncomingMessage, res: ServerResponse) => void
 
 export interface PipelineOptions {
-  /** Of the server whose requests these are. */
-  readonly connections?: Connections | undefined
+  readonly turns: ReadingTurns
   /** The budget of all connections, in which the requests that wait count. */
   readonly waiting: WaitingBytes
   readonly observe?: Observe | undefined
@@ -35,18 +34,10 @@ const maxBegun = 16
 const maxBegunMs = 2
 /** What Node keeps of a short request that waits, and of its response. */
 const requestBytes = 2_048
-/** In bytes: Node calls a function of a stream for each, and runs what waits for the next tick. */
-const smallChunk = 1024
-/** In bytes: so many small chunks are one piece. */
-const pieceBytes = 16_384
-/** So many chunks of a body take less than a millisecond. */
-const chunksAtOnce = 256
 /** Connections on which more requests wait have turns: one of them is answered at a time. */
 const manyWaiting = 100
 /** A connection whose answer takes longer than this lets the next one have its turn. */
 const maxTurnMs = 100
-
-const none: ReadonlySet<Socket> = new Set()
 
 /** Methods whose requests may be answered together with others of their connection. */
 const safeMethods: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'OPTIONS'])
@@ -60,41 +51,23 @@ const safeMethods: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'OP
 export class Pipelines {
   readonly #answer: Answer
   readonly #options: PipelineOptions
-  readonly #connections: Connections | undefined
+  readonly #turns: ReadingTurns
   readonly #waiting = new WeakMap<Socket, Queue>()
   /** Behind the one that is pending, those that did not have to wait. */
   readonly #begun = new WeakMap<Socket, number>()
   /** The response to the latest request of a connection that may write. */
   readonly #writing = new WeakMap<Socket, ServerResponse>()
-  /** Connections on which requests have waited. */
-  readonly #pipelined = new WeakSet<Socket>()
-  /** Connections that are not read in this turn, and those of the turn before. */
-  #held = new Set<Socket>()
-  #due = none
-  /** Connections of which what is read takes as long as many requests: one of them is read in each turn. */
-  readonly #readAlone = new Set<Socket>()
-  /** Connections that have sent bodies in small chunks. */
-  readonly #chunked = new WeakSet<Socket>()
-  #isEndScheduled = false
-  /** Of those that were held, the ones that wait for answers or have pipelined: they may send as much as the one that used the turn. */
-  readonly #unanswered: Socket[] = []
-  #isResumeScheduled = false
   #lastTurn: Promise<void> = Promise.resolve()
 
   constructor(answer: Answer, options: PipelineOptions) {
     this.#answer = answer
     this.#options = options
-    this.#connections = options.connections
+    this.#turns = options.turns
   }
 
   /** To be called with each request when it is begun. */
   begin({ method, socket }: IncomingMessage, res: ServerResponse): void {
     if (!safeMethods.has(method)) this.#writing.set(socket, res)
-  }
-
-  /** What others have sent is read in the next turn when the requests of many connections, which arrived together, have used this one. */
-  endUsedTurn(socket: Socket): void {
-    if (eventLoopTurn.isUsed) this.#holdOthers(socket)
   }
 
   /** True: the request, which is behind one that is pending on its connection, is answered in a later turn. */
@@ -120,134 +93,16 @@ export class Pipelines {
       }),
     }
     this.#waiting.set(socket, queue)
-    // Node resumes the connection after each response.
-    socket.pause().on('resume', pause)
-    if (!this.#pipelined.has(socket)) {
+    if (!this.#turns.wasStopped(socket)) {
       closeWithoutStacks(socket)
       socket.on('close', () => this.#waiting.get(socket)?.client.set(0))
     }
-    this.#pipelined.add(socket)
-    this.#holdOthers(socket)
+    this.#turns.stop(socket)
+    this.#turns.holdOthers(socket)
     // A response has the socket once those before it are sent.
     const before = isOrdered ? new Promise((resolve) => res.once('socket', resolve)) : undefined
     void this.#answerInTurns(socket, queue, before)
     return true
-  }
-
-  /**
-   * Of a body in chunks, of which a piece of 64 kB may hold 10,000, the small ones of a turn are read as one. What others have sent, and the
-   * rest of the body, is read in the next turn when they have used this one: the system gives up to 32 pieces in a turn. More than
-   * `maxChunks` are refused, and nothing more is read.
-   */
-  readInTurns(req: IncomingMessage, maxChunks: number, refuse: () => void): void {
-    const { push, socket } = req
-    // Copies: thousands of small buffers that are kept take longer to be collected than to be read.
-    let piece: Buffer | undefined
-    let length = 0
-    let chunks = 0
-    const flush = (): void => {
-      const bytes = piece?.subarray(0, length)
-      piece = undefined
-      length = 0
-      if (bytes && !req.destroyed && !push.call(req, bytes)) socket.pause()
-    }
-    req.push = (chunk: Uint8Array | null, encoding) => {
-      if (chunk === null || chunk.length > smallChunk || length + chunk.length > pieceBytes) flush()
-      if (chunk === null || chunk.length > smallChunk) return push.call(req, chunk, encoding)
-      if (piece === undefined) {
-        piece = Buffer.allocUnsafe(pieceBytes)
-        setImmediate(flush)
-      }
-      piece.set(chunk, length)
-      length += chunk.length
-      if (++chunks > maxChunks) {
-        piece = undefined
-        req.push = () => true
-        socket.pause().on('resume', pause)
-        refuse()
-        return true
-      }
-      if (chunks % chunksAtOnce > 0 || this.#readAlone.has(socket)) return true
-      // What is left of the piece is read in any case.
-      if (!this.#chunked.has(socket) && !eventLoopTurn.isUsed) return true
-      this.#chunked.add(socket)
-      this.#holdOthers(socket)
-      this.#waitForTurn(socket)
-      return true
-    }
-  }
-
-  /**
-   * What other connections have received is read in the next turn: each may have received as many requests. What is held then has been
-   * held once, and is read before it is held again: otherwise each connection that is opened meanwhile would be read before it.
-   */
-  #holdOthers(reader: Socket): void {
-    if (this.#due.has(reader)) this.#due = none
-    else if (this.#held.size > 0) return
-    for (const { socket, upgraded } of this.#connections?.open.values() ?? [])
-      if (
-        !upgraded &&
-        !this.#waiting.has(socket) &&
-        !this.#readAlone.has(socket) &&
-        !this.#due.has(socket) &&
-        !socket.isPaused()
-      )
-        this.#held.add(socket.pause())
-    this.#scheduleEnd()
-  }
-
-  #scheduleEnd(): void {
-    if (this.#isEndScheduled) return
-    this.#isEndScheduled = true
-    setImmediate(this.#endTurn)
-  }
-
-  /**
-   * The connections are read in the order in which they are resumed: at once, those that have sent one request at a time and have their
-   * answers; once these are answered, those that may send as much as the one that has used the turn, and one of those that are read alone.
-   */
-  readonly #endTurn = (): void => {
-    this.#isEndScheduled = false
-    const held = this.#held
-    this.#held = new Set()
-    const answered: Socket[] = []
-    for (const socket of held)
-      if (this.#chunked.has(socket)) this.#waitForTurn(socket)
-      else if (this.#sendsOneAtATime(socket)) answered.push(socket)
-      else this.#unanswered.push(socket)
-    this.#resume(answered)
-    if (this.#isResumeScheduled || this.#unanswered.length + this.#readAlone.size === 0) return
-    this.#isResumeScheduled = true
-    void eventLoopTurn.nextFirst().then(() => this.#resumeLong())
-  }
-
-  #sendsOneAtATime(socket: Socket): boolean {
-    return !this.#pipelined.has(socket) && this.#connections?.get(socket)?.latest?.closed === true
-  }
-
-  /** Node resumes a connection when a body is read, and after each response. */
-  #waitForTurn(socket: Socket): void {
-    if (this.#readAlone.has(socket)) return
-    this.#readAlone.add(socket)
-    socket.pause().on('resume', pause)
-    this.#scheduleEnd()
-  }
-
-  #resumeLong(): void {
-    this.#isResumeScheduled = false
-    this.#resume(this.#unanswered.splice(0))
-    for (const socket of this.#readAlone) {
-      this.#readAlone.delete(socket)
-      socket.off('resume', pause).resume()
-      break
-    }
-    if (this.#readAlone.size > 0) this.#scheduleEnd()
-  }
-
-  #resume(sockets: readonly Socket[]): void {
-    this.#due = new Set(sockets)
-    for (const socket of sockets) socket.resume()
-    if (sockets.length > 0) this.#scheduleEnd()
   }
 
   async #answerInTurns(socket: Socket, { requests, client }: Queue, before?: Promise<unknown>): Promise<void> {
@@ -272,8 +127,7 @@ export class Pipelines {
     endTurn?.()
     client.set(0)
     this.#waiting.delete(socket)
-    socket.off('resume', pause)
-    this.#waitForTurn(socket)
+    this.#turns.restart(socket)
   }
 
   /**
@@ -327,10 +181,4 @@ function closeWithoutStacks(socket: Socket): void {
   socket.on('close', () => {
     Error.stackTraceLimit = stackTraceLimit
   })
-}
-
-/** A connection that was paused after it was resumed, but before it emits this, would be read: pausing it again emits nothing. */
-function pause(this: Socket): void {
-  if (this.isPaused()) this.emit('pause')
-  else this.pause()
 }

@@ -6,6 +6,7 @@ import { errorResponse } from '../../protocol/error-response.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import type { Json } from '../../protocol/json.ts'
 import type { Service, ServiceResponse } from '../../protocol/request.ts'
+import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import { currentPoll } from '../../support/last-look.ts'
 import type { Limits } from '../../support/limits.ts'
 import { BodyWeight, weighedLength } from '../body-weight.ts'
@@ -15,9 +16,11 @@ import type { WorkerChannel } from '../worker-channel.ts'
 import { WorkerSessions } from '../worker-sessions.ts'
 import { type Connections, isLast } from './connections.ts'
 import { createServerContext, type HttpOptions, handleHttpRequest, type ServerContext } from './handle-http-request.ts'
+import { joinSmallChunks } from './join-small-chunks.ts'
 import { NodeRequest, type Received } from './node-request.ts'
 import { bodyTooLarge, methodsWithBody, parseBody, tooManyChunks } from './parse-body.ts'
 import { Pipelines } from './pipelines.ts'
+import { ReadingTurns } from './reading-turns.ts'
 import { write, writeEarly } from './write.ts'
 import { OpenStreams, type StreamOptions, writeStream } from './write-stream.ts'
 
@@ -91,16 +94,21 @@ export function handler(service: Service, limits: Limits, options: HandlerOption
     else if (isBodyless) handleRequest(context, req, res, poll, undefined)
     else receive(context, req, res)
   }
-  const pipelines = new Pipelines(answer, { connections, waiting, observe })
+  const turns = new ReadingTurns(connections)
+  const pipelines = new Pipelines(answer, { turns, waiting, observe })
   let requests = 0
   return (req, res) => {
     // Only a response behind one that is pending on its connection has no socket yet.
     if (req.headers['transfer-encoding'] !== undefined)
-      pipelines.readInTurns(req, limits.maxBodyChunks, () => {
-        if (res.headersSent) req.socket.destroy()
-        else refuseEarly(context, req, res, tooManyChunks(limits))
+      joinSmallChunks(req, {
+        turns,
+        maxChunks: limits.maxBodyChunks,
+        refuse() {
+          if (res.headersSent) req.socket.destroy()
+          else refuseEarly(context, req, res, tooManyChunks(limits))
+        },
       })
-    if (++requests % requestsAtOnce === 0) pipelines.endUsedTurn(req.socket)
+    if (++requests % requestsAtOnce === 0 && eventLoopTurn.isUsed) turns.holdOthers(req.socket)
     if (!res.socket) connections?.setLast(req.socket, res)
     if (res.socket || !pipelines.defer(req, res)) answer(req, res)
   }
