@@ -52,10 +52,11 @@ export const createMany: WriteOperation<CreateManyInput, RecordsResult | JsonRes
     const { input, target, origin } = invocation
     const { model } = target
     const { count, populate } = input
+    const failing: FailingItem = { index: undefined }
     const insert = (records: readonly PreparedRecord[]) => async (transaction: ScopedTransaction) => {
       if (services.hooks)
         for (const record of records) if (!(await isCurrent(record, transaction, services))) return undefined
-      const stored = await insertAll(records, transaction, services)
+      const stored = await insertAll(records, transaction, services, failing)
       if (count) return stored.length
       const shown: Records[] = []
       for (const part of await current(model, records, stored, transaction, services))
@@ -66,7 +67,7 @@ export const createMany: WriteOperation<CreateManyInput, RecordsResult | JsonRes
     const prepareAgain = () => prepareAll(invocation, store, services)
     const written = await writeCurrent(model, prepared, prepareAgain, (records) =>
       store.transaction(insert(records), { origin, isSerializable: records.some(hasChanges) }),
-    )
+    ).catch((error) => Promise.reject(ofItem(error, failing, model)))
     if (typeof written === 'number') return countResult(written, true)
     const { joined, embedded = await embedWritten(joined, invocation, store, services) } = written
     return manyResult(model, embedded, populate, true)
@@ -118,12 +119,19 @@ async function current(
 /** Statements that are sent together. On a database within the process all of them are run at once. */
 const insertedAtOnce = 100
 
+/** The place of the record whose insert has failed; undefined where another step has. */
+interface FailingItem {
+  index: number | undefined
+}
+
 /** Statements that do not depend on each other are sent without waiting for the answers in between. */
 async function insertAll(
   records: readonly PreparedRecord[],
   transaction: ScopedTransaction,
   services: OperationServices,
+  failing: FailingItem,
 ): Promise<readonly Records[]> {
+  failing.index = undefined
   if (
     transaction.unscoped === undefined &&
     services.hooks === undefined &&
@@ -131,17 +139,37 @@ async function insertAll(
   ) {
     const stored: Records[] = []
     for (const some of chunksOf(records, insertedAtOnce)) {
-      stored.push(...(await Promise.all(some.map(({ model, assignments }) => transaction.insert(model, assignments)))))
+      const inserts = some.map(async ({ model, assignments }) => transaction.insert(model, assignments))
+      try {
+        stored.push(...(await Promise.all(inserts)))
+      } catch (error) {
+        const settled = await Promise.allSettled(inserts)
+        failing.index = stored.length + settled.findIndex(({ status }) => status === 'rejected')
+        throw error
+      }
       if (eventLoopTurn.isUsed) await eventLoopTurn.next()
     }
     return stored
   }
   const stored: Records[] = []
-  for (const record of records) {
+  for (const [index, record] of records.entries()) {
+    failing.index = index
     stored.push(await insertRecord(record, transaction, services))
     if (eventLoopTurn.isUsed) await eventLoopTurn.next()
   }
+  failing.index = undefined
   return stored
+}
+
+/** What the database has found in one item, by its names in the list: outside of the rules, which hide some of them. */
+function ofItem(error: unknown, { index }: FailingItem, { name }: Model): unknown {
+  if (index === undefined || !(error instanceof ServiceError) || error.details.model !== name) return error
+  if (error.details.invalidAttributes === undefined) return error
+  const invalidAttributes = placed(error, index)
+  return new ServiceError(error.code, `Item ${index} of the list: ${error.message}`, {
+    ...error.details,
+    invalidAttributes,
+  })
 }
 
 /** The violations of so many records are reported; those of the others after them are not looked for. */

@@ -90,6 +90,8 @@ async function ask(service: TestService, user: string, line: string, body?: Json
 const conflict = 'This person conflicts with another record'
 const inUse = 'Other records refer to this record'
 const together = /^"tenant" and "code" of person must be unique together/
+/** Of an item of a list. */
+const togetherInList = /^Item 2 of the list: "tenant" and "code" of person must be unique together/
 
 const refusals: readonly (readonly [line: string, body: Json | undefined, status: number, detail: string | RegExp])[] =
   [
@@ -98,7 +100,7 @@ const refusals: readonly (readonly [line: string, body: Json | undefined, status
     ['POST /person', { tenant: 1, code: 'b' }, 409, conflict],
     ['POST /person', { tenant: 2, code: 'b' }, 400, together],
     ['POST /person', [{ name: 'Gus' }, { tenant: 1, code: 'b' }], 409, conflict],
-    ['POST /person', [{ tenant: 7, code: 'q' }, { name: 'Gus' }, { tenant: 7, code: 'q' }], 400, together],
+    ['POST /person', [{ tenant: 7, code: 'q' }, { name: 'Gus' }, { tenant: 7, code: 'q' }], 400, togetherInList],
     [
       'POST /person',
       [
@@ -108,7 +110,7 @@ const refusals: readonly (readonly [line: string, body: Json | undefined, status
       409,
       conflict,
     ],
-    ['POST /person', [{ id: 8 }, { id: 8 }], 400, /^"id" of person must be unique/],
+    ['POST /person', [{ id: 8 }, { id: 8 }], 400, /^Item 1 of the list: "id" of person must be unique/],
     ['PATCH /person/1', { tenant: 1, code: 'b' }, 409, conflict],
     ['PATCH /person/1', { code: 'b' }, 409, conflict],
     ['PATCH /person/1', { tenant: 2, code: 'b' }, 400, together],
@@ -122,7 +124,7 @@ const refusals: readonly (readonly [line: string, body: Json | undefined, status
         { badge: 'z', active: true },
       ],
       400,
-      /^"badge" of person must be unique/,
+      /^Item 1 of the list: "badge" of person must be unique/,
     ],
     ['PATCH /person/1', { badge: 'x', active: true }, 409, conflict],
     ['DELETE /person/4', undefined, 409, inUse],

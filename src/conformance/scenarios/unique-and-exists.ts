@@ -21,6 +21,28 @@ export const uniqueAndExists: readonly Scenario[] = [
     },
   },
   {
+    name: 'unique: of a list, the item is named whose values exist already, in the database or in the list',
+    async run(api) {
+      await create(api, 'team', { title: 'Night' })
+      for (const [title, index] of [
+        ['Night', 2],
+        ['Day', 150],
+      ] as const) {
+        const items = Array.from({ length: 151 }, (_, item) => ({ title: item === 0 ? 'Day' : `${item}` }))
+        items[index] = { title }
+        invalid(await api.request('POST', '/team', { body: items }), { [`${index}.title`]: ['unique'] })
+      }
+      const members = [
+        { name: 'Ann', email: 'a@zoo.test' },
+        { name: 'Bob', email: 'a@zoo.test' },
+      ]
+      invalid(await api.request('POST', '/team', { body: [{ title: 'Day' }, { title: 'Dusk', members }] }), {
+        email: ['unique'],
+      })
+      assert.equal(list(await api.request('GET', '/team?populate=false')).length, 1)
+    },
+  },
+  {
     name: 'unique: the problem document names the attribute and reveals nothing about the other record',
     async run(api) {
       await create(api, 'team', { title: 'Night' })
