@@ -5,7 +5,10 @@ import {
   type Criteria,
   idIn,
   isMatchAll,
+  matchNone,
+  not,
   orderByPrimaryKey,
+  primaryKeyEquals,
 } from '../criteria/criteria.ts'
 import { FilledCriteria } from '../criteria/criteria-template.ts'
 import { matches } from '../criteria/matches.ts'
@@ -99,6 +102,18 @@ export class RestrictedReads<Unscoped extends Reads = Reads> implements Reads {
   assertMayWrite(write: 'update' | 'destroy', model: Model, ids: readonly Json[]): Promise<void> {
     const original = originalOf(model)
     return this.checks.assertNotRefused(write, original, idIn(original, ids))
+  }
+
+  async maskedIn(model: Model, id: Json, attributes: readonly string[]): Promise<readonly string[]> {
+    const original = originalOf(model)
+    const masked: string[] = []
+    for (const name of attributes) {
+      const attribute = original.attributes.get(name)
+      const mask = attribute && this.access.mask(attribute)
+      if (mask === undefined || mask === matchNone) continue
+      if ((await this.unscoped.count(original, and(primaryKeyEquals(original, id), not(mask)))) > 0) masked.push(name)
+    }
+    return masked
   }
 
   assertMayChangeMembers(

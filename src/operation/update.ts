@@ -4,7 +4,7 @@ import { noSuchRecord } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
 import type { ScopedReads, ScopedStore } from '../storage/scoped-store.ts'
 import type { Records } from '../storage/store.ts'
-import type { MaybePromise } from '../support/maybe-promise.ts'
+import { andThen, type MaybePromise } from '../support/maybe-promise.ts'
 import { afterWithin } from './hooks/after-within.ts'
 import { type HookCaller, hasHookBefore, previousRecord, requireWritable } from './hooks/before.ts'
 import { writeCurrent } from './hooks/linked-changes.ts'
@@ -17,6 +17,7 @@ import { type RecordInput, readRecordInput } from './record-values.ts'
 import { writtenSubscriptions } from './subscriptions.ts'
 import { refuseUnwritten } from './unwritten.ts'
 import { updateRecord } from './update-record.ts'
+import { withoutMasked } from './without-masked.ts'
 import { writtenResult } from './written-result.ts'
 
 const withoutKey = { withKey: false }
@@ -76,7 +77,13 @@ function prepareUpdate(
   reads: ScopedReads,
   services: OperationServices,
 ): MaybePromise<PreparedRecord> {
-  const caller = { requester, reads, services }
+  return andThen(withoutMasked(input, model, input.id, reads), (given) =>
+    prepareGiven(given, model, { requester, reads, services }),
+  )
+}
+
+function prepareGiven(input: UpdateInput, model: Model, caller: HookCaller): MaybePromise<PreparedRecord> {
+  const { reads, services } = caller
   const { members } = input
   if (services.hooks && (members.length > 0 || hasHookBefore('update', model)))
     return prepareWithPrevious(input, model, caller)

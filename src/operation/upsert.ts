@@ -16,6 +16,7 @@ import { type PreparedRecord, prepareRecord } from './prepare-record.ts'
 import { type RecordValues, readValues } from './record-values.ts'
 import { writtenSubscriptions } from './subscriptions.ts'
 import { updateRecord } from './update-record.ts'
+import { withoutMasked } from './without-masked.ts'
 import { writtenResult } from './written-result.ts'
 
 export interface UpsertInput {
@@ -107,10 +108,8 @@ async function prepareUpsert(
   values.delete(model.primaryKey.name)
   const isHooked = hasHookBefore('update', model) || (input.record.members.length > 0 && services.hooks)
   const previous = isHooked ? await previousRecord('update', model, id, reads) : undefined
-  return {
-    id,
-    record: await prepareRecord(model, { ...input.record, values }, 'update', caller, { previous, key: id }),
-  }
+  const given = await withoutMasked({ ...input.record, values }, model, id, reads)
+  return { id, record: await prepareRecord(model, given, 'update', caller, { previous, key: id }) }
 }
 
 /** Only a record that the requester may read, with its value, is found. */

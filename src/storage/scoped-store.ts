@@ -19,6 +19,8 @@ export interface ScopedReads extends Reads {
   readonly assertMayCreate?: (model: Model) => void
   /** Throws E_FORBIDDEN if the requester may read, but not write, one of the records as it is. */
   readonly assertMayWrite?: (write: 'update' | 'destroy', model: Model, ids: readonly Json[]) => Promise<void>
+  /** Those of the attributes whose values are masked in this record, but not in every one. Undefined: there are no rules. */
+  readonly maskedIn?: (model: Model, id: Json, attributes: readonly string[]) => MaybePromise<readonly string[]>
   /** Throws E_FORBIDDEN unless the requester may change the association of these records. Undefined: it may. */
   readonly assertMayChangeMembers?: (
     action: 'add' | 'remove',
