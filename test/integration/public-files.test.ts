@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,6 +17,7 @@ const open = () =>
 before(async () => {
   writeFileSync(join(folder, 'page.html'), '<h1>page</h1>')
   writeFileSync(join(folder, 'large.bin'), Buffer.alloc(20_000_000, 1))
+  writeFileSync(join(folder, 'large.js'), randomBytes(6_000_000).toString('base64'))
   service = await open()
   server = await service.listen(0)
 })
@@ -70,4 +72,17 @@ test('an aborted download leaves no file open', {
     stop.abort()
     while (isOpen()) await turn()
   }
+})
+
+test('two files are compressed at once, so that the database has threads left; further ones are sent as they are', async () => {
+  const stop = new AbortController()
+  const encodingOf = async ({ signal }: AbortController) =>
+    (await fetch(`${server.url}/large.js`, { signal })).headers.get('content-encoding')
+  const unread = []
+  for (let count = 0; count < 3; count++) unread.push(await encodingOf(stop))
+  assert.deepEqual(unread, ['gzip', 'gzip', null])
+  stop.abort()
+  const again = new AbortController()
+  while ((await encodingOf(again)) !== 'gzip') await turn()
+  again.abort()
 })

@@ -17,12 +17,17 @@ export interface FoundFile {
 /** A smaller file gains nothing; a larger one takes the threads that the database and other files need. */
 const compressedBytes = { from: 1_024, to: 10_485_760 }
 
+/** Files that are compressed at once: each keeps one of these threads busy. Further ones are sent as they are. */
+const maxCompressing = 2
+let compressing = 0
+
 /** The response with a file: whole, compressed or in part, or 304 when the client has it. */
 export function fileResponse(request: ServiceRequest, { path, stats }: FoundFile): ServiceResponse {
   const { size, mtime } = stats
   const type = contentTypeOf(extname(path))
   const mayCompress = isCompressible(type) && size >= compressedBytes.from && size <= compressedBytes.to
-  const isCompressed = mayCompress && request.headers.range === undefined && acceptsGzip(request)
+  const isCompressed =
+    mayCompress && compressing < maxCompressing && request.headers.range === undefined && acceptsGzip(request)
   const headers: Readonly<Record<string, string>> = {
     ETag: `"${size.toString(16)}-${mtime.getTime().toString(16)}${isCompressed ? '-gzip' : ''}"`,
     'Last-Modified': mtime.toUTCString(),
@@ -86,9 +91,14 @@ function rangeOf(
 
 /** An error of the content ends the compressed stream with it, and leaving the stream closes the file. */
 async function* gzipped(content: Streamed): Streamed {
-  const gzip = process.getBuiltinModule('node:zlib').createGzip()
-  pipeline(Readable.from(content), gzip, () => {})
-  yield* gzip
+  compressing++
+  try {
+    const gzip = process.getBuiltinModule('node:zlib').createGzip()
+    pipeline(Readable.from(content), gzip, () => {})
+    yield* gzip
+  } finally {
+    compressing--
+  }
 }
 
 /** Opens the file with the first chunk; never a link, pipe or device that has replaced it in the meantime. */
