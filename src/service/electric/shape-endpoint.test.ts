@@ -56,6 +56,12 @@ test('names of columns may have quotation marks and spaces; a parameter may be g
   assert.throws(() => readShapeRequest('table=pet&table=owner'), /"table" is given more than once/)
 })
 
+test('a handle that no header could contain is refused', () => {
+  const { shape } = readShapeRequest('table=pet')
+  for (const end of ['%0d%0aX-Injected: 1', '%00', '漢', 'x'.repeat(12_000)])
+    assert.throws(() => readShapeRequest(`table=pet&offset=now&handle=${shape}-${end}`), /"handle" must be/)
+})
+
 test('a request that is refused when it subscribes occupies no place of maxStreams', async () => {
   const refused = new ServiceError('E_BAD_CRITERIA', 'pet has no attribute "nope"')
   const { endpoint, slots } = unchangingShape(() => {

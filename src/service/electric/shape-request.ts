@@ -61,6 +61,8 @@ export function readShapeRequest(query: string, rights: (table: string) => strin
   const isStream = parameters.get('live_sse') === 'true' || parameters.get('experimental_live_sse') === 'true'
   const offset = readOffset(parameters.get('offset'))
   const handle = parameters.get('handle') ?? undefined
+  if (handle !== undefined && !handleForm.test(handle))
+    throw refused('"handle" must be the electric-handle of an answer')
   if (typeof offset === 'object' && handle === undefined) throw refused('An offset needs its "handle"')
   return { table, where, columns, isFull, offset, isLive: parameters.get('live') === 'true', isStream, shape, handle }
 }
@@ -98,6 +100,9 @@ function readOffset(text: string | null): ShapeRequest['offset'] {
   }
   throw refused('"offset" must be -1, now, or the electric-offset of an answer')
 }
+
+/** It is sent back in a header. */
+const handleForm = /^[\w-]{1,100}$/
 
 /** A handle names its shape; the rest makes that of every new start different, as caches need it. */
 export const newHandle = (shape: string): string => `${shape}-${randomBytes(6).toString('base64url')}`
