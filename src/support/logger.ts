@@ -33,11 +33,14 @@ export const logTo =
     else logger.warn(observation, messageOf(observation))
   }
 
+/** In the message of a socket, a URL may contain them: they would end the line, or command the terminal. */
+const controls = /[\p{Cc}\u2028\u2029]/gu
+
 function messageOf(observation: Exclude<Observation, { kind: 'error' }>): string {
   switch (observation.kind) {
     case 'request': {
       const { method, path, status, ms } = observation
-      return `${method} ${path} ${status} ${ms.toFixed(1)} ms`
+      return `${method} ${path.replaceAll(controls, encodeURIComponent)} ${status} ${ms.toFixed(1)} ms`
     }
     case 'statement':
       return `${observation.ms < slowStatementMs ? 'Statement' : 'Slow statement'}, ${observation.ms.toFixed(1)} ms: ${observation.text}`

@@ -23,6 +23,7 @@ test('a logger receives each request, without its query string, over HTTP and so
   await fetch(`${url}/pet`, { method: 'POST', body: '{', headers: { 'content-type': 'application/json' } })
   await using socket = await RawSocket.connect(url)
   await socket.ask('get', { url: '/pet/1?name=secret' })
+  await socket.ask('get', { url: '/1\n\u001b[2J\u009bGET /pet' })
   await service.close()
   assert.deepEqual(
     entries.map(([level, data]) => [level, { ...data, ms: 0 }]),
@@ -31,9 +32,22 @@ test('a logger receives each request, without its query string, over HTTP and so
       ['info', { kind: 'request', transport: 'http', method: 'GET', path: '/nosuch', status: 404, ms: 0 }],
       ['info', { kind: 'request', transport: 'http', method: 'POST', path: '/pet', status: 400, ms: 0 }],
       ['info', { kind: 'request', transport: 'socket', method: 'GET', path: '/pet/1', status: 404, ms: 0 }],
+      [
+        'info',
+        {
+          kind: 'request',
+          transport: 'socket',
+          method: 'GET',
+          path: '/1\n\u001b[2J\u009bGET /pet',
+          status: 404,
+          ms: 0,
+        },
+      ],
     ],
   )
   assert.match(entries[0]?.[2] ?? '', /^GET \/pet 200 \d+\.\d ms$/)
+  // Of a socket, a URL may have line breaks and other controls of a terminal.
+  assert.match(entries[4]?.[2] ?? '', /^GET \/1%0A%1B\[2J%C2%9BGET \/pet 404 \d+\.\d ms$/)
 })
 
 test('a listener that throws or rejects is reported on the console, and costs no request its answer', async (context) => {
