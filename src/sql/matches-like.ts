@@ -22,6 +22,10 @@ export function matchesLike(text: string, pattern: string): boolean {
   return end !== -1 && start >= end && endOfMatch(text, start, last) === text.length
 }
 
+/** About how long that takes at most, in milliseconds: what is to end sooner must not begin. */
+export const longestMatchMs = (text: string, pattern: string): number =>
+  pattern.includes('_') ? (text.length * (10 + pattern.length / 10)) / 1_000_000 : 0
+
 function segmentsOf(pattern: string): Segment[] {
   let segment: (string | undefined)[] = []
   const segments = [segment]

@@ -146,4 +146,18 @@ describe('a read within a budget', () => {
       [[1]],
     )
   })
+
+  test('does not begin to match a pattern that would take longer than the time that is left', () => {
+    const connection = open()
+    const guard = new RowGuard()
+    guard.install(connection)
+    const values = ['é'.repeat(1_000_000), `%${'é_'.repeat(400)}b%`]
+    const match = (maxCpuMs?: number) => () =>
+      guard.limit(25, () => connection.read('select keelson_like(?, ?)', values), maxCpuMs)
+    for (const maxCpuMs of [undefined, 12.5]) assert.throws(match(maxCpuMs), BudgetExceeded)
+    assert.deepEqual(
+      guard.limit(60_000, () => connection.read('select keelson_like(?, ?)', values)),
+      [[0]],
+    )
+  })
 })

@@ -1,4 +1,4 @@
-import { matchesLike } from '../../../sql/matches-like.ts'
+import { longestMatchMs, matchesLike } from '../../../sql/matches-like.ts'
 import { threadCpuMs } from '../../../support/thread-cpu-ms.ts'
 import type { Connection } from './connection.ts'
 
@@ -31,10 +31,11 @@ export class RowGuard {
     })
     // A statement without a condition does not call the function.
     connection.onStep = () => this.#check()
-    // A row may have many patterns and a long text.
+    // A row may have many patterns and a long text, for which one of them may take longer than all that is left.
     connection.define('keelson_like', (text, pattern) => {
-      this.#check()
-      return typeof text === 'string' && matchesLike(text, pattern as string) ? 1 : 0
+      if (typeof text !== 'string') return 0
+      this.#check(longestMatchMs(text, pattern as string))
+      return matchesLike(text, pattern as string) ? 1 : 0
     })
   }
 
@@ -57,19 +58,21 @@ export class RowGuard {
     }
   }
 
-  #check(): void {
-    if (performance.now() <= this.#deadline || this.#mayContinue()) return
+  /** `nextMs`: how long it will take until the next look. */
+  #check(nextMs = 0): void {
+    const end = performance.now() + nextMs
+    if (end <= this.#deadline || this.#mayContinue(end, nextMs)) return
     this.#isExceeded = true
     throw new BudgetExceeded()
   }
 
-  #mayContinue(): boolean {
+  #mayContinue(end: number, nextMs: number): boolean {
     const now = performance.now()
-    if (this.#cpuLeftMs === undefined || now > this.#end) return false
+    if (this.#cpuLeftMs === undefined || end > this.#end) return false
     const before = this.#cpuMs
     this.#cpuMs = threadCpuMs()
     if (before !== undefined) this.#cpuLeftMs -= this.#cpuMs - before
     this.#deadline = Math.min(this.#end, now + this.#cpuLeftMs)
-    return this.#cpuLeftMs > 0
+    return this.#cpuLeftMs > nextMs
   }
 }
