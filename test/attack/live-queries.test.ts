@@ -88,6 +88,28 @@ describe('is refused with the name of the limit', () => {
     assert.deepEqual([status, answer.code], [400, 'E_BAD_BODY'])
   })
 
+  for (const [what, queries] of [
+    ['a stream that has passed them', {}],
+    ['a stream whose queries are not read yet', { a: { model: 'pet' }, b: { model: 'pet', limit: 1 } }],
+  ] as const)
+    test(`a client that reads nothing and waits for ever more operations, on ${what}, is disconnected`, async () => {
+      await using served = await serve({ maxQueuedBytes: 5_000 })
+      const { service, send } = served
+      await service.system.records.pet.create({ name: 'x'.repeat(5_000) })
+      const headers = { 'Content-Type': 'application/json' }
+      const body = JSON.stringify({ queries })
+      const response = await service.fetch(new Request('http://localhost/live', { method: 'POST', headers, body }))
+      const reader = (response.body as ReadableStream<Uint8Array>).getReader()
+      const opened = Buffer.from((await reader.read()).value as Uint8Array).toString()
+      const stream = /"stream":"(.*?)"/.exec(opened)?.[1]
+      const operations = Array.from({ length: 1_000 }, (_, index) => `x${index}`)
+      const statuses = new Set<number>()
+      for (let round = 0; round < 50; round++)
+        statuses.add((await send('POST', '/live', { stream, operations })).status)
+      assert.deepEqual([...statuses], [200, 404])
+      await reader.cancel()
+    })
+
   test('more streams than there may be; one that ends gives its place back', async () => {
     await using served = await serve({ maxStreams: 3 })
     const { url, send } = served

@@ -3,7 +3,7 @@ import { type LiveFrame, sizeOfFrame } from './live-frame.ts'
 
 interface QueuedFrame {
   readonly frame: LiveFrame
-  readonly size: number
+  size: number
 }
 
 /** The frames that wait for the consumer of a stream, and their size, which counts among what waits for all clients. */
@@ -36,18 +36,23 @@ export class FrameQueue {
     return this.#frames.length === 0
   }
 
-  /** The last frame, which may still be completed. */
-  get last(): LiveFrame | undefined {
-    return this.#frames.at(-1)?.frame
-  }
-
   add(frame: LiveFrame): void {
     if (this.#isEnded) return
-    // A frame may be completed while it waits.
     const queued = { frame, size: sizeOfFrame(frame) }
     this.#frames.push(queued)
     this.#count(queued, 1)
     this.#wake?.()
+  }
+
+  /** Adds operations to the last frame. False: none waits that reports operations. */
+  report(operations: readonly string[]): boolean {
+    const last = this.#frames.at(-1)
+    if (last?.frame.event !== 'diff' && last?.frame.event !== 'seen') return false
+    this.#count(last, -1)
+    last.frame.operations = [...(last.frame.operations ?? []), ...operations]
+    last.size = sizeOfFrame(last.frame)
+    this.#count(last, 1)
+    return true
   }
 
   /** Removes all frames. Where the consumer waits, the first one is not removed: it is about to be taken. */

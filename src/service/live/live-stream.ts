@@ -124,10 +124,7 @@ export class LiveStream implements LiveClient, QueryOwner {
   /** Reports operations that were committed before this is called, as soon as all queries have passed them. */
   await(tokens: readonly string[]): void {
     if (tokens.length === 0) return
-    this.#options.queries.whenCaughtUp((turn) => {
-      for (const token of tokens) this.#passed.push({ token, turn })
-      this.#report(undefined)
-    })
+    this.#options.queries.whenCaughtUp((turn) => this.#pass(tokens, turn))
   }
 
   /** The client reconnects with its positions. */
@@ -178,7 +175,15 @@ export class LiveStream implements LiveClient, QueryOwner {
   }
 
   onOperations(operations: readonly string[], turn: number, position: Position): void {
-    for (const operation of operations) this.#passed.push({ token: this.#options.tokens.tokenOf(operation), turn })
+    this.#pass(
+      operations.map((operation) => this.#options.tokens.tokenOf(operation)),
+      turn,
+      position,
+    )
+  }
+
+  #pass(tokens: readonly string[], turn: number, position?: Position): void {
+    for (const token of tokens) this.#passed.push({ token, turn })
     if (this.#passed.length > maxPendingOperations) this.end()
     else this.#report(position)
   }
@@ -195,9 +200,9 @@ export class LiveStream implements LiveClient, QueryOwner {
     if (released.length === 0) return
     this.#passed = this.#passed.filter(({ turn }) => turn >= oldest)
     const operations = released.map(({ token }) => token)
-    const { last } = this.#frames
-    if (last?.event === 'diff' || last?.event === 'seen') last.operations = [...(last.operations ?? []), ...operations]
-    else this.send({ event: 'seen', position: this.#passedPosition(oldest, position), operations })
+    if (!this.#frames.report(operations))
+      this.send({ event: 'seen', position: this.#passedPosition(oldest, position), operations })
+    else if (this.#frames.pushedBytes > this.#options.limits.maxQueuedBytes) this.#overflow()
   }
 
   /** A client resumes all of its queries from it: there is none while some query lacks a change of a later operation. */
@@ -263,6 +268,7 @@ export class LiveStream implements LiveClient, QueryOwner {
       if (frame.event === 'open' || frame.event === 'failed' || frame.event === 'restart') this.#frames.add(frame)
       else for (const token of frame.operations ?? []) this.#passed.push({ token, turn: 0 })
     }
+    if (this.#passed.length > maxPendingOperations) this.end()
   }
 
   /** Adds the queries whose frames were dropped. */
