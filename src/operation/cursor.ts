@@ -1,5 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto'
-import type { Sort } from '../criteria/criteria.ts'
+import type { Criteria, Sort } from '../criteria/criteria.ts'
 import { nameOf } from '../criteria/parse-sort.ts'
 import type { Model } from '../model/model.ts'
 import { ServiceError } from '../protocol/errors.ts'
@@ -23,19 +23,33 @@ export class CursorSeal {
   }
 }
 
+/** In bytes. A cursor is sent in a header and in an address, of which clients and proxies take some kilobytes. */
+const longestText = 1_500
+
+/** Where a page begins: after the values of a record, and so many further records. */
+type Place = Pick<Criteria, 'after' | 'skip'>
+
 /**
- * Where a page begins, for a client to bring back: the values that the last record was sorted by, sealed together with
- * the model and the order, so that nothing but what we gave out ever reaches a statement.
+ * Where the page after this one begins, for a client to bring back: the values that the last record was sorted by, sealed
+ * together with the model and the order, so that nothing but what we gave out ever reaches a statement. Where these are too
+ * long, the next page begins as this one does, and skips it.
  */
 export function encodeCursor(
   values: readonly unknown[],
   model: Model,
-  sort: readonly Sort[],
+  { sort, after, skip, limit }: Criteria,
   seal: CursorSeal,
 ): string {
-  const text = JSON.stringify(values.every(isJson) ? values : values.map(toJson))
+  const exact = textOfValues(values)
+  const text = Buffer.byteLength(exact) <= longestText ? exact : textOfPlace({ after, skip: skip + limit })
   return `${Buffer.from(text).toString('base64url')}.${seal.of(sealed(text, model, sort))}`
 }
+
+const textOfValues = (values: readonly unknown[]): string =>
+  JSON.stringify(values.every(isJson) ? values : values.map(toJson))
+
+const textOfPlace = ({ after, skip }: Place): string =>
+  `{"skip":${skip},"after":${after ? textOfValues(after) : 'null'}}`
 
 const isJson = (value: unknown): boolean =>
   typeof value === 'string' || value === null || Number.isFinite(value) || typeof value === 'boolean'
@@ -55,7 +69,7 @@ function fromJson(value: Json): unknown {
 }
 
 /** Throws E_BAD_CRITERIA when it is not a cursor of ours for this model in this order. */
-export function decodeCursor(raw: Json, model: Model, sort: readonly Sort[], seal: CursorSeal): readonly unknown[] {
+export function decodeCursor(raw: Json, model: Model, sort: readonly Sort[], seal: CursorSeal): Place {
   const [payload = '', given = ''] = typeof raw === 'string' ? raw.split('.', 2) : []
   const text = Buffer.from(payload, 'base64url').toString()
   const expected = Buffer.from(seal.of(sealed(text, model, sort)))
@@ -63,7 +77,9 @@ export function decodeCursor(raw: Json, model: Model, sort: readonly Sort[], sea
   if (got.length !== expected.length || !timingSafeEqual(got, expected)) {
     throw new ServiceError('E_BAD_CRITERIA', '"cursor" is not from a response for this model in this order')
   }
-  return (JSON.parse(text) as Json[]).map(fromJson)
+  const place = JSON.parse(text) as Json[] | { readonly after: Json[] | null; readonly skip: number }
+  if (Array.isArray(place)) return { after: place.map(fromJson), skip: 0 }
+  return { after: place.after?.map(fromJson), skip: place.skip }
 }
 
 const sealed = (text: string, model: Model, sort: readonly Sort[]): string => `${model.name}\n${textOf(sort)}\n${text}`

@@ -65,12 +65,12 @@ function parseFind(
       where: readWhere(parameters, model, limits, { budget, operands }),
       sort: order,
       ...page,
+      ...(place === undefined ? { after: undefined } : decodeCursor(place, model, order, cursors)),
       select: withForeignKeys(
         parseSelect(parameterValue(parameters, select), parameterValue(parameters, omit), model, limits),
         model,
         embedded,
       ),
-      after: place === undefined ? undefined : decodeCursor(place, model, order, cursors),
     },
     populate: embedded,
     count: readCount(parameterValue(parameters, count), model),

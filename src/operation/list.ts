@@ -22,7 +22,7 @@ export function list(
   const members = client && namesOf(populate)
   return andThen(reads.find(model, criteria, options, members), (found) =>
     andThen(embed(found, populate, reads, options), (records) => {
-      const next = found.next && encodeCursor(found.next, model, criteria.sort, cursors)
+      const next = found.next && encodeCursor(found.next, model, criteria, cursors)
       const result: RecordsResult = { kind: 'records', model, records, populate, next }
       return count ? andThen(reads.count(model, criteria.where, options), (total) => ({ ...result, total })) : result
     }),

@@ -70,8 +70,9 @@ export class SqlSelects {
       return sql`${join(selects, ' union all ')}${raw(` order by ${places.join(', ')}`)}${page}`
     }
     const key = this.#quote(model.primaryKey.column)
+    const most = this.#dialect.page(limit + 1 + skip, 0)
     const selected = arms.map((arm, index) => {
-      const rows = sql`${raw(`select ${key} as keelson_id from `)}${from}${this.#where(model, where, arm)}${order}${page}`
+      const rows = sql`${raw(`select ${key} as keelson_id from `)}${from}${this.#where(model, where, arm)}${order}${most}`
       return sql`${raw('select keelson_id from (')}${rows}${raw(`) keelson_${index}`)}`
     })
     const joined = sql`${raw(') keelson_k join ')}${from}${raw(` on ${table}.${key} = keelson_k.keelson_id`)}`

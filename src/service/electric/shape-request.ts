@@ -91,7 +91,7 @@ function readOffset(text: string | null): ShapeRequest['offset'] {
   if (text === null || text === '-1') return 'start'
   if (text === 'now') return 'now'
   try {
-    const number = /^(\d{1,2000})(?:_0)?$/.exec(text)?.[1] as string
+    const number = /^(\d{1,8000})(?:_0)?$/.exec(text)?.[1] as string
     const decoded = Buffer.from(BigInt(number).toString(16), 'hex').toString()
     const { position, cursor } = JSON.parse(decoded) as { [name: string]: Json }
     if (typeof position === 'string') return { position, ...(typeof cursor === 'string' && { cursor }) }
