@@ -1,6 +1,7 @@
 import type { Json } from '../protocol/json.ts'
 import type { Condition } from './criteria.ts'
 import { equals } from './operators/equals.ts'
+import { sameJson } from './operators/same-json.ts'
 
 /** A condition in the grammar of `where`: the inverse of `parseWhere`. */
 export function formatWhere(condition: Condition): Json {
@@ -15,7 +16,7 @@ export function formatWhere(condition: Condition): Json {
       return { [condition.association.name]: formatWhere(condition.condition) }
     case 'compare': {
       const { attribute, operator, operand } = condition
-      return { [attribute.name]: operator === equals ? operand : { [operator.name]: operand } }
+      return { [attribute.name]: operator === equals || operator === sameJson ? operand : { [operator.name]: operand } }
     }
   }
 }

@@ -40,13 +40,13 @@ export function parseOperand(raw: Json, attribute: Attribute, operator: string):
   return value
 }
 
-/** Refuses to compare JSON values and bytes: databases disagree about their equality. */
+/** Refuses JSON values and bytes, of which only equality is compared. */
 export function comparable(attribute: Attribute, operator: string): void {
   const { storedAs } = attribute.type
   if (storedAs === 'json' || storedAs === 'binary') {
     throw refuse(
       attribute,
-      `"${operator}" does not support "${attribute.name}": ${attribute.type.noun} can only be compared with null`,
+      `"${operator}" does not support "${attribute.name}": ${attribute.type.noun} can only be compared with one value, by equality, and with null`,
     )
   }
 }

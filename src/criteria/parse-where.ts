@@ -9,6 +9,7 @@ import type { Operator } from './operator.ts'
 import { equals } from './operators/equals.ts'
 import { isIn, notIn } from './operators/in.ts'
 import { notEquals } from './operators/not-equals.ts'
+import { sameJson } from './operators/same-json.ts'
 import { operatorNamed, operatorSuggestion } from './operators.ts'
 import { suggestion } from './unknown-attribute.ts'
 
@@ -118,13 +119,14 @@ class WhereParser {
   }
 
   #comparison(attribute: Attribute, raw: Json): Condition {
-    if (!isJsonObject(raw)) return this.#one(attribute, Array.isArray(raw) ? isIn : equals, raw)
+    if (!isJsonObject(raw)) return this.#one(attribute, Array.isArray(raw) ? isIn : equality(attribute, raw), raw)
     const names = Object.keys(raw)
     if (names.length === 0) throw bad(`The condition of "${attribute.name}" is empty`, { attribute: attribute.name })
     const conditions = names.map((name) => {
       const operator = operatorNamed(name)
       if (!operator) {
-        const hint = operatorSuggestion(clip(name))
+        const hint =
+          attribute.type.storedAs === 'json' ? ': JSON is compared as a text' : operatorSuggestion(clip(name))
         throw bad(`Unknown operator "${clip(name)}" for "${attribute.name}"${hint}`, { attribute: attribute.name })
       }
       const operand = raw[name] as Json
@@ -140,6 +142,9 @@ class WhereParser {
     return comparison
   }
 }
+
+const equality = ({ type }: Attribute, raw: Json): Operator =>
+  type.storedAs === 'json' && raw !== null ? sameJson : equals
 
 const combinations = ['and', 'or', 'not']
 

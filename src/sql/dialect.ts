@@ -56,6 +56,8 @@ export interface Dialect {
   expression(attribute: Attribute, text: string): string
   /** The column in comparisons and sorting. */
   compared(attribute: Attribute, column: string): string
+  /** True when the column has this JSON value, given as canonical text. */
+  sameJson(attribute: Attribute, column: string, text: string): Sql
   isNull(attribute: Attribute, column: string): string
   isNotNull(attribute: Attribute, column: string): string
   /** A bound operand of a comparison with the column. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Json } from '../../protocol/json.ts'
+import type { Json, JsonObject } from '../../protocol/json.ts'
 import { address, column, create, refused } from '../expect.ts'
 import type { Api, Scenario } from '../scenario.ts'
 
@@ -191,6 +191,53 @@ export const where: readonly Scenario[] = [
       refused(await api.request('GET', address('/animal', { where: { keeper: 'abc' } })), 'E_BAD_CRITERIA', {
         attribute: 'keeper',
       })
+    },
+  },
+  {
+    name: 'where: JSON by equality, whatever the order of the members, and bytes',
+    async run(api) {
+      const values: readonly Json[] = [
+        { a: 1, b: { c: [1.5, 'é'] } },
+        [1, 2],
+        [2, 1],
+        {},
+        'x',
+        '5',
+        5,
+        false,
+        'null',
+        '',
+      ]
+      for (const [index, notes] of values.entries()) await create(api, 'specimen', { label: `${index}`, notes })
+      await create(api, 'specimen', { label: 'bytes', photo: 'AAEC' })
+      const given: readonly (readonly [notes: Json, labels: readonly string[]])[] = [
+        ['{"b":{"c":[1.50,"\\u00e9"]},"a":1.0}', ['0']],
+        ['{"a":1}', []],
+        [' [1, 2]', ['1']],
+        ['[2,1]', ['2']],
+        ['{}', ['3']],
+        ['x', ['4']],
+        ['"x"', ['4']],
+        ['"5"', ['5']],
+        ['5', ['6']],
+        ['5e0', ['6']],
+        [5, ['6']],
+        [false, ['7']],
+        ['false', ['7']],
+        ['"null"', ['8']],
+        ['null', ['bytes']],
+        ['', ['9']],
+      ]
+      for (const [notes, labels] of given) {
+        const hint = JSON.stringify(notes)
+        for (const query of [{ where: { notes } }, { notes }] as readonly JsonObject[])
+          assert.deepEqual(column(await api.request('GET', address('/specimen', query)), 'label'), labels, hint)
+        const others = column(await find(api, { not: { notes } }), 'label')
+        assert.equal(others.length, values.length + 1 - labels.length, hint)
+      }
+      assert.deepEqual(column(await api.request('GET', '/specimen?photo=AAEC'), 'label'), ['bytes'])
+      assert.deepEqual(column(await find(api, { photo: 'AAED' }), 'label'), [])
+      refused(await find(api, { notes: { a: 1 } }), 'E_BAD_CRITERIA', { attribute: 'notes' })
     },
   },
   {

@@ -1,14 +1,12 @@
 import { raw, sql } from '../../sql/sql.ts'
 import type { Operator } from '../operator.ts'
-import { comparable, parseOperand } from '../operator.ts'
+import { parseOperand } from '../operator.ts'
 
-/** The meaning of `{ name: 'Rex' }`. Null matches records without a value. */
+/** The meaning of `{ name: 'Rex' }`. Null matches records without a value. Of JSON it is `sameJson`. */
 export const equals: Operator = {
   name: '=',
   parse(value, attribute) {
-    if (value === null) return null
-    comparable(attribute, '=')
-    return parseOperand(value, attribute, '=')
+    return value === null ? null : parseOperand(value, attribute, '=')
   },
   matches: (value, operand) => value === operand,
   sql(column, operand, attribute, dialect) {

@@ -8,7 +8,8 @@ import type { ToMany, ToOne, TypeOf, Unsearchable, ValueOf } from './value-of.ts
 /**
  * A condition on the records of a model: comparisons of attributes, all of which must match, and `and`, `or` and `not` of
  * conditions. A to-one association is compared with a key or has a condition on the other record; a to-many association
- * has a condition that at least one of its records matches. JSON can only be compared with null.
+ * has a condition that at least one of its records matches. JSON and bytes can only be compared
+ * by equality and with null: JSON that is an object or a list as a text.
  */
 export type Where<M extends ModelDefinitions, N extends ModelName<M>> = string extends keyof AttributesOf<M, N>
   ? JsonObject // only known at run time
@@ -27,7 +28,7 @@ type Comparisons<M extends ModelDefinitions, A> = {
 }
 
 type Comparison<Value, Type> = Type extends Incomparable
-  ? null | NotNull
+  ? string | (Type extends 'json' ? number | boolean : never) | null | NotNull
   : Type extends 'unknown'
     ? Json
     : Value | null | readonly Value[] | OperatorsOf<Value, Type>
@@ -37,7 +38,7 @@ type OperatorsOf<Value, Type> = Type extends 'boolean'
     ? TextOperators<Value>
     : OrderOperators<Value>
 
-/** Databases disagree about the equality and order of these. */
+/** Databases have no order of these that they agree about. */
 export type Incomparable = 'json' | 'binary'
 
 interface NotNull {

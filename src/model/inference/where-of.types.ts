@@ -20,6 +20,8 @@ export const conditions: readonly PetWhere[] = [
   { isWild: true, seenAt: { '>': '2026-01-01' }, steps: { '<': '9' }, createdAt: { '<': '2026' } },
   { notes: null },
   { notes: { '!=': null } },
+  { notes: '{"a":1}' },
+  { notes: 5, or: [{ notes: true }] },
   { owner: 1, doctor: 'house' },
   { owner: null, doctor: { startsWith: 'h' } },
   { owner: [1, 2], id: { in: [1] } },
@@ -51,9 +53,9 @@ export const wrongConditions: readonly PetWhere[] = [
   { seenAt: { startsWith: '2026' } },
   // @ts-expect-error booleans have no order
   { isWild: { '<': true } },
-  // @ts-expect-error JSON is only compared with null
+  // @ts-expect-error JSON that is an object is given as a text
   { notes: { a: 1 } },
-  // @ts-expect-error JSON is only compared with null
+  // @ts-expect-error JSON is only compared by equality and with null
   { notes: { '!=': 1 } },
   // @ts-expect-error by key
   { owner: 'Ann' },

@@ -85,6 +85,9 @@ export function postgresDialect(types: ColumnTypes = () => undefined): SchemaDia
       const type = typeOf(attribute, types)
       return type.isEnumDomain ? `(${column}::${type.written})` : column
     },
+    // Other types than JSON are texts in a response.
+    sameJson: (attribute, column, text) =>
+      sql`${raw(isJson(typeOf(attribute, types)) ? `${column}::jsonb` : `to_jsonb(${column}::text)`)} = ${text}::jsonb`,
     // Of a composite value whose fields are null, `is null` is true, and `is not null` is false where one of them is.
     isNull: (attribute, column) =>
       typeOf(attribute, types).isComposite ? `${column} is not distinct from null` : `${column} is null`,

@@ -142,6 +142,10 @@ export const sqliteDialect = {
         `case when typeof(${column}) in ('integer', 'real') then strftime('${timeForm}', ${column} / 1000.0, 'unixepoch') else strftime('${timeForm}', ${column}) end`
       : column,
 
+  sameJson(attribute, column, text) {
+    return sql`keelson_same_json(${raw(this.selected(attribute, column, false))}, ${text})`
+  },
+
   isNull: (_, column) => `${column} is null`,
   isNotNull: (_, column) => `${column} is not null`,
 

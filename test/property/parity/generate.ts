@@ -126,7 +126,7 @@ function operandFor(attribute: string, operator: string): fc.Arbitrary<Operand> 
 }
 
 function modifiersFor(attribute: string): readonly string[] {
-  if (opaque.includes(attribute)) return ['null', 'not null']
+  if (opaque.includes(attribute)) return ['=', 'null', 'not null']
   const all = ['=', '!=', 'in', 'nin', 'list', 'null', 'not null']
   if (!unordered.includes(attribute)) all.push('<', '<=', '>', '>=')
   return textual.includes(attribute) ? [...all, ...searching, ...searching, ...searching] : all
@@ -238,7 +238,7 @@ function comparisonOf({ attribute, operator, operands }: Shape & { kind: 'compar
     case 'nin':
       return { [operator]: values }
     case '=':
-      return values[0] as Json
+      return attribute === 'json' ? JSON.stringify(values[0]) : (values[0] as Json)
     default:
       return { [operator]: values[0] as Json }
   }

@@ -1,6 +1,17 @@
+import { canonicalJson } from '../../../protocol/canonical-json.ts'
 import { longestMatchMs, matchesLike } from '../../../sql/matches-like.ts'
 import { threadCpuMs } from '../../../support/thread-cpu-ms.ts'
 import type { Connection } from './connection.ts'
+
+/** `canonical` is of a value; the other text may have other spaces and another order. What SQLite alone takes for JSON is a text. */
+function isSameJson(text: string, canonical: string): boolean {
+  if (text === canonical) return true
+  try {
+    return canonicalJson(JSON.parse(text)) === canonical
+  } catch {
+    return canonicalJson(text) === canonical
+  }
+}
 
 /** The statement has used up its time on the event loop. */
 export class BudgetExceeded extends Error {
@@ -36,6 +47,10 @@ export class RowGuard {
       if (typeof text !== 'string') return 0
       this.#check(longestMatchMs(text, pattern as string))
       return matchesLike(text, pattern as string) ? 1 : 0
+    })
+    connection.define('keelson_same_json', (value, text) => {
+      this.#check()
+      return value === null ? null : isSameJson(value as string, text as string) ? 1 : 0
     })
   }
 
