@@ -132,6 +132,10 @@ export const routes: readonly Scenario[] = [
         ['/specimen/1', ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']],
         ['/specimen/find', ['GET', 'HEAD', 'OPTIONS']],
         ['/specimen/create', ['GET', 'OPTIONS']],
+        ['/keeper/1/animals', ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'POST', 'PUT']],
+        // A to-one association has no members to add or remove.
+        ['/animal/1/keeper', ['GET', 'HEAD', 'OPTIONS']],
+        ['/animal/1/keeper/2', ['GET', 'HEAD', 'OPTIONS']],
       ] as const
       for (const [path, allow] of cases) {
         const answer = await api.request('OPTIONS', path)

@@ -150,11 +150,12 @@ export function variantOf(match: Match, { query, body }: Pick<ServiceRequest, 'q
 
 const hasParameter = { where: /(?:^|&)where(?:=|\[)/, upsert: /(?:^|&)upsert=/ }
 
-/** The methods of an address. */
+/** The methods of an address. A to-one association is only read there. */
 export function allowed(routes: Routes, path: string, viewOf?: ViewOf): readonly string[] {
   const methods = new Set<string>()
   for (const place of [locate(routes, path, viewOf), placeOfRecord(routes, path, viewOf)]) {
     for (const [method, { operation }] of place?.node.routes ?? []) {
+      if (operation.effect === 'writes' && place?.association?.kind === 'belongsTo') continue
       methods.add(method)
       if (method === 'GET' && operation.effect === 'reads') methods.add('HEAD')
     }
