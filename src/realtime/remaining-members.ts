@@ -15,7 +15,8 @@ type Removed = Event & { readonly verb: 'removedFrom' }
 
 /**
  * A `through` model may have several rows for a pair. Where one of them is deleted and another remains, the record is still a member, and
- * `removedFrom` is left out. It is asked about the rows of now: a later change has events of its own.
+ * `removedFrom` is left out, and so is all but the last one where several are deleted together. It is asked about the rows of now: a later
+ * change has events of its own.
  */
 export function withoutRemaining(
   events: readonly Event[],
@@ -23,7 +24,7 @@ export function withoutRemaining(
   currentMembers: CurrentMembers,
 ): MaybePromise<readonly Event[]> {
   if (repeating.length === 0) return events
-  const remaining = new Set<Event>()
+  const leftOut = new Set<Event>()
   const asked = forEachSequential(repeating, ({ owner, association }) => {
     const isRemoval = (event: Event): event is Removed =>
       event.verb === 'removedFrom' && event.model === owner.name && event.attribute === association.name
@@ -32,8 +33,13 @@ export function withoutRemaining(
     const ids = new Set(group.map(({ id }) => id))
     const members = new Set(group.map(({ removedId }) => removedId))
     return andThen(currentMembers(association, [...ids], [...members]), (current) => {
-      for (const event of group) if (current.get(event.id)?.has(event.removedId)) remaining.add(event)
+      const pairs = new Set<string>()
+      for (const event of group.reverse()) {
+        const pair = JSON.stringify([event.id, event.removedId])
+        if (pairs.has(pair) || current.get(event.id)?.has(event.removedId)) leftOut.add(event)
+        pairs.add(pair)
+      }
     })
   })
-  return andThen(asked, () => (remaining.size === 0 ? events : events.filter((event) => !remaining.has(event))))
+  return andThen(asked, () => (leftOut.size === 0 ? events : events.filter((event) => !leftOut.has(event))))
 }

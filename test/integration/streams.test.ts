@@ -67,6 +67,20 @@ function streamsOver(kind: DatabaseKind): void {
       )
   })
 
+  test('members through a model: one whose rows end together is removed once', async () => {
+    const { send, ready } = served
+    const ann = await send('POST', '/owner', { name: 'Ann' })
+    const shop = await send('POST', '/shop', {})
+    await send('POST', '/visit', Array(3).fill({ owner: ann.id as Json, shop: shop.id as Json }))
+    await using stream = await ready(`/owner/${ann.id}`)
+    await send('DELETE', `/shop/${shop.id}`)
+    await send('PATCH', `/owner/${ann.id}`, { city: 'Oslo' })
+    assert.deepEqual(
+      (await stream.take(2)).map(({ verb }) => verb),
+      ['removedFrom', 'updated'],
+    )
+  })
+
   test('a request that is refused or changes nothing has no event', async () => {
     const { service, send, ready } = served
     await using stream = await ready('/tag')
