@@ -3,7 +3,7 @@ import type { Operator } from './operator.ts'
 import { isIn, notIn } from './operators/in.ts'
 import { notEquals } from './operators/not-equals.ts'
 import { greaterThan, greaterThanOrEqual, lessThan, lessThanOrEqual } from './operators/ordering.ts'
-import { contains, endsWith, like, startsWith } from './operators/text.ts'
+import { contains, endsWith, ilike, like, startsWith } from './operators/text.ts'
 
 /** The operators of `{ attribute: { operator: operand } }`. */
 export const operators: readonly Operator[] = [
@@ -18,6 +18,7 @@ export const operators: readonly Operator[] = [
   startsWith,
   endsWith,
   like,
+  ilike,
 ]
 
 const byName = new Map(

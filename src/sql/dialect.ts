@@ -81,6 +81,8 @@ export interface Dialect {
   endsWith(column: string, text: string): Sql
   /** `%` is any text, `_` one character, a backslash escapes the next character. Case-sensitive. */
   like(column: string, pattern: string, attribute: Attribute): Sql
+  /** As `like`, whatever the letter case. */
+  ilike(column: string, pattern: string, attribute: Attribute): Sql
   /** Nulls come first ascending and last descending, on every database. */
   order(attribute: Attribute, column: string, direction: Direction): string
   /**

@@ -1,4 +1,5 @@
 import { linearIndexOf } from '../support/linear-index-of.ts'
+import { foldCase } from './fold-case.ts'
 import { parseLike } from './like.ts'
 
 /** What is between two `%` of a pattern: code points, and undefined for `_`. */
@@ -25,6 +26,9 @@ export function matchesLike(text: string, pattern: string): boolean {
 /** About how long that takes at most, in milliseconds: what is to end sooner must not begin. */
 export const longestMatchMs = (text: string, pattern: string): number =>
   pattern.includes('_') ? (text.length * (10 + pattern.length / 10)) / 1_000_000 : 0
+
+/** As `matchesLike`, whatever the letter case. */
+export const matchesIlike = (text: string, pattern: string): boolean => matchesLike(foldCase(text), foldCase(pattern))
 
 function segmentsOf(pattern: string): Segment[] {
   let segment: (string | undefined)[] = []

@@ -9,7 +9,7 @@ export const limitTable = {
   ],
   maxDepth: [8, 'levels of `and`, `or` and `not` in one `where`: the parsers of databases have limits'],
   maxListItems: [500, 'values in one `in` or `nin`'],
-  maxPatternLength: [1000, 'characters in `contains`, `startsWith`, `endsWith` or `like`'],
+  maxPatternLength: [1000, 'characters in `contains`, `startsWith`, `endsWith`, `like` or `ilike`'],
   maxSortKeys: [8, 'attributes in one `sort`'],
   maxPopulateDepth: [3, 'levels of nested associations in one response'],
   maxPopulated: [

@@ -111,7 +111,7 @@ const find = async (api: Api, modifier: string, operand: string) =>
     'label',
   )
 
-/** Text search: case-sensitive; only the wildcards of `like` are special. */
+/** Text search: case-sensitive but for `ilike`; only the wildcards of `like` are special. */
 export const textSearch: readonly Scenario[] = [
   ...Object.entries(meanings).map(
     ([modifier, meaning]) =>
@@ -136,6 +136,53 @@ export const textSearch: readonly Scenario[] = [
     },
   },
   {
+    name: 'text: ilike is like, whatever the letter case',
+    async run(api) {
+      const words = [
+        'René',
+        'RENÉ',
+        'rene',
+        'ÉMILE',
+        'Straße',
+        'STRASSE',
+        'ΟΔΟΣ',
+        'οδος',
+        'İst',
+        'ist',
+        '\u212alein',
+        'a.b',
+        'A\nB',
+      ]
+      words.push('50%', '[x]', 'Ж🦁', '^$')
+      for (const label of words) await create(api, 'specimen', { label })
+      await create(api, 'specimen', {})
+      const cases: readonly (readonly [pattern: string, matched: readonly string[]])[] = [
+        ['rené', ['René', 'RENÉ']],
+        ['RENE', ['rene']],
+        ['%é%', ['René', 'RENÉ', 'ÉMILE']],
+        ['strasse', ['STRASSE']],
+        ['STRA\u1e9eE', ['Straße']],
+        ['οδος', ['ΟΔΟΣ', 'οδος']],
+        ['Οδοσ', ['ΟΔΟΣ', 'οδος']],
+        ['IST', ['ist']],
+        ['İST', ['İst']],
+        ['_st', ['İst', 'ist']],
+        ['Klein', ['\u212alein']],
+        ['A.B', ['a.b']],
+        ['a_b', ['a.b', 'A\nB']],
+        ['%\\%', ['50%']],
+        ['[X]', ['[x]']],
+        ['ж_', ['Ж🦁']],
+        ['^$', ['^$']],
+        ['%', words],
+      ]
+      for (const [pattern, matched] of cases)
+        assert.deepEqual(await find(api, 'ilike', pattern), matched, JSON.stringify(pattern))
+      const first = await api.request('GET', address('/specimen', { ilike: { label: 'REN%' } }))
+      assert.deepEqual(column(first, 'label'), ['René', 'RENÉ', 'rene'])
+    },
+  },
+  {
     name: 'text: equality and lists treat every character literally',
     async run(api) {
       await fill(api)
@@ -152,6 +199,8 @@ export const textSearch: readonly Scenario[] = [
     async run(api) {
       const cases: readonly JsonObject[] = [
         { like: '' },
+        { ilike: '' },
+        { ilike: 'a'.repeat(1001) },
         { like: 'a'.repeat(1001) },
         { contains: 'a'.repeat(1001) },
         { startsWith: '🦁'.repeat(501) },

@@ -2,7 +2,7 @@ import type { Attribute } from '../../model/model.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import type { Json } from '../../protocol/json.ts'
 import type { Dialect } from '../../sql/dialect.ts'
-import { matchesLike } from '../../sql/matches-like.ts'
+import { matchesIlike, matchesLike } from '../../sql/matches-like.ts'
 import type { Sql } from '../../sql/sql.ts'
 import type { Limits } from '../../support/limits.ts'
 import { linearIndexOf } from '../../support/linear-index-of.ts'
@@ -39,16 +39,20 @@ export const contains = textual('contains', (value, operand) => linearIndexOf(va
 export const startsWith = textual('startsWith', (value, operand) => value.startsWith(operand))
 export const endsWith = textual('endsWith', (value, operand) => value.endsWith(operand))
 
-/** SQL patterns: `%` matches any text, `_` one character, and a backslash escapes the next character. */
-export const like: Operator<string> = {
-  name: 'like',
+const patterned = (name: 'like' | 'ilike', test: (value: string, pattern: string) => boolean): Operator<string> => ({
+  name,
   isText: true,
   isTextSearch: true,
   parse(value, attribute, limits) {
-    const pattern = parseText(value, attribute, limits, 'like')
-    if (pattern === '') throw refuse(attribute, `"like" of "${attribute.name}" must not be empty`)
+    const pattern = parseText(value, attribute, limits, name)
+    if (pattern === '') throw refuse(attribute, `"${name}" of "${attribute.name}" must not be empty`)
     return pattern
   },
-  matches: (value, operand) => typeof value === 'string' && matchesLike(value, operand),
-  sql: (column, operand, attribute, dialect) => dialect.like(column, operand, attribute),
-}
+  matches: (value, operand) => typeof value === 'string' && test(value, operand),
+  sql: (column, operand, attribute, dialect) => dialect[name](column, operand, attribute),
+})
+
+/** SQL patterns: `%` matches any text, `_` one character, and a backslash escapes the next character. */
+export const like = patterned('like', matchesLike)
+/** The same, whatever the letter case. */
+export const ilike = patterned('ilike', matchesIlike)

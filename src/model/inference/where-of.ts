@@ -71,4 +71,6 @@ interface TextOperators<Value> extends OrderOperators<Value> {
   readonly endsWith?: string
   /** `%` matches any text, `_` one character, and a backslash escapes the next character. */
   readonly like?: string
+  /** The same, whatever the letter case. */
+  readonly ilike?: string
 }

@@ -13,7 +13,7 @@ export const conditions: readonly PetWhere[] = [
   { name: 'Rex' },
   { name: null },
   { name: ['Rex', 'Tom'] },
-  { name: { contains: 'e', startsWith: 'R', endsWith: 'x', like: 'R%' } },
+  { name: { contains: 'e', startsWith: 'R', endsWith: 'x', like: 'R%', ilike: 'r%' } },
   { weight: { '<': 3, '<=': 3, '>': 1, '>=': 1, '!=': 2 } },
   { weight: { lessThan: 3, lessThanOrEqual: 3, greaterThan: 1, greaterThanOrEqual: 1, not: [2, 3], '!': null } },
   { kind: { in: ['cat'], nin: ['dog'], contains: 'at' } },

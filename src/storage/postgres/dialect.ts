@@ -1,5 +1,6 @@
 import type { Attribute } from '../../model/model.ts'
 import type { Json } from '../../protocol/json.ts'
+import { foldCase, variantsOf } from '../../sql/fold-case.ts'
 import { escapeLike, parseLike } from '../../sql/like.ts'
 import { raw, type Sql, sql } from '../../sql/sql.ts'
 import { prefixEnd } from '../prefix-end.ts'
@@ -135,6 +136,9 @@ export function postgresDialect(types: ColumnTypes = () => undefined): SchemaDia
       return sql`${raw(stored.foldsText ? exact(column) : `${column}::text`)} like ${pieces.join('')}`
     },
 
+    /** As a regular expression, so that no collation decides which letters are the same. */
+    ilike: (column, pattern) => sql`${raw(exact(column))} ~ ${regularExpression(pattern)}`,
+
     // Without `nulls first` where there are no nulls: a default index does not serve it even then.
     order(attribute, column, direction) {
       if (direction === 'asc') return attribute.nullable ? `${column} nulls first` : column
@@ -153,6 +157,18 @@ export function postgresDialect(types: ColumnTypes = () => undefined): SchemaDia
     insertDefaults: () => 'default values',
   }
 }
+
+/** The pattern of `ilike`: every letter with its other case. */
+function regularExpression(pattern: string): string {
+  const pieces = parseLike(foldCase(pattern)).map((piece) => {
+    if (piece.kind !== 'text') return piece.kind === 'any' ? '.*' : '.'
+    return [...piece.text].map((character) => oneOf(variantsOf(character))).join('')
+  })
+  return `^${pieces.join('')}$`
+}
+
+const oneOf = (characters: string): string =>
+  [...characters].length > 1 ? `[${characters}]` : characters.replace(/[\\^$.|?*+()[\]{}]/, '\\$&')
 
 function encode(attribute: Attribute, value: Json): string {
   switch (attribute.type.storedAs) {

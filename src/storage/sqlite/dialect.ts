@@ -197,6 +197,8 @@ export const sqliteDialect = {
     return isOpenBefore ? this.endsWith(column, text) : sql`${raw(column)} = ${text}`
   },
 
+  ilike: (column, pattern) => sql`keelson_ilike(${raw(column)}, ${pattern})`,
+
   // SQLite sorts null before all other values, which is the promised order.
   order(attribute, column, direction) {
     return `${this.compared(attribute, column)}${direction === 'desc' ? ' desc' : ''}`

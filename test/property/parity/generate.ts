@@ -73,7 +73,7 @@ const textual = ['text', 'other', 'joined', 'first']
 const unordered = ['flag', 'isTwin', 'json', 'bytes']
 const opaque = ['json', 'bytes']
 
-const searching = ['contains', 'startsWith', 'endsWith', 'like']
+const searching = ['contains', 'startsWith', 'endsWith', 'like', 'ilike']
 
 const mostRows = 10
 const rowNumber = fc.nat({ max: mostRows })
@@ -112,7 +112,7 @@ const masked = fc.record({
 })
 
 function operandFor(attribute: string, operator: string): fc.Arbitrary<Operand> {
-  if (operator === 'like') return fc.oneof({ weight: 2, arbitrary: masked }, { weight: 1, arbitrary: pattern })
+  if (operator.endsWith('like')) return fc.oneof({ weight: 2, arbitrary: masked }, { weight: 1, arbitrary: pattern })
   const value = valuesOf[attribute] as fc.Arbitrary<Json | Spelling>
   const fresh = value.map((value): Operand => ({ kind: 'fresh', value }))
   const whole = fc.tuple(rowNumber, value).map(([row, value]): Operand => ({ kind: 'row', row, value }))

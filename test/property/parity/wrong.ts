@@ -98,6 +98,14 @@ export const mistakes: readonly Mistake[] = [
     dialect: { like: (column, pattern) => sqliteDialect.like(column, pattern.replaceAll('\\', '\\\\')) },
   },
   {
+    name: 'ilike knows the case of ASCII letters only',
+    dialect: { ilike: (column, pattern) => sqliteDialect.like(`lower(${column})`, pattern.toLowerCase()) },
+  },
+  {
+    name: 'JSON is compared with the order of its members',
+    dialect: { sameJson: (_, column, text) => sql`${is(column)} = ${text}` },
+  },
+  {
     name: 'contains interprets % and _ as wildcards',
     dialect: { contains: (column, text) => sqliteDialect.like(column, `%${text.replaceAll('\\', '\\\\')}%`) },
   },

@@ -1,5 +1,5 @@
 import { canonicalJson } from '../../../protocol/canonical-json.ts'
-import { longestMatchMs, matchesLike } from '../../../sql/matches-like.ts'
+import { longestMatchMs, matchesIlike, matchesLike } from '../../../sql/matches-like.ts'
 import { threadCpuMs } from '../../../support/thread-cpu-ms.ts'
 import type { Connection } from './connection.ts'
 
@@ -43,11 +43,12 @@ export class RowGuard {
     // A statement without a condition does not call the function.
     connection.onStep = () => this.#check()
     // A row may have many patterns and a long text, for which one of them may take longer than all that is left.
-    connection.define('keelson_like', (text, pattern) => {
-      if (typeof text !== 'string') return 0
-      this.#check(longestMatchMs(text, pattern as string))
-      return matchesLike(text, pattern as string) ? 1 : 0
-    })
+    for (const [name, matches] of Object.entries({ keelson_like: matchesLike, keelson_ilike: matchesIlike }))
+      connection.define(name, (text, pattern) => {
+        if (typeof text !== 'string') return 0
+        this.#check(longestMatchMs(text, pattern as string))
+        return matches(text, pattern as string) ? 1 : 0
+      })
     connection.define('keelson_same_json', (value, text) => {
       this.#check()
       return value === null ? null : isSameJson(value as string, text as string) ? 1 : 0
