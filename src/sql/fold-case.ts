@@ -19,13 +19,18 @@ export function variantsOf(folded: string): string {
 
 /** There are no letters with two cases beyond. */
 const lastLetter = 0x1ffff
+const changing = /\p{Changes_When_Lowercased}/gu
 
 function inverse(): Map<string, string> {
-  const found = new Map<string, string>()
+  const units = new Uint16Array(2 * lastLetter)
+  let length = 0
   for (let code = 0; code <= lastLetter; code++) {
-    const character = String.fromCodePoint(code)
-    // Almost all characters are of no case, and folding takes ten times as long.
-    if (character.toLowerCase() === character && character !== 'ς') continue
+    if (code > 0xffff) units[length++] = 0xd7c0 + (code >> 10)
+    units[length++] = code > 0xffff ? 0xdc00 | (code & 0x3ff) : code
+  }
+  const all = Buffer.from(units.buffer, 0, 2 * length).toString('utf16le')
+  const found = new Map<string, string>()
+  for (const character of [...(all.match(changing) ?? []), 'ς']) {
     const folded = foldCase(character)
     if (folded !== character) found.set(folded, (found.get(folded) ?? '') + character)
   }
