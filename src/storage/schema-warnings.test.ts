@@ -100,6 +100,45 @@ for (const { name, missing, open } of schemaDatabases) {
         await declared.close()
       })
 
+    test('what an earlier model declared, and the database still demands', async () => {
+      await using database = await open()
+      const start = (attributes: object, indexes: object = {}) =>
+        createService({
+          database: database.url,
+          models: { owner: { attributes: { name: text } }, vet: {}, pet: { attributes, ...indexes } },
+        } as never)
+      const before = {
+        name: { ...text, required: true },
+        code: { ...text, unique: true },
+        kind: { ...text, defaultsTo: 'cat' },
+        room: text,
+        owner: { model: 'owner' },
+      }
+      const indexes = { indexes: [{ attributes: ['room', 'kind'], unique: true }] }
+      for (const given of [before, { ...before, room: { ...text, unique: true } }])
+        await (await start(given, indexes)).close()
+
+      const service = await start({ name: text, code: text, kind: text, room: text, owner: { model: 'vet' } })
+      const end = name === 'sqlite' ? ' (SQLite 3.53 or newer)' : ''
+      const [first, second, third, ...others] = service.warnings
+      assert.deepEqual(
+        [first, second, third],
+        [
+          `pet.name: the column "name" of the table "pet" does not accept null, and every record without a value gets 400. Declare required: true or defaultsTo, or allow null: alter table "pet" alter column "name" drop not null${end}`,
+          `pet.kind: the column "kind" of the table "pet" does not accept null, and every record without a value gets 400. Declare required: true or defaultsTo, or allow null: alter table "pet" alter column "kind" drop not null${end}`,
+          `pet.owner: the database accepts keys of the table "owner" in the column "owner", and the association those of "vet". columnName: 'owner_vet' stores it in another column`,
+        ],
+      )
+      assert.deepEqual(
+        others.toSorted(),
+        ['code', 'room'].map(
+          (column) =>
+            `pet: the database refuses equal values of ("${column}"), which the model allows. Declare the unique index, or drop it: drop index "pet_${column}_key"`,
+        ),
+      )
+      await service.close()
+    })
+
     test('tables that the service has created have none, also after a change of the model', async () => {
       await using database = await open()
       const models = (kind: object) => ({

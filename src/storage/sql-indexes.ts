@@ -27,7 +27,7 @@ function condition({ attribute, operator, value }: IndexComparison, dialect: Sch
 }
 
 /** Depends on the whole definition: a changed definition is another index. */
-function indexName(model: Model, { columns, unique, where }: Index): string {
+export function indexName(model: Model, { columns, unique, where }: Index): string {
   const names = columns.map(({ attribute }) => attribute.column)
   const isPlain = where.length === 0 && columns.every(({ direction }) => direction === 'asc')
   const details = [

@@ -32,6 +32,7 @@ import { postgresDialect } from './dialect.ts'
 import { postgresError, type UniqueColumns } from './errors.ts'
 import { postgresJobStore } from './job-tables.ts'
 import { sizeAfterWrites } from './relation-size.ts'
+import { postgresColumns } from './schema/column-check.ts'
 import { columnsOf, type PostgresTable, typesOf } from './schema/inspect.ts'
 import { prepare } from './schema/prepare.ts'
 import type { Installed } from './schema/set-up.ts'
@@ -176,7 +177,7 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenedStor
     ...(isPooled ? [pooledWarning(options)] : []),
     ...(isPooled && selfWritten.size > 0 ? [unlockedWarning] : []),
     ...(lock && !installed.log ? [unloggedWarning] : []),
-    ...schemaWarnings(models, tables),
+    ...schemaWarnings(models, tables, postgresColumns),
   ]
   return { store, steps: installed.steps, unenforced: unenforced(models, tables), warnings, notes, jobs }
 }

@@ -119,7 +119,7 @@ export async function openSqlite({
       unenforced: unenforced(served, tables),
       warnings: [
         ...(migrate !== 'safe' && isReadOnly(path) ? [`${path} is read-only: every write gets 503`] : []),
-        ...schemaWarnings(served, tables),
+        ...schemaWarnings(served, tables, sqliteColumns),
         ...timeWarnings(served, tables),
         ...foreignKeyWarnings(connection, served),
       ],
