@@ -53,6 +53,11 @@ describe('keelson init', () => {
     const ignored = folder({ ...existing, '.gitignore': 'secret\r\n/data/\r\n' })
     assert.doesNotMatch((await Command.run(['init'], { cwd: ignored })).stdout, /gitignore$/)
 
+    // What `npm init` writes: Node then refuses `import` in the configuration, where another program imports it.
+    const step = /npm pkg set type=module/
+    assert.match((await Command.run(['init'], { cwd: folder(existing) })).stdout, step)
+    assert.doesNotMatch((await Command.run(['init'], { cwd: folder({ 'package.json': '{}' }) })).stdout, step)
+
     const typed = folder({ 'package.json': '{ "devDependencies": { "typescript": "^7.0.2" } }' })
     assert.doesNotMatch((await Command.run(['init'], { cwd: typed })).stdout, /typescript/)
 

@@ -45,6 +45,7 @@ export const init: Command = {
       [
         ...(manifest.exists ? [] : [project?.isPostgres ? installWithDriver : install]),
         ...(manifest.hasTypeScript ? [] : [installTypeScript]),
+        ...(manifest.isCommonJs && !sails ? [becomeModule] : []),
         ...steps,
       ],
       output,
@@ -93,6 +94,7 @@ type Step = readonly [command: string, effect: string]
 const install: Step = ['npm install', 'install keelson and its types']
 const installWithDriver: Step = ['npm install pg', 'install keelson, its types and the driver of PostgreSQL']
 const installTypeScript: Step = ['npm install -D typescript', 'npx tsc then checks the types; Node does not']
+const becomeModule: Step = ['npm pkg set type=module', 'programs can then import keelson.config.ts, too']
 const listRoutes: Step = ['npx keelson routes', 'list the routes of the models']
 
 const stepsWithModels = (isSails: boolean, ignoresData: boolean): readonly Step[] => [

@@ -34,6 +34,11 @@ export class PackageManifest {
     return Object.hasOwn({ ...dependencies, ...devDependencies }, 'typescript')
   }
 
+  /** Whether Node refuses `import` in the configuration, where another program than this command imports it. */
+  get isCommonJs(): boolean {
+    return this.#manifest.type === 'commonjs'
+  }
+
   /** Writes a new file, or adds the missing scripts to an existing one. Returns the names of the added scripts. */
   write(): readonly string[] {
     const existing = this.#manifest.scripts ?? {}
