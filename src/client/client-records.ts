@@ -4,7 +4,7 @@ import type { Exactly } from '../model/inference/compile-errors.ts'
 import type { FindOneOptions, FindOptions, Omission, Population, Selection } from '../model/inference/find-options.ts'
 import type { Found, Page } from '../model/inference/found.ts'
 import type { Members } from '../model/inference/members-of.ts'
-import type { CreateInput, RecordOf, UpdateInput } from '../model/inference/record-of.ts'
+import type { CreateInput, RecordOf, UniqueName, UpdateInput } from '../model/inference/record-of.ts'
 import type { KeyOf } from '../model/inference/value-of.ts'
 import type { Where } from '../model/inference/where-of.ts'
 import type { LiveQueries } from './live/live-of.ts'
@@ -80,5 +80,5 @@ export interface ClientRecords<in out M extends ModelDefinitions, in out N exten
   /** Deletes every record that matches, all or none. Resolves with the last states of the records. */
   destroyMany(selected: Selected<M, N>, call?: CallOptions): Promise<RecordOf<M, N>[]>
   /** Creates a record, or changes the one with the same value of a unique attribute. */
-  upsert(unique: keyof RecordOf<M, N> & string, input: CreateInput<M, N>, call?: CallOptions): Promise<RecordOf<M, N>>
+  upsert(unique: UniqueName<M, N>, input: CreateInput<M, N>, call?: CallOptions): Promise<RecordOf<M, N>>
 }

@@ -121,4 +121,6 @@ export async function wrongCalls() {
   await api.owner.add(1, 'pts', 2)
   // @ts-expect-error only attributes of the model
   await api.owner.upsert('mail', { name: 'Ann' })
+  // @ts-expect-error not a unique attribute
+  await api.owner.upsert('name', { name: 'Ann' })
 }

@@ -102,7 +102,7 @@ describe('writes that are made offline', () => {
       api.card.createMany([{ title: 'a' }]),
       api.card.updateMany({ where: { lane: 'todo' } }, { lane: 'done' }),
       api.card.destroyMany({ where: { lane: 'todo' } }),
-      api.card.upsert('title', { title: 'a' }),
+      api.card.upsert('id', { id: 1, title: 'a' }),
       api.batch((tx) => [tx.card.create({ title: 'a' })]),
     ]
     assert.equal(api.outbox.size, 0)

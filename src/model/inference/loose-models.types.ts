@@ -35,6 +35,11 @@ export async function looseCalls(model: string) {
   const selected = await looseRecords.pet?.find({ select: ['name'] })
   const one = await looseRecords.pet?.findOne('1', { omit: ['name'] })
   const created = await looseRecords.pet?.create({ name: 'x', tags: [1, 2] })
+  await looseRecords.pet?.upsert('name', { name: 'x' })
+  await halfRecords.known.upsert('extra', {})
+  // @ts-expect-error not a unique attribute
+  await halfRecords.known.upsert('name', {})
+  await halfRecords.file.upsert('name', {})
   const updated = await looseRecords.pet?.update(1, { name: null })
   const file = await halfRecords.file.create({ name: 'x', size: 3 })
   const known = await halfRecords.known.find({

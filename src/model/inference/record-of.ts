@@ -8,6 +8,9 @@ import type { Computed, DeclaredType, Flag, KeyOf, Timestamp, ToMany, ValueOf, W
  */
 export type RecordOf<M extends ModelDefinitions, N extends ModelName<M>> = Simplify<Output<M, AttributesOf<M, N>>>
 
+/** The attributes that `upsert` may name: the primary key, and those that are unique or whose options are known at run time only. */
+export type UniqueName<M extends ModelDefinitions, N extends ModelName<M>> = keyof Uniques<AttributesOf<M, N>> & string
+
 /** The input of a new record. Automatic timestamps are not accepted. */
 export type CreateInput<M extends ModelDefinitions, N extends ModelName<M>> = Simplify<
   NeededInput<M, AttributesOf<M, N>> & OtherInput<M, AttributesOf<M, N>>
@@ -19,6 +22,17 @@ export type UpdateInput<M extends ModelDefinitions, N extends ModelName<M>> = Si
 type Output<M extends ModelDefinitions, A> = {
   -readonly [K in keyof A as A[K] extends ToMany | Flag<'hidden'> ? never : K]: ValueOf<M, A[K]> | NullIn<A[K]>
 }
+type Uniques<A> = {
+  [K in keyof A as A[K] extends ToMany | Flag<'hidden'> ? never : true extends MayBeUnique<A[K]> ? K : never]: unknown
+}
+type MayBeUnique<A> =
+  A extends Flag<'primaryKey'>
+    ? true
+    : 'unique' extends keyof A
+      ? A['unique'] extends false | undefined
+        ? false
+        : true
+      : false
 type NeededInput<M extends ModelDefinitions, A> = {
   -readonly [K in keyof A as IsNeeded<A[K]> extends true ? K : never]: Given<M, A[K]>
 }

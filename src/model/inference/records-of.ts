@@ -6,7 +6,7 @@ import type { FindOneOptions, FindOptions, Omission, Population, Selection } fro
 import type { Found, Page } from './found.ts'
 import type { LiveRecords } from './live-of.ts'
 import type { Members } from './members-of.ts'
-import type { CreateInput, RecordOf, UpdateInput } from './record-of.ts'
+import type { CreateInput, RecordOf, UniqueName, UpdateInput } from './record-of.ts'
 import type { KeyOf } from './value-of.ts'
 import type { Where } from './where-of.ts'
 
@@ -62,7 +62,7 @@ export interface RecordOperations<in out M extends ModelDefinitions, in out N ex
   /** Creates the records of a list, all or none. A violation is named by its place in the list, such as `2.name`. */
   createMany(list: readonly CreateInput<M, N>[]): Promise<readonly RecordOf<M, N>[]>
   /** Updates the record that has the same value of a unique attribute or of the primary key, or creates one if there is none. */
-  upsert(attribute: keyof RecordOf<M, N> & string, input: CreateInput<M, N>): Promise<RecordOf<M, N>>
+  upsert(attribute: UniqueName<M, N>, input: CreateInput<M, N>): Promise<RecordOf<M, N>>
   /**
    * Changes the given attributes of a record and resolves with its new state. Rejects with a ServiceError: E_NO_SUCH_RECORD if
    * it does not exist, E_INVALID_ATTRIBUTES for invalid values.
