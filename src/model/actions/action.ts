@@ -1,4 +1,4 @@
-import type { Rule, RuleOutcome } from '../access-rules.ts'
+import type { AnyUser, Rule, RuleOutcome } from '../access-rules.ts'
 import type { ModelDefinitions } from '../definition.ts'
 import type { ModelName } from '../inference/attributes-of.ts'
 import type { RecordOf } from '../inference/record-of.ts'
@@ -10,12 +10,11 @@ export const actionSubjects = ['record', 'model', 'service'] as const
 export type ActionSubject = (typeof actionSubjects)[number]
 
 /** What an action is given besides the records. */
-interface Call<Input> {
+interface Call<Input, U> {
   /** The output of the schema of `input`; undefined for an action without one. */
   readonly input: Input
   /** What `auth.identify` returned; null for an anonymous requester and for the system. */
-  // biome-ignore lint/suspicious/noExplicitAny: the user is what `auth.identify` of the configuration returns
-  readonly user: any
+  readonly user: U | null
   /** Whether code in the same process runs it on behalf of the system. */
   readonly isSystem: boolean
   /** Headers of the request, or of the request that opened the socket, by name in lower case. Empty in the same process. */
@@ -52,12 +51,13 @@ export type ActionContext<
   Method extends ActionMethod,
   Tx extends boolean,
   K extends Known,
-> = Call<Input> &
+> = Call<Input, K['user']> &
   (On extends 'record' ? WithRecord<K['record']> : unknown) &
   (Method extends 'GET' ? Direct<K['records']> : Tx extends false ? Direct<K['records']> : Transactional<K['tx']>)
 
-/** What is known of the models where an action is written. */
+/** What is known of the models and the user where an action is written. */
 export interface Known {
+  readonly user: unknown
   readonly record: unknown
   readonly records: unknown
   readonly tx: unknown
@@ -67,11 +67,13 @@ export interface Known {
 type AnyRecord = Readonly<Record<string, any>>
 /** Of an action that is written among the models themselves. */
 interface NothingKnown {
+  readonly user: AnyUser
   readonly record: AnyRecord
   readonly records: AnyRecord
   readonly tx: AnyRecord
 }
-type ModelsKnown<M extends ModelDefinitions, N> = {
+type ModelsKnown<M extends ModelDefinitions, N, U> = {
+  readonly user: U
   readonly record: N extends ModelName<M> ? RecordOf<M, N> : AnyRecord
   readonly records: Records<M>
   readonly tx: TransactionRecords<M>
@@ -80,15 +82,21 @@ type ModelsKnown<M extends ModelDefinitions, N> = {
 export type ActionMethod = 'GET' | 'POST'
 
 /** What is declared of an action besides `run`. */
-export interface ActionOptions<On extends ActionSubject, In, Out, Method extends ActionMethod, Tx extends boolean> {
+export interface ActionOptions<
+  On extends ActionSubject,
+  In,
+  Out,
+  Method extends ActionMethod,
+  Tx extends boolean,
+  U = AnyUser,
+> {
   readonly on: On
   /** A Standard Schema (zod, valibot, arktype) of the input. An action without one takes no input. */
   readonly input?: In
   /** A Standard Schema of the result; a result that it refuses is an error of the action. */
   readonly result?: Out
   /** A requester that may run it. The function of an action on a record may return a condition on the record. */
-  // biome-ignore lint/suspicious/noExplicitAny: the user is what `auth.identify` of the configuration returns
-  readonly access?: Rule<RuleOutcome, any>
+  readonly access?: Rule<RuleOutcome, U>
   /** `'GET'`: the action only reads, and takes its input from the query string; default `'POST'`. */
   readonly method?: Method
   /** False: `run` may wait for anything, and each write of it is its own transaction; default true. */
@@ -124,7 +132,7 @@ export type DeclareAction<K extends Known> = <
   const Tx extends boolean = true,
   Result = unknown,
 >(
-  definition: ActionOptions<On, In, Out, Method, Tx> & {
+  definition: ActionOptions<On, In, Out, Method, Tx, K['user']> & {
     run(context: NoInfer<ActionContext<On, OutputOf<In>, Method, Tx, K>>): Result
   },
 ) => ActionDefinition<On, InputOf<In>, ResultOf<Out, Result>>
@@ -135,7 +143,12 @@ export type DeclareAction<K extends Known> = <
  */
 export const action: DeclareAction<NothingKnown> = (definition) => definition as never
 
-/** `action` with the types of models that are declared already: `const action = actionFor<typeof models, 'pet'>()`. */
-export const actionFor = <M extends ModelDefinitions, N extends ModelName<M> | undefined = undefined>(): DeclareAction<
-  ModelsKnown<M, N>
-> => action as never
+/**
+ * `action` with the types of models that are declared already, and of the user that `auth.identify` returns:
+ * `const action = actionFor<typeof models, 'pet', User>()`.
+ */
+export const actionFor = <
+  M extends ModelDefinitions,
+  N extends ModelName<M> | undefined = undefined,
+  U = AnyUser,
+>(): DeclareAction<ModelsKnown<M, N, U>> => action as never

@@ -15,6 +15,7 @@ const models = {
 } as const
 const productAction = actionFor<typeof models, 'product'>()
 const serviceAction = actionFor<typeof models>()
+const userAction = actionFor<typeof models, 'product', { readonly id: number; readonly role: 'clerk' | 'admin' }>()
 type Product = RecordOf<typeof models, 'product'>
 
 const declared = {
@@ -122,3 +123,15 @@ export async function mistakes() {
   // @ts-expect-error there is no such subject
   action({ on: 'pet', run: () => 1 })
 }
+
+export const ofUser = userAction({
+  on: 'record',
+  access: ({ user }) => user?.role === 'clerk',
+  // @ts-expect-error the user may be null
+  run: ({ user }) => user.id,
+})
+export const ofRole = userAction({ on: 'record', access: 'admin', run: ({ user }): number | undefined => user?.id })
+// @ts-expect-error no user has this role
+export const ofOtherRole = userAction({ on: 'record', access: 'boss', run: () => 1 })
+// @ts-expect-error no user has this attribute
+export const ofOtherUser = userAction({ on: 'model', run: ({ user }) => user?.name })
