@@ -24,9 +24,13 @@ export function existingKey(raw: Json | undefined, model: Model): Json {
   return key
 }
 
-/** The key of the record that a write concerns: in the path, or the parameter `id`, whatever the key is called. */
+/** The key that a request gives as a parameter: `id`, whatever the key is called, or its own name. */
+export const keyParameter = (parameters: ParameterValues, { primaryKey }: Model): Json | undefined =>
+  parameterValue(parameters, { name: 'id' }) ?? parameterValue(parameters, primaryKey)
+
+/** The key of the record that a write concerns: in the path, or a parameter. */
 export function requiredKey(parameters: ParameterValues, model: Model): Json {
-  const id = parameters.record ?? parameterValue(parameters, { name: 'id' })
+  const id = parameters.record ?? keyParameter(parameters, model)
   if (id === undefined) throw missingId(model, 'in the path or as "id"')
   return existingKey(id, model)
 }

@@ -3,8 +3,8 @@ import type { Json } from '../protocol/json.ts'
 import { changingMembers, type MembersInput, type PreparedChange, readMembersInput } from './members.ts'
 import { unlinkRecord } from './membership.ts'
 import type { EmptyResult, RecordResult, WriteOperation } from './operation.ts'
-import { omit, parameterValue, populate } from './parameters.ts'
-import { parseKey } from './record-key.ts'
+import { omit, populate } from './parameters.ts'
+import { keyParameter, parseKey } from './record-key.ts'
 
 type RemoveInput = MembersInput & { readonly child: Json }
 
@@ -23,7 +23,7 @@ export const remove: WriteOperation<RemoveInput, RecordResult | EmptyResult, Pre
   parse(parameters, target, services) {
     const input = readMembersInput(parameters, target, services)
     const { target: model } = input.association
-    const id = parameters.child ?? parameterValue(parameters, { name: 'id' })
+    const id = parameters.child ?? keyParameter(parameters, model)
     if (id === undefined)
       throw new ServiceError('E_BAD_REQUEST', `Missing ${model.name} id: give it in the path or as "id" in the body`)
     return { ...input, child: parseKey(id, model) }

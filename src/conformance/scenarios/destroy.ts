@@ -66,14 +66,20 @@ export const destroy: readonly Scenario[] = [
     },
   },
   {
-    name: 'destroy: the parameter is `id` even when the primary key has another name',
+    name: 'destroy: the parameter is `id`, or the name of the primary key where it has another one',
     async run(api) {
-      const made = await create(api, 'enclosure', { code: 'A' })
-      refused(await api.request('DELETE', '/enclosure', { body: { code: 'A' } }), 'E_BAD_REQUEST')
-      assert.equal(
-        record(await api.request('DELETE', '/enclosure?populate=false', { body: { id: 'A' } })).code,
-        made.code,
+      for (const code of ['A', 'B', 'C']) await create(api, 'enclosure', { code })
+      const answers = [
+        await api.request('DELETE', '/enclosure?populate=false', { body: { id: 'A', code: 'B' } }),
+        await api.request('DELETE', '/enclosure?populate=false', { body: { code: 'B' } }),
+        await api.request('DELETE', '/enclosure?populate=false&code=C'),
+      ]
+      assert.deepEqual(
+        answers.map((answer) => record(answer).code),
+        ['A', 'B', 'C'],
       )
+      refused(await api.request('DELETE', '/enclosure', { body: { title: 'A' } }), 'E_BAD_REQUEST')
+      refused(await api.request('GET', '/enclosure/destroy?code=A'), 'E_BAD_REQUEST')
     },
   },
   {

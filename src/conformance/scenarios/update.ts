@@ -55,11 +55,21 @@ export const update: readonly Scenario[] = [
     },
   },
   {
-    name: 'update: the parameter is `id` even when the primary key has another name',
+    name: 'update: the parameter is `id`, or the name of the primary key where it has another one',
     async run(api) {
-      await create(api, 'enclosure', { code: 'A' })
-      assert.equal(record(await api.request('PATCH', '/enclosure', { body: { id: 'A', title: 't' } })).title, 't')
-      refused(await api.request('PATCH', '/enclosure', { body: { code: 'A', title: 'u' } }), 'E_BAD_REQUEST')
+      for (const code of ['A', 'B']) await create(api, 'enclosure', { code })
+      const answers = [
+        await api.request('PATCH', '/enclosure', { body: { id: 'A', title: 't' } }),
+        await api.request('PATCH', '/enclosure', { body: { id: 'A', code: 'B', title: 'u' } }),
+        await api.request('PUT', '/enclosure', { body: { code: 'A', title: 'v' } }),
+        await api.request('PUT', '/enclosure?code=A', { body: { title: 'w' } }),
+        await api.request('GET', '/enclosure/update?code=A&title=x'),
+      ]
+      assert.deepEqual(
+        answers.map((answer) => [record(answer).code, record(answer).title]),
+        ['t', 'u', 'v', 'w', 'x'].map((title) => ['A', title]),
+      )
+      assert.equal((await stored(api, 'enclosure', 'B')).title, null)
     },
   },
   {

@@ -28,8 +28,14 @@ export const lookupRule: readonly Clause[] = [
     async run(api) {
       const { sku } = await create(api, 'toy')
       const url = `/toy/${encodeURIComponent(sku)}`
+      const query = `sku=${encodeURIComponent(sku)}`
       assert.equal(found(await api.ask('PUT', url, { json: { title: 'x' } })).title, 'x')
-      assert.equal(found(await api.ask('GET', `/toy?sku=${encodeURIComponent(sku)}`))[0].title, 'x')
+      assert.equal(found(await api.ask('GET', `/toy?${query}`))[0].title, 'x')
+      assert.equal(found(await api.ask('PUT', `/toy?${query}`, { json: { title: 'y' } })).title, 'y')
+      assert.equal(found(await api.ask('PUT', '/toy', { json: { sku, title: 'z' } })).title, 'z')
+      const pet = await create(api, 'pet', { toys: [sku] })
+      assert.deepEqual(found(await api.ask('DELETE', `/pet/${pet.id}/toys`, { json: { sku } })).toys, [])
+      assert.equal(found(await api.ask('DELETE', '/toy', { json: { sku } })).title, 'z')
     },
   },
   {
