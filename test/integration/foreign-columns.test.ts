@@ -35,6 +35,29 @@ for (const { name, missing, open } of schemaDatabases) {
       await service.close()
     })
 
+    test('JSON is found by equality, in any form; a column of another type refuses it where the database cannot tell', async () => {
+      await using database = await open()
+      await database.execute(
+        `create table pet (id integer primary key, info ${name === 'sqlite' ? 'text' : 'json'}, note text)`,
+      )
+      await database.execute(`insert into pet values (1, '{ "b": 1.0,\n "a": [] }', '{"a":1}'), (2, '"x"', 'plain')`)
+      const service = await createService({
+        database: database.url,
+        attributes,
+        models: { pet: { attributes: { info: { type: 'json' }, note: { type: 'json' } } } },
+      })
+      const found = async (query: string) => {
+        const response = await service.fetch(new Request(`http://localhost/pet?select=id&${query}`))
+        return response.ok ? ((await response.json()) as { id: number }[]).map(({ id }) => id) : response.status
+      }
+      assert.deepEqual(await found('info={"a":[],"b":1}'), [1])
+      assert.deepEqual(await found('info=x'), [2])
+      assert.deepEqual(await found('note={"a":1}'), name === 'sqlite' ? [1] : 400)
+      assert.deepEqual(await found('note=plain'), name === 'sqlite' ? [2] : 400)
+      assert.deepEqual(await found('where={"note":{"!=":null}}'), [1, 2])
+      await service.close()
+    })
+
     test('a column of dates is written as one', async () => {
       await using database = await open()
       await database.execute('create table pet (id integer primary key, born date unique)')

@@ -1,4 +1,5 @@
 import type { Attribute } from '../../model/model.ts'
+import { ServiceError } from '../../protocol/errors.ts'
 import type { Json } from '../../protocol/json.ts'
 import { foldCase, variantsOf } from '../../sql/fold-case.ts'
 import { escapeLike, parseLike } from '../../sql/like.ts'
@@ -86,9 +87,12 @@ export function postgresDialect(types: ColumnTypes = () => undefined): SchemaDia
       const type = typeOf(attribute, types)
       return type.isEnumDomain ? `(${column}::${type.written})` : column
     },
-    // Other types than JSON are texts in a response.
-    sameJson: (attribute, column, text) =>
-      sql`${raw(isJson(typeOf(attribute, types)) ? `${column}::jsonb` : `to_jsonb(${column}::text)`)} = ${text}::jsonb`,
+    /** In a column of another type a text may be JSON or not, which this database does not tell before version 16. */
+    sameJson(attribute, column, text) {
+      if (isJson(typeOf(attribute, types))) return sql`${raw(column)}::jsonb = ${text}::jsonb`
+      const message = `"${attribute.name}" is not in a column of JSON: it can only be compared with null`
+      throw new ServiceError('E_BAD_CRITERIA', message, { attribute: attribute.name })
+    },
     // Of a composite value whose fields are null, `is null` is true, and `is not null` is false where one of them is.
     isNull: (attribute, column) =>
       typeOf(attribute, types).isComposite ? `${column} is not distinct from null` : `${column} is null`,
