@@ -174,6 +174,11 @@ describe('batches of a hostile client', () => {
         [first, ...posts(9, (i) => wrapped({ $ref: `${i}.extra` }, 20))],
         'maxJsonDepth',
       ],
+      [
+        'a key in an answer of 1.8 MB',
+        [first, ...posts(2, () => refs(4, '0.extra')), get('/owner?populate=false'), get('/owner/$3.0.id')],
+        'maxBodyBytes',
+      ],
       ['a URL', [first, { method: 'GET', url: `/owner?name=${'$0.extra'.repeat(1_000)}` }], 'maxUrlBytes'],
     ]
     for (const [name, items, limit] of cases)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { EncodedJson } from '../../protocol/json.ts'
+import { defaultLimits } from '../../support/limits.ts'
 import { BatchAnswers } from './batch-answer.ts'
 
 const long = JSON.stringify('é😀"'.repeat(10_000))
@@ -15,7 +16,7 @@ describe('the answers of a batch are one list', () => {
     ['of long ones, in parts and as texts', ['{}', [long], long, ['[', long, ']'], '{}'], true],
   ] as const)
     test(what, () => {
-      const answers = new BatchAnswers(16_000_000)
+      const answers = new BatchAnswers(defaultLimits)
       const texts = bodies.map((body) => (body === undefined || typeof body === 'string' ? body : body.join('')))
       for (const body of bodies) {
         const content = typeof body === 'object' ? body.map((part) => Buffer.from(part)) : body
@@ -33,7 +34,7 @@ describe('the answers of a batch are one list', () => {
       )
       assert.equal(body.encoded, `[${expected.join()}]`)
       assert.equal((answers.respond().body as EncodedJson).encoded, body.encoded)
-      assert.equal(16_000_000 - answers.left, Buffer.byteLength(body.encoded) - 2)
+      assert.equal(defaultLimits.maxAnswerBytes - answers.left, Buffer.byteLength(body.encoded) - 2)
       assert.deepEqual(
         texts.map((_, index) => answers.bodyOf(index)),
         texts.map((text) => (text === undefined ? undefined : JSON.parse(text))),
@@ -42,7 +43,7 @@ describe('the answers of a batch are one list', () => {
 })
 
 test('what is left to do at the end of a long batch is one part', (t) => {
-  const answers = new BatchAnswers(16_000_000)
+  const answers = new BatchAnswers(defaultLimits)
   for (let count = 0; count < 100; count++) answers.add({ status: 200, headers: {}, body: new EncodedJson(long) })
   let encoded = 0
   const from = Buffer.from
@@ -65,7 +66,7 @@ test('an answer that is sent in pieces is refused, and its source ended', async 
     },
   }
   const stream = { [Symbol.asyncIterator]: () => pieces }
-  const answers = new BatchAnswers(1_000)
+  const answers = new BatchAnswers(defaultLimits)
   assert.throws(() => answers.add({ status: 200, headers: {}, stream }), { code: 'E_BAD_REQUEST' })
   assert.ok(isEnded)
 })

@@ -3,6 +3,7 @@ import { ServiceError } from '../../protocol/errors.ts'
 import { EncodedJson, isEncoded, type Json } from '../../protocol/json.ts'
 import type { ServiceResponse } from '../../protocol/request.ts'
 import { endUnread } from '../../support/end-unread.ts'
+import type { Limits } from '../../support/limits.ts'
 import type { BatchItem } from './read-batch.ts'
 import type { AnswerBodies } from './references.ts'
 
@@ -12,9 +13,14 @@ const partLength = 65_536
 const encodedBody = ({ body }: ServiceResponse): EncodedJson | undefined =>
   body === undefined || isEncoded(body) ? body : new EncodedJson(JSON.stringify(body))
 
+type AnswerLimits = Pick<Limits, 'maxAnswerBytes' | 'maxBodyBytes'>
+
+const lengthOf = ({ parts, text = '' }: EncodedJson): number =>
+  parts ? parts.reduce((sum, { length }) => sum + length, 0) : text.length
+
 /** The answers to the requests of a batch, as far as they were executed, and what later requests may refer to. */
 export class BatchAnswers {
-  readonly #maxBytes: number
+  readonly #limits: AnswerLimits
   readonly #bodies: (EncodedJson | undefined)[] = []
   /** The beginning of the answer, and what follows it. */
   readonly #parts: Uint8Array[] = []
@@ -23,13 +29,13 @@ export class BatchAnswers {
   readonly #parsed = new Map<number, Json>()
   #bytes = 0
 
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes
+  constructor(limits: AnswerLimits) {
+    this.#limits = limits
   }
 
   /** The bytes that answers may still have. */
   get left(): number {
-    return Math.max(0, this.#maxBytes - this.#bytes)
+    return Math.max(0, this.#limits.maxAnswerBytes - this.#bytes)
   }
 
   /** Throws E_BAD_REQUEST for an answer that is sent in pieces, which a list cannot contain, and ends it. */
@@ -65,7 +71,10 @@ export class BatchAnswers {
     this.#rest = ''
   }
 
-  /** The answer to an earlier request, for references to it. Throws E_NOT_EXECUTED where it failed. */
+  /**
+   * The answer to an earlier request, for references to it. Throws E_NOT_EXECUTED where it failed, and E_BAD_REQUEST where it is
+   * longer than a body may be: it is parsed in one turn of the event loop, as a body is.
+   */
   readonly bodyOf: AnswerBodies = (index) => {
     if (this.#failed.has(index))
       throw new ServiceError('E_NOT_EXECUTED', `Request ${index} of the batch, which this one refers to, failed`)
@@ -73,6 +82,13 @@ export class BatchAnswers {
     if (known !== undefined) return known
     const encoded = this.#bodies[index]
     if (!encoded) return undefined
+    const { maxBodyBytes } = this.#limits
+    if (lengthOf(encoded) > maxBodyBytes)
+      throw new ServiceError(
+        'E_BAD_REQUEST',
+        `The answer to request ${index} of the batch, which this one refers to, is longer than ${maxBodyBytes} bytes`,
+        { limit: 'maxBodyBytes' },
+      )
     const body: Json = JSON.parse(encoded.encoded)
     this.#parsed.set(index, body)
     return body
@@ -97,7 +113,7 @@ export function failedBatch(
     new ServiceError('E_NOT_EXECUTED', `Nothing of the batch was executed, because request ${failed} failed`),
     onError,
   )
-  const answers = new BatchAnswers(Number.POSITIVE_INFINITY)
+  const answers = new BatchAnswers({ maxAnswerBytes: Number.POSITIVE_INFINITY, maxBodyBytes: 0 })
   for (const { index } of items) answers.add(index === failed ? response : others)
   const { 'Content-Type': _, ...headers } = response.headers
   return { ...answers.respond(), status: response.status, headers }

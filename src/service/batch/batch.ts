@@ -80,7 +80,7 @@ async function runEach(
   const { limits } = services
   const client = batch.peer ?? batch
   const shared = sharedHeaders(batch.headers)
-  const answers = new BatchAnswers(limits.maxAnswerBytes)
+  const answers = new BatchAnswers(limits)
   for (const item of items) {
     if (eventLoopTurn.isUsed) await eventLoopTurn.next()
     if (client.signal?.aborted) throw new ServiceError('E_UNAVAILABLE', 'The client has disconnected')

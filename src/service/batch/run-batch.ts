@@ -33,7 +33,7 @@ export async function runAtomic(batch: Batch, context: DispatchContext, keep?: K
   const steps = new BatchSteps(batch, context)
   /** The request that is being prepared or executed. */
   let current: number | undefined
-  let answers = new BatchAnswers(services.limits.maxAnswerBytes)
+  let answers = new BatchAnswers(services.limits)
   const pending = request.peer && (await broker.beginRequest(request.peer, 'writes'))
   try {
     const early: (BatchStep | undefined)[] = []
@@ -43,7 +43,7 @@ export async function runAtomic(batch: Batch, context: DispatchContext, keep?: K
       early.push(await steps.prepareEarly(item, store, (index) => answers.bodyOf(index)))
     }
     const execute = async (within: ScopedStore): Promise<Done> => {
-      answers = new BatchAnswers(services.limits.maxAnswerBytes)
+      answers = new BatchAnswers(services.limits)
       const requests: SubscriptionRequest[] = []
       const sent = new Map<BatchStep, Promise<OperationResult>>()
       for (const item of items) {
