@@ -5,6 +5,7 @@ import { describe, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { Socket } from 'engine.io'
 import { RawPolling } from '../../../test/support/raw-polling.ts'
 import { RawSocket } from '../../../test/support/raw-socket.ts'
 import {
@@ -15,6 +16,7 @@ import {
   startSockets,
   until,
 } from '../../../test/support/socket-server.ts'
+import { EncodedJson } from '../../protocol/json.ts'
 
 const webSocketOf = ({ url }: RawPolling): string => url.replace('transport=polling', 'transport=websocket')
 
@@ -68,6 +70,21 @@ for (const version of [3, 4] as const) {
       assert.deepEqual(ids, [1, 2, 3, 4])
       assert.equal((await socket.ask('get', { url: '/pet' })).statusCode, 200)
       assert.equal(server.sockets.size, 1)
+    })
+
+    test('a long answer over the WebSocket is a frame that the library does not encode', async (t) => {
+      const text = 'é😀'.repeat(100_000)
+      const parts = [Buffer.from('["a","'), Buffer.from(text), Buffer.from('"]')]
+      await using server = await startSockets({
+        handle: () => ({ status: 200, headers: {}, body: new EncodedJson(parts) }),
+      })
+      await using polling = await RawPolling.connect(server.url, { version })
+      await using socket = await upgrade(polling)
+      const send = t.mock.method(Socket.prototype, 'send')
+      assert.deepEqual((await socket.ask('get', { url: '/pet' })).body, ['a', text])
+      assert.deepEqual((await socket.ask('get', { url: '/pet' })).body, ['a', text])
+      for (const { arguments: given } of send.mock.calls) assert.ok(String(given[0]).length < 1_000)
+      assert.equal(server.reported.length, 0)
     })
   })
 }

@@ -12,7 +12,8 @@ import {
   type SessionListener,
   type SessionOptions,
 } from './engine-session.ts'
-import { parsePacket } from './packet.ts'
+import { textFrameHeader } from './frame.ts'
+import { messagePacket, parsePacket } from './packet.ts'
 import { readInTurns } from './read-in-turns.ts'
 import { ReceivedBytes } from './received-bytes.ts'
 import type { SharedPacket } from './shared-packet.ts'
@@ -160,8 +161,21 @@ export class LibrarySession implements EngineSession {
     if (this.isOpen) this.#socket.send(packet, { compress: false })
   }
 
+  /** The frame of a WebSocket is made here: of a text, the library would encode millions of characters in one turn. */
   replyInParts(parts: readonly Uint8Array[]): void {
-    this.reply(Buffer.concat(parts).toString())
+    if (!this.#ws) this.reply(Buffer.concat(parts).toString())
+    else if (this.isOpen) this.#replyInFrame(parts)
+  }
+
+  #replyInFrame(parts: readonly Uint8Array[]): void {
+    const packet = [Buffer.from(messagePacket('')), ...parts]
+    const length = packet.reduce((sum, part) => sum + part.length, 0)
+    this.#queuedBytes += length
+    const options: FrameOptions = {
+      compress: false,
+      wsPreEncodedFrame: [Buffer.concat([textFrameHeader(length), ...packet])],
+    }
+    this.#socket.send('', options)
   }
 
   push(packet: SharedPacket): boolean {
