@@ -88,6 +88,23 @@ describe('is refused with the name of the limit', () => {
     assert.deepEqual([status, answer.code], [400, 'E_BAD_BODY'])
   })
 
+  test('a long list of queries to remove is not searched for each query', async (t) => {
+    await using served = await serve()
+    await using client = await LiveTestClient.open(served.url, windows(100))
+    const { includes } = Array.prototype
+    t.after(() => {
+      Array.prototype.includes = includes
+    })
+    let searches = 0
+    Array.prototype.includes = function (...given) {
+      if (this.length >= 10_000) searches++
+      return includes.apply(this, given)
+    }
+    const remove = Array.from({ length: 10_000 }, (_, index) => `none${index}`)
+    assert.equal((await served.send('POST', '/live', { stream: client.stream, remove })).status, 200)
+    assert.equal(searches, 0)
+  })
+
   for (const [what, queries] of [
     ['a stream that has passed them', {}],
     ['a stream whose queries are not read yet', { a: { model: 'pet' }, b: { model: 'pet', limit: 1 } }],

@@ -74,7 +74,8 @@ export class LiveStream implements LiveClient, QueryOwner {
   /** Throws before anything is changed. */
   change(added: readonly PlannedQuery[], removed: readonly string[]): void {
     const { maxLiveQueries } = this.#options.limits
-    const remaining = new Set([...this.#queries.keys()].filter((name) => !removed.includes(name)))
+    const remaining = new Set(this.#queries.keys())
+    for (const name of removed) remaining.delete(name)
     const taken = added.find(({ name }) => remaining.has(name))
     if (taken) throw new ServiceError('E_BAD_REQUEST', `The stream has a query ${JSON.stringify(taken.name)} already`)
     const above = added[maxLiveQueries - remaining.size]
