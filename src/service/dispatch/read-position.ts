@@ -2,6 +2,7 @@ import type { Position } from '../../protocol/change.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import type { ServiceRequest } from '../../protocol/request.ts'
 import type { ChangeLog } from '../../storage/change-log.ts'
+import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import { decodeResumePosition } from '../live/resume-position.ts'
 
 /** Answers name a position that is at most about this old. */
@@ -69,6 +70,8 @@ export class ReadPosition {
     for (let pauseMs = pollMs; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
       this.#sharedRead ??= this.#readForAll()
       await this.#sharedRead
+      // Of a long position, this may take a millisecond, and thousands may wait.
+      if (eventLoopTurn.isUsed) await eventLoopTurn.next()
       const isReached = this.#log.reaches(this.#position as Position, target)
       if (isReached) return
       if (isReached === undefined)

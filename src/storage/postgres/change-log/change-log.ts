@@ -8,7 +8,7 @@ import { arrayOf } from '../client/text-form.ts'
 import type { LogCaptures } from './log-captures.ts'
 import { inOrder, type LogRow, logColumns, logRowsOf } from './log-rows.ts'
 import { historyOf, type LogTables } from './log-tables.ts'
-import { covers, type Place, parseSnapshot, placeOf, positionOf, type Snapshot, sees } from './position.ts'
+import { covers, isAhead, type Place, parseSnapshot, placeOf, positionOf, type Snapshot, sees } from './position.ts'
 import { ReadSize } from './read-size.ts'
 import { trim } from './trim.ts'
 
@@ -107,7 +107,9 @@ export class PostgresChangeLog implements SqlChangeLog {
   }
 
   reaches(position: Position, target: Position): boolean | undefined {
-    const [own, other] = [placeOf(position), placeOf(target)]
+    const own = placeOf(position)
+    if (own && isAhead(target, own)) return false
+    const other = placeOf(target)
     if (!own || !other || own.history !== other.history) return undefined
     return position === target || covers(own.from, other.inside?.until ?? other.from)
   }

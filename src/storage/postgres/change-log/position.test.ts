@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { parseSnapshot, placeOf, positionOf, type Snapshot, sees } from './position.ts'
+import { isAhead, type Place, parseSnapshot, placeOf, positionOf, type Snapshot, sees } from './position.ts'
 
 const snapshot = (text: string) => parseSnapshot(text) as Snapshot
 
@@ -46,4 +46,20 @@ describe('positions', () => {
     `abc.10:${'9'.repeat(20)}:`,
   ]
   for (const text of wrong) test(`${text || 'nothing'} is none`, () => assert.equal(placeOf(text), undefined))
+})
+
+describe('a position that names later transactions is known by its beginning', () => {
+  const place = placeOf('h.5:9:6,7') as Place
+  for (const [position, expected] of [
+    ['h.5:10:', true],
+    [`h.1:9000000000000000000:${Array.from({ length: 3_000 }, (_, index) => index + 1).join()}`, true],
+    ['h.5:10:~5:12:~3', true],
+    ['h.5:9:6,7', false],
+    ['h.1:8:', false],
+    ['other.5:10:', false],
+    ['h.5:x:', false],
+    ['h', false],
+    ['', false],
+  ] as const)
+    test(position.slice(0, 40), () => assert.equal(isAhead(position, place), expected))
 })

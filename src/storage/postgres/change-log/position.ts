@@ -47,6 +47,17 @@ export function positionOf({ history, from, inside }: Place): Position {
   return inside ? `${history}.${from.text}~${inside.until.text}~${inside.seq}` : `${history}.${from.text}`
 }
 
+const beginning = /^([^.]*)\.\d{1,19}:(\d{1,19}):/
+
+/**
+ * Whether a position names a transaction that the place was before, as its beginning alone says: a client may wait for one with
+ * thousands of running transactions, which is compared again and again.
+ */
+export function isAhead(position: Position, { history, from }: Place): boolean {
+  const [, itsHistory, xmax = ''] = beginning.exec(position) ?? []
+  return itsHistory === history && BigInt(xmax) > from.xmax
+}
+
 /** Positions come from clients, so every part is checked. */
 export function placeOf(position: Position): Place | undefined {
   if (position.length > longestPosition) return undefined
