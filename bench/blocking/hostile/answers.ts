@@ -92,6 +92,14 @@ export const hostileAnswers: readonly Hostile[] = [
         several(200, (i) => ({ method: 'GET', url: `/pet?limit=300&skip=${i}&populate=false` })),
       ),
   },
+  {
+    name: 'a batch that refers to an answer of 15 MB',
+    request: () =>
+      post('/batch?atomic=false', [
+        { method: 'GET', url: '/document?limit=1000&populate=false' },
+        { method: 'GET', url: '/pet/$0.0.id?populate=false' },
+      ]),
+  },
   { name: 'shapes, first pages', request: () => get('/v1/shape?table=pet&offset=-1') },
   { name: 'shapes of 15 MB', request: () => get('/v1/shape?table=document&offset=-1') },
   { name: 'the client as a script', request: () => get('/keelson.js') },

@@ -1,5 +1,5 @@
 import { rows } from '../models.ts'
-import { get, type Hostile, type HostileRequest, patch, post, several } from './hostile.ts'
+import { find, get, type Hostile, type HostileRequest, patch, post, several } from './hostile.ts'
 
 const megabyte = 'long words '.repeat(95_000)
 
@@ -48,6 +48,10 @@ export const hostileLongValues: readonly Hostile[] = [
     name: 'records of 2 MB, by socket',
     over: 'socket',
     request: large((id) => get(`/document/${id}?populate=false`)),
+  },
+  {
+    name: 'a record of 1 MB, by a pattern of 800 characters',
+    request: large((id) => find('document', { id, text: { like: `%${'_w'.repeat(400)}${id}%` } })),
   },
   { name: 'members of a record of 1 MB', request: large((id) => get(`/owner/${99 + id}/pets?limit=1&populate=false`)) },
 ]
