@@ -19,6 +19,15 @@ describe('keelson dev', () => {
     write(cwd, 'models/pet.ts', withAttribute("weight: { type: 'number' }"))
     await dev.until(/✎ models\/pet\.ts {3}added column pet\.weight {3}\d/)
     assert.deepEqual((await ask(`${url}/pet?select=name,weight`))[0], { id: 1, name: 'Rex', weight: null })
+
+    const optional = withAttribute("weight: { type: 'number' }").replace(', required: true', '')
+    write(cwd, 'models/pet.ts', optional)
+    await dev.until(
+      /✎ models\/pet\.ts {3}reloaded {3}\d.*\n {6}Warning: pet\.name: the column "name" .* does not accept null/,
+    )
+    write(cwd, 'models/pet.ts', optional.replace('weight:', 'height:'))
+    await dev.until(/added column pet\.height/)
+    assert.equal(dev.stdout.match(/Warning: pet\.name/g)?.length, 1)
   })
 
   test('prints the option that would allow the pages of another origin', async () => {

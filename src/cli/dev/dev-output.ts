@@ -19,7 +19,7 @@ export class DevOutput {
     this.progress = progressLine('Seeding', output)
   }
 
-  /** A worker serves: prints the summary at first, and one line for every later change of the sources. */
+  /** A worker serves: prints the summary at first, and one line for every later change of the sources, with new warnings. */
   serving(ready: Ready, before: Ready | undefined, changed: readonly string[], ms: number): void {
     const { line, event, paint } = this.#output
     if (!before) {
@@ -32,6 +32,7 @@ export class DevOutput {
       event: 'changed',
       files: this.#names(changed),
       steps: ready.steps.map(describeStep),
+      warnings: ready.warnings ?? [],
       url: ready.url,
       ms: Math.round(ms),
     })
@@ -40,6 +41,8 @@ export class DevOutput {
     line(
       `  ${paint('green', '✎')} ${paint('bold', this.#summary(changed))}   ${what}   ${paint('dim', duration(ms))}${moved}`,
     )
+    for (const warning of ready.warnings ?? [])
+      if (!before.warnings?.includes(warning)) line(`      ${paint('yellow', `Warning: ${warning}`)}`)
   }
 
   /** The configuration is invalid: prints all problems. `still` is the version that keeps serving. */
