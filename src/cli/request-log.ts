@@ -27,8 +27,11 @@ export function requestLog(output: Output, { logger: configured, onError }: AnyC
       configured?.warn(data, message)
     },
     error(data, message) {
+      const { kind, err } = data as { readonly kind?: string; readonly err: unknown }
       if (configured) configured.error(data, message)
-      else if (!onError) console.error((data as { readonly err: unknown }).err)
+      // A job that has failed: without a logger of the configuration, `onError` gets it from here.
+      else if (kind !== undefined) (onError ?? console.error)(new Error(message, { cause: err }))
+      else if (!onError) console.error(err)
     },
   }
 }
