@@ -314,6 +314,21 @@ for (const { name, missing, open } of schemaDatabases) {
         )
       })
 
+      test('a to-one association that becomes many-to-many, with the statement that copies it', async () => {
+        await using database = await open()
+        const before = { attributes: { name: string, size: number, owner: { model: 'owner' } } } as const
+        await start(database.url, { owner: owner('pets', { collection: 'pet', via: 'owner' }), pet: before })
+        const [created = ''] = await start(database.url, shop)
+        const statement =
+          'insert into "owner_pets__pet_owners" ("pet_owners", "owner_pets") select "id", "owner" from "pet" where "owner" is not null'
+        assert.equal(
+          created,
+          `created table owner_pets__pet_owners (column owner of the table pet has no attribute now; if the association was to-one, copy its pairs: ${statement})`,
+        )
+        await database.execute(statement)
+        assert.deepEqual(await start(database.url, shop), [])
+      })
+
       test('a renamed model, also with other attributes, and its associations', async () => {
         await using database = await open()
         await start(database.url, shop)

@@ -1,11 +1,16 @@
 import type { ManyToMany, Model } from '../model/model.ts'
 import type { ExistingTable } from './schema.ts'
 
-/** A table without a model that may be the one that is created, under an earlier name of the model or association. */
+/**
+ * A table without a model that may be the one that is created, under an earlier name of the model or association; or the table
+ * of a model whose to-one association has become the pairs of the one that is created.
+ */
 export interface EarlierTable {
   readonly table: string
   /** Of a table of pairs: the association that may have been renamed, and its columns in the earlier table. */
   readonly pairs?: { readonly association: string; readonly from: string; readonly to: string }
+  /** Of a to-one association: its column, and the statement that copies it. */
+  readonly reference?: { readonly column: string; readonly copy: string }
 }
 
 /**
@@ -24,7 +29,7 @@ export function earlierTables(
     if (earlier) found.set(model.table, { table: earlier.name })
   }
   for (const junction of created.filter(({ isJunction }) => isJunction)) {
-    const earlier = earlierPairs(junction, models, unserved, found)
+    const earlier = earlierPairs(junction, models, unserved, found) ?? earlierReference(junction, models, existing)
     if (earlier) found.set(junction.table, earlier)
   }
   return found
@@ -64,6 +69,30 @@ function earlierPairs(
       const [from, to] = [near?.columns[0], far?.columns[0]]
       if (columns.size === 2 && from !== undefined && to !== undefined)
         return { table: name, pairs: { association: `${model.name}.${association.name}`, from, to } }
+    }
+  }
+  return undefined
+}
+
+/** A foreign key without an attribute, in the table of one of the models, to that of the other. */
+function earlierReference(
+  junction: Model,
+  models: readonly Model[],
+  existing: ReadonlyMap<string, ExistingTable>,
+): EarlierTable | undefined {
+  for (const model of models) {
+    for (const association of model.associations.values()) {
+      if (association.kind !== 'manyToMany' || association.junction !== junction) continue
+      const { near, far, target } = association
+      const table = existing.get(model.table)
+      const used = new Set([...model.attributes.values()].map(({ column }) => column))
+      const column = table?.foreignKeys.find(
+        ({ columns: [first, ...others], table }) =>
+          others.length === 0 && first !== undefined && !used.has(first) && table === target.table,
+      )?.columns[0]
+      if (column === undefined) continue
+      const copy = `insert into "${junction.table}" ("${near.column}", "${far.column}") select "${model.primaryKey.column}", "${column}" from "${model.table}" where "${column}" is not null`
+      return { table: model.table, reference: { column, copy } }
     }
   }
   return undefined

@@ -63,7 +63,9 @@ function addedTo({ isNull, unused = [] }: Extract<SchemaStep, { kind: 'addColumn
 }
 
 /** An operator should know that the records or pairs of a renamed model or association are in another table. */
-export function renamedTable({ table, pairs }: EarlierTable): string {
+export function renamedTable({ table, pairs, reference }: EarlierTable): string {
+  if (reference !== undefined)
+    return `column ${reference.column} of the table ${table} has no attribute now; if the association was to-one, copy its pairs: ${reference.copy}`
   if (pairs === undefined)
     return `table ${table} has the same columns and no model now; if you renamed the model, write tableName: '${table}'`
   const { association, from, to } = pairs
