@@ -39,7 +39,7 @@ export function indexAssociations(models: Models): AssociationIndex {
   return { models, byForeignKey, byJunction, repeating, affectedModels }
 }
 
-/** Unless the values of a row are unique by one of its foreign keys, or by both. */
+/** Whether the junction may contain several rows for one pair: no unique index on the foreign keys prevents it. */
 function mayRepeat({ junction, near, far }: ManyToMany): boolean {
   if (junction.isJunction || near.unique || far.unique) return false
   const isOfPair = ({ attribute }: { readonly attribute: Attribute }) => attribute === near || attribute === far

@@ -26,13 +26,13 @@ export interface BroadcasterOptions {
   readonly currentRecords: CurrentRecords
   readonly currentMembers: CurrentMembers
   readonly visibility?: Visibility
-  /** Events that are kept for reads under way, and their bytes. */
+  /** Limits of the events that are buffered while reads are in progress: their number, and their bytes. */
   readonly maxRecentEvents: number
   readonly maxRecentBytes: number
   readonly onError: (error: unknown) => void
 }
 
-/** Other work has its turn after so much was delivered: five hundred writes to sockets take about five milliseconds. */
+/** Bytes that are delivered before other work runs: 128 KB are about 500 events, and writing them to sockets takes about 5 ms. */
 const bytesPerTurn = 131_072
 /**
  * Delivers every change to the subscribers that it concerns: the feed gives operations, the index finds the subscribers
@@ -45,7 +45,10 @@ export class Broadcaster implements ChangeFeedListener {
   readonly associations: AssociationIndex
   readonly #options: BroadcasterOptions
   readonly #visibility: Visibility
-  /** Where rules hide rows, what remains differs between requesters, and is not asked. */
+  /**
+   * Associations whose removed members are looked up in the database, to find out whether another row for the pair remains.
+   * Associations whose rows are hidden from some requesters are left out: the result would differ per requester.
+   */
   readonly #repeating: readonly DeclaredAssociation<ManyToMany>[]
   readonly #listening: SharedListening
   #users = 0
@@ -129,7 +132,10 @@ export class Broadcaster implements ChangeFeedListener {
     return (this.associations.affectedModels.get(model) ?? []).some((name) => this.subscriptions.has(name))
   }
 
-  /** The events without the removal of members that remain. What cannot be asked is not left out. */
+  /**
+   * Leaves out each `removedFrom` whose record is still a member, through another row. If the lookup fails, the error is reported
+   * and all events are kept.
+   */
   withoutRemaining(events: readonly Event[]): MaybePromise<readonly Event[]> {
     try {
       const left = withoutRemaining(events, this.#repeating, this.#options.currentMembers)
@@ -160,7 +166,10 @@ export class Broadcaster implements ChangeFeedListener {
     for (const receiver of operation.receivers) receiver.endOperation?.(position)
   }
 
-  /** Rules through associations: a change of another model's record may change what was visible, and no event says so. */
+  /**
+   * Sends a gap to subscribers whose rules pass through an association to a changed record: the change may have altered what they
+   * may see, and no event describes that.
+   */
   #restartWhereRightsChanged(changes: readonly Change[]): void {
     if (!changes.some(({ model }) => this.#visibility.decidesRights(model))) return
     const decided = new Map<View, boolean>()
@@ -182,9 +191,10 @@ export class Broadcaster implements ChangeFeedListener {
   async #deliver(slice: EventSlice, index: number, operation: Delivery): Promise<void> {
     const { verb, model, id } = slice.events[index] as Event
     const isRestricted = this.#visibility.isRestricted(model)
-    // A read may have ended since the slice was judged.
+    // A read that ended after the slice was judged may have added subscribers with other views.
     if (isRestricted) await this.#judge(slice, (model) => this.#viewsIn(slice, model))
-    // Nothing is awaited until all are copied, so that what is delivered and what is kept for reads under way agree.
+    // Do not await before all lists are copied: the subscribers and the buffer for reads in progress must describe the same
+    // moment.
     const ofRecord = this.subscriptions.subscribersOfRecord(model, id)
     const ofCreated = this.subscriptions.subscribersOfCreated(model)
     const selected = verb === 'created' ? ofCreated : ofRecord
@@ -228,7 +238,7 @@ export class Broadcaster implements ChangeFeedListener {
     }
   }
 
-  /** What cannot be judged is noticed when it is needed. */
+  /** Reports an error instead of throwing. Subscribers whose views were not judged receive a gap at delivery. */
   async #judge(slice: EventSlice, viewsOf: (model: string) => ReadonlySet<View>): Promise<void> {
     try {
       const judging = slice.judge(viewsOf, (model) => this.subscriptions.filtersOf(model)?.isFiltered === true)
@@ -238,7 +248,7 @@ export class Broadcaster implements ChangeFeedListener {
     }
   }
 
-  /** Of the subscribers of these events, and of those that may become subscribers when their read ends. */
+  /** The views of all subscribers of these events, and of sockets whose reads are in progress and may end with a subscription. */
   #viewsIn(slice: EventSlice, model: string): ReadonlySet<View> {
     const views = new Set<View>()
     for (const { view } of this.subscriptions.filtersOf(model) ?? []) views.add(view)

@@ -41,9 +41,9 @@ export interface Listening extends Disposable {
 }
 
 const changesPerRead = 500
-/** After the log could not be read. */
+/** Delay before the log is read again after an error. */
 const retryMs = 1_000
-/** With more callbacks that wait to be caught up the log is read without a hint: a write that changed nothing gives none. */
+/** With more waiting callbacks the log is read at once, without a hint: a write that changed nothing produces no hint. */
 const maxWaitingCallbacks = 500
 
 /**
@@ -55,7 +55,10 @@ export class ChangeFeed {
   readonly #onError: (error: unknown) => void
   /** A listener that ends and starts again is another entry, so that the end of the first does not end the second. */
   readonly #entries = new Set<{ readonly listener: ChangeFeedListener }>()
-  /** Callbacks for the next time that the end of the log is reached: by a read that has yet to begin, and by one under way. */
+  /**
+   * Callbacks of `whenCaughtUp`. Those in `#catchingUp` are called when the current read reaches the end of the log, those in
+   * `#waiting` when the next one does.
+   */
   #waiting: (() => void)[] = []
   #catchingUp: (() => void)[] = []
   #position: Position | undefined
@@ -86,8 +89,8 @@ export class ChangeFeed {
   }
 
   /**
-   * Calls back once everything that is committed by now has been delivered: with the next hint, or `soon`. Forgotten when
-   * the last listener ends.
+   * Calls back once everything that is committed by now has been delivered. The log is read with the next hint, or at once with
+   * `soon`. When the last listener ends, waiting callbacks are dropped and not called.
    */
   whenCaughtUp(callback: () => void, soon = false): void {
     this.#waiting.push(callback)
@@ -125,7 +128,7 @@ export class ChangeFeed {
       } catch (error) {
         if (!this.#hints) return // without listeners the log may be closed
         this.#onError(error)
-        // Soon and from the same position: there may be no further hint for a long time.
+        // Retry from the same position after a delay, because the next hint may be far away.
         setTimeout(() => this.#onHint(), retryMs).unref()
         return
       }
@@ -134,7 +137,7 @@ export class ChangeFeed {
 
   async #readToEnd(): Promise<void> {
     const hints = this.#hints
-    // The listeners may have ended meanwhile, and others may have started at another position.
+    // True if all listeners ended during a read; other listeners may have started since, at another position.
     const isOver = () => this.#position === undefined || this.#hints !== hints
     if (isOver()) return
     for (let delivered = 0; ; ) {

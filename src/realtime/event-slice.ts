@@ -56,9 +56,9 @@ export class EventSlice {
   }
 
   /**
-   * Asks the database for what events do not say: the records of which only a member came or went, where a filter needs
-   * them, and what these views see, where a model is restricted. Nothing is asked twice; a statement for each model and
-   * one for each shape of a rule.
+   * Reads from the database what the events do not contain: the current records whose members changed, if a filter needs them,
+   * and what the views may see, if the model is restricted. Nothing is read twice. It takes one statement per model, and one per
+   * shape of a rule.
    */
   judge(viewsOf: (model: string) => ReadonlySet<View>, isFiltered: (model: string) => boolean): MaybePromise<void> {
     const { visibility } = this.#options
@@ -90,7 +90,10 @@ export class EventSlice {
     return seen.get(index)
   }
 
-  /** For events with long texts, so that `seenBy` finds the result: to search in them takes several turns of the event loop. */
+  /**
+   * Computes the result of `seenBy` for events with long texts, in several turns of the event loop. Undefined if `seenBy` can
+   * compute it.
+   */
   matchInTurns(index: number, view: View, where: Condition | undefined): Promise<void> | undefined {
     if (!where || !this.isJudged(index, view, where)) return undefined
     const { before, after } = this.#visibleTo(index, view)

@@ -4,16 +4,16 @@ import type { Change, RecordId } from '../protocol/change.ts'
 interface DestroyedKey {
   /** The first change of the key, which holds the state before the operation. */
   readonly first: Change
-  /** Of its last destroy. */
+  /** The index of the last destroy of the key. */
   readonly destroyedAt: number
-  /** Of the record that has the key afterwards; infinite when there is none. */
+  /** The index of the create after that destroy; Infinity if no record has the key afterwards. */
   readonly createdAt: number
 }
 
 /**
- * What the changes of one operation amount to. What precedes the last destroy of a key is left out, and that destroy
- * holds the state before the operation, which is what subscribers hold. A record that did not exist before and does not
- * exist afterwards is left out altogether.
+ * The net effect of the changes of one operation. If a record is destroyed, its earlier changes are left out, and its destroy
+ * holds the state before the operation, which subscribers have. A record that exists neither before nor after the operation is
+ * left out.
  */
 export class NetChanges {
   readonly #changes: readonly Change[]

@@ -14,9 +14,9 @@ export type CurrentMembers = (
 type Removed = Event & { readonly verb: 'removedFrom' }
 
 /**
- * A `through` model may have several rows for a pair. Where one of them is deleted and another remains, the record is still a member, and
- * `removedFrom` is left out, and so is all but the last one where several are deleted together. It is asked about the rows of now: a later
- * change has events of its own.
+ * A `through` model may have several rows for a pair. If one of them is deleted and another remains, the record is still a
+ * member, and `removedFrom` is left out. If several are deleted together, only the last event of the pair is kept. The database
+ * is asked for the current rows: later changes have events of their own.
  */
 export function withoutRemaining(
   events: readonly Event[],

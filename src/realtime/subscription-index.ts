@@ -91,8 +91,8 @@ export class SubscriptionIndex {
   }
 
   /**
-   * Ends its subscriptions to records and to new records. It must not subscribe again: many subscriptions, and those of many
-   * that end together, are taken out in later turns of the event loop.
+   * Ends all subscriptions of a subscriber to records and to new records. The subscriber must not subscribe again: large numbers
+   * of entries are removed in later turns of the event loop.
    */
   remove(subscriber: Subscriber): void {
     const held = this.#held.get(subscriber)

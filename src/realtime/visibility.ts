@@ -36,20 +36,20 @@ export interface JudgedEvent {
  * a rule through associations takes one statement for each of its shapes, however many subscribers there are.
  */
 export interface Visibility {
-  /** False: every requester sees every record of the model, and nothing else is asked about it. */
+  /** False if every requester sees every record of the model; then no other method is called for it. */
   isRestricted(model: string): boolean
-  /** False: every requester reads every value of every record of the model itself. */
+  /** False if every requester may read every value of every record of the model. */
   hidesRecords(model: string): boolean
   viewOf(requester: Requester, model: string): View
   /**
-   * For each view what it sees of each event, in the order of the events, which are all of one model. Undefined: that
-   * is no longer known, and subscribers must start from a fresh snapshot.
+   * What each view sees of each event. The events are of one model, and the results are in their order. Undefined if that can no
+   * longer be determined: subscribers must then start from a new snapshot.
    */
   judge(
     model: string,
     events: readonly JudgedEvent[],
     views: ReadonlySet<View>,
-    /** Every event of the slice: what happened to members in the same operation. */
+    /** All events of the slice, to look up changes of members in the same operation. */
     all: () => readonly JudgedEvent[],
   ): MaybePromise<ReadonlyMap<View, readonly (Images | undefined)[]>>
   /** Whether rules of other models depend on records of this one. */

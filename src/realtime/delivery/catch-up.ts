@@ -32,9 +32,9 @@ export interface SelectedBatch {
   readonly operations: AsyncIterable<SelectedOperation | 'reset'>
   readonly position: Position
   readonly isEnd: boolean
-  /** About what it takes in memory, until it is dropped. */
+  /** Approximate size of the batch in memory, until `drop` is called. */
   readonly bytes: number
-  /** There are no further operations, also where the one before them is still with the consumer. */
+  /** Releases the operations that were not iterated yet. The current one may still be in use by the consumer. */
   drop(): void
 }
 
@@ -46,7 +46,7 @@ export async function readSelected(after: Position, options: CatchUpOptions): Pr
   using _ = await options.reads.acquire()
   const batch = await log.read(after, changesPerRead, isWanted)
   if (batch === 'reset') return batch
-  // A change of the records that the rules pass through may have changed what was visible.
+  // If the rules pass through a changed record, what the requester may see may have changed, and no event describes that.
   if (broadcaster.changesRights(broadcaster.viewOf({ requester }, target.model.name), batch.changes)) return 'reset'
   const { position, bytes = 0 } = batch
   const changes = [...batch.changes]
@@ -73,7 +73,7 @@ async function* selectIn(
   }
 }
 
-/** Of a single record the last event is its end. */
+/** The events of one operation for the target. For a single record, `destroyed` is the last one. */
 async function select(
   { changes }: ChangeOperation,
   options: CatchUpOptions,

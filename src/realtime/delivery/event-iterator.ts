@@ -49,7 +49,10 @@ export interface EventIteratorOptions {
   /** The position was given by the consumer: it may be invalid, or no longer in the log. */
   readonly isResumed: boolean
   readonly queue: QueueOptions & {
-    /** A consumer that is too slow gets `reset` and the iterator ends, or it reads what did not fit from the log. */
+    /**
+     * What happens to a consumer that is too slow. `reset`: it receives `reset` and the iterator ends. `replay`: the events that
+     * did not fit into the queue are read from the log.
+     */
     readonly overflow: 'reset' | 'replay'
   }
 }
@@ -118,7 +121,10 @@ export class EventIterator implements Subscriber, AsyncIterableIterator<Iterator
     else this.onOverflow()
   }
 
-  /** Too much waits for the consumer, here or in the whole process. What was read from the log can be read again. */
+  /**
+   * Called when the queue of this consumer, or of all consumers together, exceeds its limit. A consumer that still reads from the
+   * log loses nothing: it reads the dropped part again.
+   */
   onOverflow(): void {
     this.#fallBehind(this.#batch ? undefined : this.#queue.lastPosition)
     this.#wake?.()
@@ -228,7 +234,7 @@ export class EventIterator implements Subscriber, AsyncIterableIterator<Iterator
     return this.#options.target.id !== undefined && event?.verb === 'destroyed'
   }
 
-  /** Instead of what is held until now. */
+  /** Replaces the batch that is held, and releases its operations. */
   #hold(batch: SelectedBatch | undefined): void {
     this.#batch?.drop()
     this.#batch = batch
@@ -261,7 +267,7 @@ export class EventIterator implements Subscriber, AsyncIterableIterator<Iterator
     return { kind, position: this.#position }
   }
 
-  /** The consumer has received every event: it may resume where the feed is. */
+  /** All events were delivered, so the consumer may resume from the position of the feed. */
   #beat(): IteratorItem {
     this.#heartbeatIsDue = false
     const { position } = this.#options.broadcaster
@@ -269,7 +275,7 @@ export class EventIterator implements Subscriber, AsyncIterableIterator<Iterator
     return { kind: 'heartbeat', position: this.#position }
   }
 
-  /** What waits is dropped: the log holds it. */
+  /** Unsubscribes and drops the queue. The dropped events are still in the log. */
   #fallBehind(slowAt: Position | undefined): void {
     this.#behind = { slowAt }
     this.#leave()

@@ -14,7 +14,7 @@ export class EventIterators {
     this.#open.delete(iterator)
   }
 
-  /** Those that begin later are stopped at once. */
+  /** Stops all open iterators, and from now on every new one at once. */
   stop(): void {
     this.#isStopped = true
     for (const iterator of [...this.#open]) iterator.stop()

@@ -4,11 +4,11 @@ import type { SubscriptionEvent } from '../../protocol/event.ts'
 export interface QueueOptions {
   readonly capacity: number
   weigh(event: SubscriptionEvent): number
-  /** Called with the weight of all that waits, and of what was read from the log, after each change of it. */
+  /** Called after each change of the total weight: that of the queue plus `setReadWeight`. */
   readonly onWeight?: ((weight: number) => void) | undefined
 }
 
-/** One of the changes of the operation tells whether a reader has seen it. */
+/** `change` is one change of the operation: it is enough to decide whether a reader has seen the operation. */
 export interface QueuedOperation {
   readonly change: Change
   readonly events: readonly SubscriptionEvent[]
@@ -82,7 +82,7 @@ export class OperationQueue {
     this.remove(() => true)
   }
 
-  /** The weight of what was read from the log, which waits for the consumer before the queue does. */
+  /** Sets the weight of the batch that was read from the log and is delivered before the queue. */
   setReadWeight(weight: number): void {
     if (weight === this.#readWeight) return
     this.#readWeight = weight

@@ -9,30 +9,36 @@ export interface RecentEvent {
   readonly index: number
   readonly change: Change
   readonly bytes: number
-  /** Of the subscribers that were reading, those that received it all the same. */
+  /** The subscribers with a read in progress that received the event nevertheless, through an earlier subscription. */
   received: Set<Subscriber> | undefined
 }
 
-/** A read whose subscriptions are known only when it ends: every event that is delivered meanwhile may concern them. */
+/**
+ * A read in progress. Its subscriptions are known only when it ends, so every event that is delivered before that may concern
+ * them.
+ */
 export interface Reading {
   readonly subscriber: Subscriber
-  /** The number of the first event that it may have missed. */
+  /** The sequence number of the first event after the read began. */
   readonly from: number
 }
 
-/** With more events, or more bytes of them, a subscriber whose read is still under way must start from a new one. */
+/**
+ * Above one of these limits the oldest events are dropped. A read in progress that needs them fails, and must be repeated from a
+ * new snapshot.
+ */
 interface RecentLimits {
   readonly maxRecentEvents: number
   readonly maxRecentBytes: number
 }
 
-/** Keeps what is delivered for as long as a read is under way that began before. */
+/** Buffers delivered events for as long as reads are in progress that began before them. */
 export class RecentEvents {
   readonly #limits: RecentLimits
   readonly #readings = new Set<Reading>()
   #events: RecentEvent[] = []
   #bytes = 0
-  /** The number of the first that is kept. */
+  /** The sequence number of the oldest buffered event. */
   #first = 0
 
   constructor(limits: RecentLimits) {
@@ -55,7 +61,10 @@ export class RecentEvents {
     return reading
   }
 
-  /** What was delivered since the read began; undefined when not all of it was kept, or when it has ended before. */
+  /**
+   * Ends a read and returns the events that were delivered since it began. Undefined if some of them were dropped, or if the read
+   * was ended before.
+   */
   end(reading: Reading): readonly RecentEvent[] | undefined {
     if (!this.#readings.delete(reading)) return undefined
     const events = reading.from < this.#first ? undefined : this.#events.slice(reading.from - this.#first)
@@ -80,13 +89,13 @@ export class RecentEvents {
     if (this.#events.length > maxRecentEvents || this.#bytes > maxRecentBytes) this.#dropHalf()
   }
 
-  /** What was delivered until now is incomplete. */
+  /** Drops all buffered events: some events were missed, so `end` returns undefined for every read in progress. */
   forget(): void {
     this.#dropBefore(this.#first + this.#events.length)
     this.#first++
   }
 
-  /** The oldest, until no more than half of what may be kept is left. */
+  /** Drops the oldest events, until at most half of each limit is used. */
   #dropHalf(): void {
     const { maxRecentEvents, maxRecentBytes } = this.#limits
     let [count, bytes] = [0, this.#bytes]

@@ -13,11 +13,13 @@ import { RunQueue } from './run-queue.ts'
 
 /** A consumer of several queries: a stream. */
 export interface LiveClient {
-  /** Its own operations are reported to it. Undefined: those without a requester. */
+  /**
+   * The key of the requester whose operations are reported to the client. Undefined: operations without a requester are reported.
+   */
   readonly requester: string | undefined
-  /** The feed has passed operations of the requester, in this turn, and is at the position. */
+  /** The feed has passed these operations of the requester in turn `turn`, and is now at `position`. */
   onOperations(operations: readonly string[], turn: number, position: Position): void
-  /** One of its queries holds all that it lacked, or the feed is at another position. */
+  /** Called when a query of the client has caught up, and when the position of the feed has moved. */
   onSettled(position: Position | undefined): void
 }
 
@@ -26,11 +28,14 @@ export interface LiveQueriesOptions {
   readonly order: PositionOrder
   /** Queries that run at once. */
   readonly maxRuns: number
-  /** Rows that the results of all queries may have, and what is kept of their conditions, in rows. */
+  /** Limit of memory over all queries: their rows, plus their conditions counted in rows. */
   readonly maxRows: number
 }
 
-/** A query that cannot be run for the moment is run again after this time, this often. */
+/**
+ * A query that fails with status 503 is run again, at most `maxTries` times in all. The delay is `retryMs` times the number of
+ * tries.
+ */
 const retryMs = 500
 const maxTries = 6
 
@@ -179,7 +184,7 @@ export class LiveQueries implements ChangeFeedListener {
     return this.#position
   }
 
-  /** False: the rows of some query lack a change that was passed. */
+  /** False while the rows of some query lack a change that the feed has passed. */
   get isSettled(): boolean {
     return this.#unsettled.size === 0
   }
@@ -212,9 +217,9 @@ export class LiveQueries implements ChangeFeedListener {
 
   #queue(query: LiveQuery, tries = 1): void {
     if (query.isQueued) return
-    // The difference of this turn is sent by the run.
+    // The run sends the difference of this turn, too.
     if (this.#touched.has(query)) this.#unsettle(query, this.#turn)
-    // What is delivered during a run is considered when it has ended.
+    // Changes that are delivered during a run are evaluated when it has ended.
     query.isQueued = true
     if (query.isRunning) return
     const [first] = query.everySubscriber()
@@ -242,18 +247,19 @@ export class LiveQueries implements ChangeFeedListener {
     const missed = this.#counting(query, () => query.finish(result))
     const reactions = missed?.map((change) => query.react(change, since)) ?? ['run']
     const isTouched = reactions.includes('touched')
-    // Changes of earlier turns, whose difference may be sent at the end of this one, or by another run.
+    // The missed changes are from earlier turns: the query stays unsettled until their difference is sent, at the end of this
+    // turn or by another run.
     if ((!missed || isTouched) && this.#isCurrent(query)) this.#unsettle(query, since)
     else if (this.#isCurrent(query)) this.#noteSettled(query)
     if (isTouched) this.#touched.add(query)
     if (mustRepeat || reactions.includes('run')) this.#queue(query)
-    // Within a turn its end sends the difference.
+    // Within a turn, the difference is sent when the turn ends.
     else if (!this.#isInTurn && this.#position !== undefined) this.#flush(this.#position)
     for (const client of clients) client.onSettled(this.#position)
     if (!this.#isInTurn) this.#runs.start()
   }
 
-  /** What may be temporary is tried again. */
+  /** Runs the query again later if the error is temporary; otherwise its subscriptions end with the error. */
   #fail(query: LiveQuery, error: unknown, tries: number): void {
     query.isRunning = false
     query.isQueued = false

@@ -19,10 +19,12 @@ export interface QuerySubscriber {
   onGap(): void
 }
 
-/** Of the key of a plan: for so many, each subscriber keeps about as much as for a row. */
+/**
+ * This many characters of a plan's key count as one row: each subscriber keeps a copy of its condition, whose size the key shows.
+ */
 const charactersOfRow = 25
 
-/** With more changes during a run, or with long texts in one, the query is run again instead. */
+/** Changes that are buffered during a run. If there are more, or if one has long texts, the query is run again instead. */
 const keptChanges = 500
 
 /** Later rows, and the text of their difference to the rows that are held. */
@@ -42,7 +44,7 @@ export class LiveQuery {
   readonly joining = new Set<QuerySubscriber>()
   /** They receive the rows of the run under way. */
   readonly #served = new Set<QuerySubscriber>()
-  /** For each subscriber, what its condition takes. */
+  /** The size of the condition of each subscriber, in rows. */
   readonly #conditionSize: number
   /** The first turn whose changes the held rows may lack; infinite when they lack none. */
   unsettledSince = Number.POSITIVE_INFINITY
@@ -66,7 +68,7 @@ export class LiveQuery {
     this.#local = plan.local && new LocalRows(plan.local)
   }
 
-  /** What it keeps, in rows. */
+  /** The memory that the query takes, in rows. */
   get size(): number {
     return this.#rows.length + this.#subscriberCount * this.#conditionSize
   }
@@ -91,7 +93,10 @@ export class LiveQuery {
     this.#served.delete(subscriber)
   }
 
-  /** Whether the change is of interest is decided once: while a run is under way, when it has ended. */
+  /**
+   * Applies a change, or decides that the query must be run. During a run the change is buffered, and is applied when the run has
+   * ended.
+   */
   react(change: Change, turn: number, matched?: Matched): Reaction {
     if (this.isQueued || this.isRunning) {
       if (!this.#local && !this.plan.isConcernedBy(change, () => true)) return 'none'
@@ -106,7 +111,7 @@ export class LiveQuery {
     return effect === 'unknown' ? 'run' : effect === 'changed' ? 'touched' : 'none'
   }
 
-  /** What `react` needs to know of a change with long texts; undefined where it needs nothing. */
+  /** Matches a change with long texts for `react`, in several turns of the event loop. Undefined if that is not needed. */
   matchInTurns(change: Change): Promise<Matched> | undefined {
     return this.isQueued || this.isRunning ? undefined : this.#local?.matchInTurns(change)
   }
@@ -163,7 +168,9 @@ export class LiveQuery {
     return this.#missed
   }
 
-  /** After a gap every subscriber starts anew. A run under way may lack what was missed. */
+  /**
+   * After a gap, every subscriber receives the rows of a new run. The result of a run in progress may lack changes of the gap.
+   */
   restart(): void {
     this.#prepared = undefined
     if (this.isRunning) this.#missed = undefined

@@ -15,8 +15,8 @@ export interface Matched {
 }
 
 /**
- * The rows of a query on the attributes of one model, maintained from the images of changes. Of a window that may be
- * continued by further rows, a row that leaves it is replaced by one that only the database knows.
+ * The rows of a query on the attributes of one model, maintained from the images of changes. If the result has more rows than the
+ * page, the database is asked when a row leaves the page: the row that replaces it is not in memory.
  */
 export class LocalRows {
   readonly #query: LocalQuery
@@ -41,14 +41,14 @@ export class LocalRows {
     return rows.every((row, index) => index === 0 || this.#compare(rows[index - 1] as HeldRow, row) < 0)
   }
 
-  /** The texts of what came or changed; further ones are kept from now on. */
+  /** Returns the texts of rows that entered or changed since the last call. */
   take(): ReadonlyMap<RecordId, string> {
     const texts = this.#texts
     this.#texts = new Map()
     return texts
   }
 
-  /** `matched`: where it is known already. */
+  /** `matched` is the result of `matchInTurns`, if that was called. */
   apply({ id, before, after }: Change, matched?: Matched): LocalEffect {
     const { where } = this.#query
     const isIn = after !== undefined && (matched ? matched.after : matches(where, after))
@@ -75,7 +75,7 @@ export class LocalRows {
     const held = this.#rows[place]
     if (held) this.#rows.splice(place, 1)
     const next = this.#placeOf(row)
-    // Behind the last row it has its place among those that are not held.
+    // The row sorts after the last row of the page: it is on a later page, or another row of a later page precedes it.
     if (this.#hasMore && next === this.#rows.length) return held ? 'unknown' : 'none'
     this.#rows.splice(next, 0, row)
     if (this.#rows.length > this.#query.limit) {

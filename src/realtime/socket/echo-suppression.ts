@@ -9,13 +9,12 @@ export interface PendingWrite {
 }
 
 /**
- * Decides about the events of a socket's own changes that it does not receive, because it was answered (`Mirror`). An
- * exception: when another client's earlier change
- * of the same record may have been delivered after the answer, its own is delivered too, so that the last event matches
- * the stored state.
+ * Suppresses events of a socket's own changes, whose result the socket has in the response; `Mirror` says which verbs are
+ * suppressed. Exception: if another client's earlier change of the same record may be delivered after the response, the own
+ * change is delivered too, so that the last event matches the stored state.
  */
 export class EchoSuppression {
-  /** Only while there are any: few of many sockets write. */
+  /** Undefined while there are none, to save memory: most sockets do not write. */
   #writes: Set<PendingWrite> | undefined
 
   begin(): PendingWrite {

@@ -19,15 +19,15 @@ export interface PendingRequest {
 interface Replay {
   readonly subscriber: SocketSubscriber
   readonly start: StartPosition | undefined
-  /** The models and records that the request subscribes to, whether it added the subscription or not. */
+  /** The models and records of the request's subscriptions, including those that existed before. */
   readonly concerned: Set<string>
-  /** The records whose subscription it added. */
+  /** The records whose subscriptions the request has added. */
   readonly added: Set<string>
 }
 
 /**
- * Subscribes sockets to what their requests return, from exactly the position that was read: no event is lost, and none
- * that the answer contains is delivered.
+ * Subscribes a socket to the records that a response contains, from the exact log position of the read: no event is lost, and no
+ * event is sent that the response already includes.
  */
 export class SocketBroker {
   readonly #broadcaster: Broadcaster
@@ -61,7 +61,7 @@ export class SocketBroker {
     return { subscriber, reading: this.#broadcaster.recent.begin(subscriber), write }
   }
 
-  /** `position` is that of the read; a write read nothing, and its events begin where the request began. */
+  /** `position` is the position of the read. A write has none: its events begin where the request began. */
   commitSubscriptions(request: PendingRequest, requested: SubscriptionRequest, position: Position | undefined): void {
     const { subscriber, reading, write } = request
     const { starts } = this.#broadcaster
@@ -91,7 +91,7 @@ export class SocketBroker {
     for (const event of events) this.#replay(event, replay)
   }
 
-  /** `isRefused`: nothing was written. Otherwise it may have been, although the answer is an error. */
+  /** `isRefused`: nothing was written. Otherwise the write may have been committed although the response is an error. */
   abortRequest({ subscriber, reading, write }: PendingRequest, isRefused: boolean): void {
     this.#broadcaster.recent.end(reading)
     if (!write) return
@@ -103,7 +103,7 @@ export class SocketBroker {
     }
   }
 
-  /** Delivers what was delivered to others while the request was under way, of what it returned. */
+  /** Delivers a buffered event of a record in the response, which was delivered to other subscribers during the request. */
   #replay(recent: RecentEvent, { subscriber, start, concerned, added }: Replay): void {
     const { slice, index, change } = recent
     const event = slice.events[index] as Event
@@ -115,7 +115,8 @@ export class SocketBroker {
     if (verb === 'created') concerned.add(key)
     if (this.#broadcaster.starts.hasRead(start, change)) return
     const isReceived = recent.received?.has(subscriber) === true
-    // Only a subscription that the request added is to the record that ended: an older one may be to its successor.
+    // A subscription that existed before may be to a new record with the same key, so only a subscription of this request is
+    // ended.
     if (verb === 'destroyed' && !added.has(key)) return
     if (verb === 'destroyed' && isReceived) subscriber.unsubscribe(model, id)
     if (isReceived || !subscriber.isSubscribedTo(model, verb === 'created' ? undefined : id)) return
@@ -131,7 +132,7 @@ export class SocketBroker {
     this.#broadcaster.whenCaughtUp(() => echoes.end(write))
   }
 
-  /** It disconnected before its request began. */
+  /** A placeholder for a socket that disconnected before its request began. */
   #disconnected(peer: Peer): SocketSubscriber {
     const subscriber = new SocketSubscriber(peer, anonymous, this.#broadcaster.subscriptions, this.#limits)
     subscriber.disconnect()

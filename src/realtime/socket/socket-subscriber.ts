@@ -23,7 +23,7 @@ export class SocketSubscriber implements Subscriber {
   readonly echoes = new EchoSuppression()
   readonly #subscriptions: SubscriptionIndex
   readonly #limits: SubscriptionLimits
-  /** Additions of its own whose events the feed has yet to deliver. */
+  /** Members that this socket has added, whose `addedTo` events were not delivered yet. */
   #additions: readonly AddedMembers[] = []
   #isConnected = true
 
@@ -79,7 +79,7 @@ export class SocketSubscriber implements Subscriber {
     if (!this.#isConnected) return 0
     const { verb, model, id } = event
     const isOwn = change.origin === this.peer.id
-    // A record with this key may have existed before: what was read then does not concern the new one.
+    // A record with this key may have existed before. Subscriptions to the old record must not apply to the new one.
     if (verb === 'created' || verb === 'destroyed') this.unsubscribe(model, id)
     if (verb === 'created') this.subscribe([{ model, id }], [], start)
     this.subscribeToAdded(event, change)
@@ -92,7 +92,7 @@ export class SocketSubscriber implements Subscriber {
     this.#subscriptions.removeRecord(this, model, id)
   }
 
-  /** Its subscriptions end, and its client starts from a fresh connection. */
+  /** Ends all subscriptions. The client reconnects and reads again. */
   onGap(): void {
     this.#subscriptions.remove(this)
     this.peer.reset()
@@ -103,7 +103,10 @@ export class SocketSubscriber implements Subscriber {
     this.#subscriptions.remove(this)
   }
 
-  /** If the event is of an addition of its own: the key of the new member, unless it was subscribed to it before. */
+  /**
+   * If this socket has added the member, subscribes it to the member. Returns the record key, or undefined if it was subscribed
+   * before.
+   */
   subscribeToAdded(event: SubscriptionEvent, { origin }: Change): string | undefined {
     if (event.verb !== 'addedTo' || origin !== this.peer.id) return undefined
     const { model, id, attribute, addedId } = event
