@@ -4,10 +4,16 @@ import type { Query } from '../../driver.ts'
 import type { Connection } from '../client/connection.ts'
 import { rowSize } from '../client/measured-rows.ts'
 
-/** The inner pages are used each time that so much has changed, which is less than the writer keeps in memory, with its images. */
+/**
+ * The inner pages are read again after this many changed bytes: together with their images, fewer than the page cache of the
+ * writer holds.
+ */
 const changedBytes = 500_000
 
-/** Back from the last row: the last three inner pages are of some hundred rows each where these are long, else of thousands. */
+/**
+ * Distances from the last row, chosen to hit the last three inner pages, whether they refer to hundreds of long rows or to
+ * thousands of short ones.
+ */
 const distances = Array.from({ length: 17 }, (_, index) => Math.round(200 * 1.4 ** index))
 
 const use = `select count(*) from json_each('[${distances}]') as back
@@ -15,9 +21,9 @@ const use = `select count(*) from json_each('[${distances}]') as back
   cross join ${logTable} as log on log.seq = last.seq - back.value`
 
 /**
- * Keeps inner pages of the log's tree in memory during a transaction. Whenever the last one is full, SQLite changes the two before it
- * as well. Those that were not used since they were filled are in the write-ahead log by then, for want of memory, and are
- * written there once more: the commit has to read and sum up again all that follows them.
+ * Keeps the last inner pages of the log's B-tree in the page cache during a transaction, by reading them. Whenever the last inner
+ * page is full, SQLite changes the two before it. If these were evicted from the cache, they are in the WAL already and are
+ * written there once more: the commit then has to read, and compute the checksums of, everything after them again.
  */
 export class LogPages {
   readonly #writer: Connection

@@ -2,29 +2,29 @@ import type { RecordTexts } from '../../record-texts.ts'
 import type { PageKeys, RecordKey } from '../../table-versions.ts'
 import type { Connection } from '../client/connection.ts'
 
-/** Once more records have changed than this, all count as changed. */
+/** If more records than this have changed, all records count as changed. */
 const maxRecords = 20_000
 
 /**
- * When single records were changed, as rows of the log tell. The log does not tell what `insert or replace` deletes, so
- * this is known of tables only where nothing but the key is unique, and where the key is the number of the row: what is
- * replaced has the key of what replaces it.
+ * Versions of single records, from the rows of the change log. `insert or replace` deletes rows without a log row. Records are
+ * therefore tracked only in tables whose only unique index is the primary key, and whose key is the row id: the deleted row then
+ * has the key of the inserted one.
  */
 export class RecordVersions {
   readonly #texts: RecordTexts | undefined
   readonly #changes = new Map<string, number>()
-  /** When records came, went or got another key, by table. */
+  /** By table: when a record was last inserted, deleted, or given another key. */
   readonly #members = new Map<string, number>()
   #count = 0
-  /** Of all records. */
+  /** When all records were last counted as changed. */
   #common = 0
   /** The column of the key, by table. */
   #keys: ReadonlyMap<string, string> = new Map()
   #keyBefore = 'null'
-  /** The columns by which lists of records are kept, as they were last selected. */
+  /** The columns of cached lists, as last selected by `#referred`. */
   #vias: ReadonlyMap<string, readonly string[]> = new Map()
 
-  /** `texts`: those of changed records are dropped. */
+  /** `texts`: a cache from which the texts of changed records are dropped. */
   constructor(texts?: RecordTexts) {
     this.#texts = texts
   }
@@ -43,7 +43,7 @@ export class RecordVersions {
     return `id, verb, case verb when 'updated' then ${this.#keyBefore} end, ${this.#referred}`
   }
 
-  /** What the row referred to before and after, by the columns of `#vias`. */
+  /** SQL for the foreign keys in `#vias`, before and after the change. */
   get #referred(): string {
     this.#vias = this.#texts?.vias ?? this.#vias
     const cases = [...this.#vias].map(
@@ -81,7 +81,7 @@ export class RecordVersions {
     return `${this.#common}:${this.#changes.get(`${table} ${id}`) ?? 0}`
   }
 
-  /** Differs after a change of one of the records, and after one has come or gone anywhere. */
+  /** Changes with each of these records, and whenever any record of the table is inserted or deleted. */
   ofPage({ table, column, ids }: PageKeys): string | undefined {
     if (!this.knows(table, column)) return undefined
     let newest = this.#members.get(table) ?? 0
@@ -92,7 +92,7 @@ export class RecordVersions {
     return `${this.#common}:${newest}`
   }
 
-  /** Whether changes of single records of the table are known by this key. */
+  /** Whether single records of the table are tracked, by this key. */
   knows(table: string, column: string): boolean {
     return this.#keys.get(table) === column
   }

@@ -25,8 +25,9 @@ import { checkpointPages, WalCheckpointer } from './wal-checkpointer.ts'
 import { walPath } from './wal-path.ts'
 
 /**
- * Fits what a write of 1 MB changes, with its images in the log. Where it does not fit, pages that every statement changes are written
- * early and then again, and the commit has to read and sum up once more all that was written between.
+ * Large enough for the pages that a write of 1 MB changes, with its images in the log. In a smaller cache, pages that every
+ * statement changes are written to the WAL early and then again, and the commit has to compute the checksums of everything in
+ * between once more.
  */
 const writerCacheKb = 4_000
 
@@ -48,19 +49,22 @@ export interface SqliteDriverParts {
 export class SqliteDriver implements Driver {
   readonly #limits: Limits
   readonly #writing: Connection
-  /** In memory there is one connection only. */
+  /** A database in memory has one connection. */
   #reading: Connection
   readonly #first: Connection
   readonly #connections: ReadConnections | undefined
   readonly #writer: GroupCommitQueue
   readonly #reader: EventLoopReader
   readonly #processes: ReaderPool | undefined
-  /** One process for the transaction that is open: while it waited for a scan, all other writes would wait for it. */
+  /**
+   * A reader process for the open transaction alone: all other writes wait for the transaction, so its reads must not wait for
+   * scans.
+   */
   readonly #ofTransactions: ReaderPool | undefined
   readonly #checkpoints: CheckpointThread | undefined
   readonly #guard: RowGuard
   readonly #file: ReplacedFileWatch | undefined
-  /** Undefined where each commit waits for the disk, and in memory. */
+  /** Undefined if SQLite flushes each commit itself, and in memory. */
   #flushed: FlushedCommits | undefined
   readonly #path: string
   /** Undefined without a change log, and in memory. */
@@ -98,7 +102,7 @@ export class SqliteDriver implements Driver {
     await retryWhileBusy(() => this.#writing.exec(pragmas), this.#limits.busyTimeoutMs)
   }
 
-  /** After the schema was set up. */
+  /** Called once the schema is up to date: from now on commits are flushed by `FlushedCommits`. */
   serve(): void {
     if (this.#reading === this.#writing) return
     this.#writing.exec(`pragma cache_size = -${writerCacheKb}`)
@@ -165,13 +169,13 @@ export class SqliteDriver implements Driver {
     }
   }
 
-  /** Another process may have read a commit that is not on the disk yet. */
+  /** Returns the rows only when all commits are on the disk: a reader process may have read a commit that is not. */
   #flushedBefore<T>(read: Promise<T>): Promise<T> {
     const flushed = this.#flushed
     return flushed ? read.finally(() => flushed.settled()) : read
   }
 
-  /** A statement as reads run it on this thread: it throws where it must not. */
+  /** Runs a statement on this thread. Throws NeedsReader if it must run in a reader process. */
   readHere(statement: Statement, connection: Connection, options?: ReadOptions): readonly Row[] {
     return this.#reader.read(statement, connection, options)
   }
@@ -187,7 +191,10 @@ export class SqliteDriver implements Driver {
     }
   }
 
-  /** In memory there is one connection, on which an open transaction would show rows that are not committed. A closed queue refuses. */
+  /**
+   * In memory, reads share the connection of the writer and must not see the rows of an open transaction, so they are queued
+   * behind it. They are also queued if the queue is closed, which then rejects them.
+   */
   get #mustQueue(): boolean {
     return this.#reading === this.#writing && (this.#writer.isClosed || this.#reading.inTransaction)
   }
@@ -196,7 +203,10 @@ export class SqliteDriver implements Driver {
     return this.#writer.run(() => read(this.#reader), { single: true, origin: undefined })
   }
 
-  /** With a scan among its reads, a snapshot is run again in a reader process: rows and position must belong together. */
+  /**
+   * If one of its reads is a scan, the whole snapshot is run again in a reader process: rows and position must have the same
+   * state.
+   */
   snapshot<T>(work: (reader: Reader) => MaybePromise<T>, options?: ReadOptions): MaybePromise<T> {
     const processes = this.#processes
     const connections = this.#connections
@@ -222,12 +232,12 @@ export class SqliteDriver implements Driver {
         end()
         return result
       }
-      // Meanwhile others read what is committed, through another connection.
+      // Other reads use another connection until the snapshot ends.
       this.#reading = connections.take()
       return result
         .finally(async () => {
-          // Its next reads would be newer than those of the connection that has taken its place and is held. Nothing is awaited
-          // between the last look and the end: another commit could begin.
+          // While a commit is being flushed, the other connection is held at the state before it, and this one would read the
+          // state after it. Do not await between the last check and `end`: another commit could begin.
           while (this.#flushed?.flushing) await this.#flushed.flushing
           end()
           this.#giveBack(reading, connections)
@@ -239,7 +249,10 @@ export class SqliteDriver implements Driver {
     }
   }
 
-  /** All reads use the first connection while it is free: the versions of tables are looked up on it, and never after a read that counts on them. */
+  /**
+   * Reads use the first connection whenever it is free, because the versions of tables are looked up on it, always before the
+   * read that depends on them.
+   */
   #giveBack(connection: Connection, connections: ReadConnections): void {
     const isFirst = connection === this.#first
     connections.give(isFirst ? this.#reading : connection)
@@ -292,7 +305,10 @@ export class SqliteDriver implements Driver {
   }
 }
 
-/** A statement may have used the turn before it was stopped, and to start a process takes milliseconds as well. */
+/**
+ * Waits for a later turn if this one is used: the statement may have used it before it was stopped, and starting a process takes
+ * milliseconds, too.
+ */
 const notInUsedTurn = <T>(work: () => MaybePromise<T>): MaybePromise<T> =>
   eventLoopTurn.isUsed ? eventLoopTurn.next().then(work) : work()
 

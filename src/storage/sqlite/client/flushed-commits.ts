@@ -4,37 +4,37 @@ import type { MaybePromise } from '../../../support/maybe-promise.ts'
 import { DatabaseError } from '../../driver.ts'
 import type { Connection } from './connection.ts'
 
-/** Thrown after a commit of which it is not known whether the disk has it. Nothing is undone. */
+/** Thrown if `fdatasync` fails after a commit: the commit may or may not be on the disk. It is not rolled back. */
 export class FlushFailed extends DatabaseError {
   constructor(error: NodeJS.ErrnoException) {
     super({ kind: error.code === 'ENOSPC' || error.code === 'EDQUOT' ? 'full' : 'lost' }, error)
   }
 }
 
-/** A disk that has taken this long is not waited for on this thread. To ask another one takes two switches between threads. */
+/** If the disk is expected to take this long, another thread waits for it, which costs two switches between threads. */
 const longMs = 4
-/** Nor is it for more bytes than these. */
+/** If more bytes were written, another thread waits for the disk, however fast it is. */
 const mostBytes = 100_000
-/** The time that is expected of the disk falls by this factor with each commit, from the longest that it has taken. */
+/** The expected time is the longest one so far, reduced by this factor with each commit. */
 const decay = 0.9
 
 /**
- * Commits, and brings them to the disk, as `synchronous = full` does. Where the disk takes its time, `fdatasync` runs in another
- * thread, and others are answered meanwhile. They read the state before, so that no answer contains what a power failure could
- * undo.
+ * Commits and flushes to the disk, with the guarantee of `synchronous = full`. If the disk is slow, `fdatasync` runs in another
+ * thread, so that other requests are answered meanwhile. Until it has ended, reads see the state before the commit: no answer
+ * contains a change that a power failure could undo.
  */
 export class FlushedCommits implements Disposable {
   readonly #writing: Connection
   readonly #reading: () => Connection
-  /** Of the write-ahead log. */
+  /** The file descriptor of the WAL. */
   #file: number | undefined
   #expectedMs = longMs
   /** Defined until the commit is on the disk. */
   flushing: Promise<void> | undefined
 
   /**
-   * `path`: the write-ahead log. `reading`: the connection that reads use now. Undefined where there is no such log, or it cannot be
-   * opened: then SQLite waits for the disk.
+   * `path`: the WAL. `reading`: the connection that reads use now. Returns undefined if there is no WAL or it cannot be opened;
+   * SQLite then flushes each commit itself.
    */
   static open(path: string, writing: Connection, reading: () => Connection): FlushedCommits | undefined {
     if (writing.all('pragma journal_mode', [])[0]?.[0] !== 'wal') return undefined
@@ -54,9 +54,7 @@ export class FlushedCommits implements Disposable {
     this.#reading = reading
   }
 
-  /**
-   * Throws FlushFailed after the commit, and the errors of node:sqlite before it. `bytes`: about as many were written.
-   */
+  /** Throws FlushFailed after the commit, and errors of node:sqlite before it. `bytes`: approximately how many were written. */
   commit(bytes: number): MaybePromise<void> {
     if (bytes > mostBytes || this.#expectedMs >= longMs) return this.#commitInTurns()
     this.#writing.exec('commit')
@@ -69,7 +67,7 @@ export class FlushedCommits implements Disposable {
     this.#learn(begun)
   }
 
-  /** The disk is waited for in another thread. */
+  /** Commits, and waits for the disk in another thread. */
   async #commitInTurns(): Promise<void> {
     const reading = this.#reading()
     const { promise, resolve } = Promise.withResolvers<void>()

@@ -46,7 +46,7 @@ export class GroupCommitQueue {
     this.#commit.flushed = flushed
   }
 
-  /** Whether the open transaction has. */
+  /** Whether the open transaction has written. */
   get hasWritten(): boolean {
     return this.#commit.hasWritten
   }
@@ -90,7 +90,7 @@ export class GroupCommitQueue {
     return settled.promise
   }
 
-  /** A commit takes the time of some twenty writes: as long as each turn of the event loop brings further ones, it waits. */
+  /** Waits for more writes as long as each turn of the event loop brings some: a commit takes as long as some twenty writes. */
   async #gather(): Promise<void> {
     const begun = performance.now()
     let gathered = 0
@@ -109,7 +109,7 @@ export class GroupCommitQueue {
         await this.#gather()
         const begun = this.#commit.begin(queue)
         if (begun === true || (await begun)) {
-          // Those before an exclusive one share the transaction; it has its own.
+          // Jobs before an exclusive one share the transaction; the exclusive one has its own.
           let count = 0
           while (count < bounds.maxBatch && queue[count]?.isExclusive === false) count++
           if (count === 0) await this.#runExclusive(queue.shift() as Job)

@@ -31,16 +31,16 @@ export class GroupCommit {
   readonly #checkpointer: WalCheckpointer | undefined
   readonly #fairness = new WriterFairness()
   #checkpointing: Promise<void> | undefined
-  /** Since the last check of the write-ahead log, and the time of that check. */
+  /** The number of commits since the size of the WAL was checked, and the time of that check. */
   #commits = 0
   #checkedAt = 0
   /** The number of the last log row of the open transaction, where it is known. */
   #lastLogRow: number | undefined
-  /** Undefined where a commit returns when it is on the disk, or there is none. */
+  /** Undefined if the commit itself waits for the disk, and in memory. */
   flushed: FlushedCommits | undefined
-  /** Of the rows that the open transaction has written. */
+  /** The bytes of the rows that the open transaction has written. */
   #writtenBytes = 0
-  /** Whether the open transaction has. */
+  /** Whether the open transaction has written. */
   hasWritten = false
   /** Set where there is a change log. */
   marker: OperationMarker | undefined
@@ -57,7 +57,10 @@ export class GroupCommit {
     this.#checkpointer = checkpointer
   }
 
-  /** Begins a transaction, at once where nothing is in the way. False: all of these jobs were rejected, and taken out of the list. */
+  /**
+   * Begins a transaction, synchronously if possible. False: the lock was not free in time, and all jobs were rejected and removed
+   * from the list.
+   */
   begin(jobs: Job[]): true | Promise<boolean> {
     this.#lastLogRow = undefined
     this.#writtenBytes = 0
@@ -131,7 +134,7 @@ export class GroupCommit {
           return this.#repeat(jobs, error)
         failed.push([job, error])
         if (job.single || hadWritten || !this.hasWritten) continue
-        // It wrote first, so that nothing else is undone.
+        // The failed job was the first that wrote, so a rollback undoes nothing else.
         this.#rollback()
         this.#settle(done, failed)
         return [...alone, ...given.slice(index + 1)]

@@ -2,7 +2,7 @@ import { eventLoopTurn } from '../../../support/event-loop-turn.ts'
 import type { MaybePromise } from '../../../support/maybe-promise.ts'
 import { DatabaseError, type Query } from '../../driver.ts'
 
-/** So much of a turn is used by statements that wait for one. */
+/** Statements that waited for a turn of the event loop use at most this much of it. */
 const waitingMs = 2
 
 /** Runs a transaction, which may consist of many statements: once the turn of the event loop is used, the next ones wait for later turns. */

@@ -10,17 +10,17 @@ export interface ReadLimits {
   readonly limits: Pick<Limits, 'maxBlockMs' | 'maxTransactionBlockMs'>
   /** Undefined in memory. */
   readonly processes: ReaderPool | undefined
-  /** Processor time of one read. Undefined: only that of all reads together is bounded. */
+  /** Limit on the processor time of one read. Undefined: only the sum of all reads is limited. */
   readonly maxReadMs?: number | undefined
 }
 
-/** Processor time of a read after which others have their turn in any case (`inTurns`): such reads do not add up. */
+/** A shorter read does not count: after it, other requests run anyway (`inTurns`). */
 const shortMs = 5
 
 /**
- * Bounds the time for which the long reads of one transaction block the event loop. Until it writes, a reader process sees what it
- * sees, as no other may write meanwhile: a long read is repeated there. Later ones fail, because only its own connection
- * sees what it has written.
+ * Limits the time for which the long reads of one transaction block the event loop. Before its first write, a long read is
+ * repeated in a reader process, which sees the same state because no other transaction may write. After its first write, only its
+ * own connection sees its writes, so a long read fails.
  */
 export function limitReads(query: Query, { guard, limits, processes, maxReadMs }: ReadLimits): Query {
   const { maxBlockMs, maxTransactionBlockMs } = limits
@@ -49,18 +49,21 @@ export function limitReads(query: Query, { guard, limits, processes, maxReadMs }
 }
 
 /**
- * What can be undone alone, as it shares its transaction with what others wrote before it. SQLite keeps each page that it changes, and looks
- * through all that it keeps after each statement.
+ * The largest number of statements of an operation that shares its transaction. SQLite keeps a copy of each page that the
+ * savepoint may restore, and goes through all of them after each statement.
  */
 const maxSharedWrites = 100
 
-/** Thrown for an operation that must not share its transaction: it reads elsewhere what others have not written, or has many statements. */
+/**
+ * Thrown by an operation that needs a transaction of its own: it has many statements, or a long read that must not see the
+ * uncommitted writes of others.
+ */
 export class NeedsOwnTransaction extends Error {}
 
 /**
- * The same for an operation that may share its transaction with others. `othersHaveWritten`: those before it, so that a reader
- * process does not see the same; the operation then runs again in a transaction of its own. What it reads after its own writes, such as
- * the rules for what it has written, is not bounded, unless it can be postponed.
+ * As `limitReads`, for an operation that may share its transaction with others. `othersHaveWritten`: an earlier operation has
+ * written, so a reader process does not see the same state; a long read then makes the operation run again in a transaction of
+ * its own. Reads after its own writes, such as the check of access rules, are not limited unless they can be postponed.
  */
 export async function limitSharedReads<T>(
   query: Query,

@@ -7,7 +7,7 @@ const keptPlans = 1000
 const planMs = 60_000
 /** A scan of a table with at most this many rows is bounded: it takes less time than a reader process needs to answer. */
 const smallTableRows = 1000
-/** One row with a long text takes a millisecond for each search, and between them nothing can stop the statement. */
+/** A text search of one row with a long text takes a millisecond, and a statement cannot be stopped within a row. */
 const maxSearches = 8
 
 interface Plan {

@@ -46,7 +46,10 @@ const program = fileURLToPath(programUrl('storage/sqlite/client/reader-main'))
 /** The `nice` value of reader processes: where processors are few, scans get what the event loop leaves. */
 const readerPriority = 10
 
-/** A statement whose client has gone may end by itself for so long. To start a process holds the event loop for 5 to 25 ms. */
+/**
+ * A statement whose client has disconnected may go on for this long. To kill its process would block the event loop for 5 to 25
+ * ms when the next one is started.
+ */
 const abortedMs = 1_000
 
 interface Pending {

@@ -5,8 +5,8 @@ import { DatabaseError } from '../../driver.ts'
 const intervalMs = 200
 
 /**
- * SQLite does not notice that its file was deleted, or replaced by a backup: it goes on with the one that it has open, which no other
- * program can open any more. `changed` is called with an error when that happens, and without one when the file is back.
+ * SQLite does not notice that its file was deleted or replaced by a backup: it continues with the open file, which no other
+ * program can open any more. `changed` is called with an error when that happens, and without one when the original file is back.
  */
 export class ReplacedFileWatch implements Disposable {
   readonly #path: string

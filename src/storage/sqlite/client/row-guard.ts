@@ -26,10 +26,10 @@ export class BudgetExceeded extends Error {
  * for the rows of a statement may throw. Compiled selects contain a term that calls it (`Dialect.rowGuard`).
  */
 export class RowGuard {
-  /** When the next look is, and the last one. */
+  /** `#deadline`: when the used time is checked next. `#end`: when the statement is stopped. */
   #deadline = Number.POSITIVE_INFINITY
   #end = Number.POSITIVE_INFINITY
-  /** What is left of the processor time, counted from the first look. */
+  /** The processor time that is left, measured from the first check. */
   #cpuLeftMs: number | undefined
   #cpuMs: number | undefined
   #isExceeded = false
@@ -61,7 +61,7 @@ export class RowGuard {
     this.#end = now + budgetMs
     this.#cpuMs = undefined
     this.#isExceeded = false
-    // Most statements end before the first look: only from then on their processor time is measured, and half of it taken as used.
+    // Most statements end before the first check. Processor time is measured from then on, and half of the limit counts as used.
     this.#cpuLeftMs = maxCpuMs && maxCpuMs / 2
     this.#deadline = Math.min(this.#end, now + (this.#cpuLeftMs ?? budgetMs))
     try {

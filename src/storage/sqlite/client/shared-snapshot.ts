@@ -2,9 +2,9 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { currentPoll } from '../../../support/last-look.ts'
 
 /**
- * A transaction that the reads of requests share whose clients had begun to send them before the same poll of the event loop. To
- * begin and end one takes twice as long as to read a record. No commit after its beginning can be the cause of such a request, so
- * that each may be answered with the state of that moment.
+ * A read transaction that several requests share, because to begin and end one takes twice as long as to read a record. Requests
+ * that arrived in the same poll of the event loop share it: all of them were sent before the transaction began, so none of them
+ * can know of a later commit.
  */
 export class SharedSnapshot {
   readonly #database: DatabaseSync
@@ -12,14 +12,17 @@ export class SharedSnapshot {
   readonly #begin: StatementSync
   readonly #commit: StatementSync
   readonly #look: StatementSync
-  /** Of the latest read: one that is alone takes less time without a transaction. */
+  /** The poll of the latest read. A read that is alone in its poll runs without a transaction, which is faster. */
   #latest: number | undefined
-  /** Of the open transaction. */
+  /** The poll of the requests that share the open transaction. */
   poll: number | undefined
-  /** All reads share the open transaction, of whichever poll they are. */
+  /** True after `hold`: all reads use the open transaction, whatever their poll. */
   isHeld = false
 
-  /** `isWriting`: whether writes of this process are queued. A request that has written finds what it has written. */
+  /**
+   * `isWriting`: whether writes of this process are queued. No transaction is shared then, so that a request reads its own
+   * writes.
+   */
   constructor(database: DatabaseSync, isWriting: () => boolean) {
     this.#database = database
     this.#isWriting = isWriting
@@ -28,7 +31,7 @@ export class SharedSnapshot {
     this.#look = database.prepare('pragma data_version')
   }
 
-  /** To be called before a read of another poll than that of the open transaction. Undefined: it is of this moment. */
+  /** Called before a read of another poll than that of the open transaction. Undefined: the read must see the latest commit. */
   join(poll: number | undefined): void {
     this.end()
     const isShared = poll !== undefined && poll === this.#latest && poll === currentPoll()
@@ -36,7 +39,7 @@ export class SharedSnapshot {
     if (!isShared || this.#isWriting() || this.#database.isTransaction) return
     this.#begin.all()
     this.poll = poll
-    // Before the commit of a write that is queued from now on.
+    // Ends before writes that are queued from now on are committed.
     setImmediate(this.end)
   }
 
@@ -46,7 +49,7 @@ export class SharedSnapshot {
     this.#endTransaction()
   }
 
-  /** Until `release`, reads have the state of this moment. */
+  /** Keeps the current state for all reads until `release`. */
   hold(): void {
     this.end()
     this.#begin.all()

@@ -9,8 +9,8 @@ const uncontendedTurnMs = 100
 const contendedMs = 1000
 
 /**
- * Makes the writers of several processes alternate. A writer that begins a transaction right after each commit leaves no
- * moment in which the retries of another process find the lock free. Times are in milliseconds, of one clock.
+ * Lets the writers of several processes alternate. SQLite has no queue for the lock, and a writer that begins a transaction right
+ * after each commit leaves no gap in which the retries of another process find it free. Times are in milliseconds of one clock.
  */
 export class WriterFairness {
   #beganAt = 0
