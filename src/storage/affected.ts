@@ -21,14 +21,14 @@ export class Affected {
     return this.#limits.maxAffected - this.#rows
   }
 
-  /** Throws E_CONFLICT unless as many rows, of as many bytes, may be changed as well. */
+  /** Throws E_CONFLICT if the transaction would change more rows, or more bytes, than it may. */
   require(model: Model, rows: number, bytes = 0): void {
     const { maxAffected, maxAffectedBytes } = this.#limits
     if (this.#rows + rows > maxAffected) throw tooManyAffected(model, maxAffected)
     if (this.#bytes + bytes > maxAffectedBytes) throw tooLargeAffected(model, maxAffectedBytes)
   }
 
-  /** Rows that are about to be changed, counted before: others may be sent without waiting for these. */
+  /** Counts rows before they are changed: statements of other rows may be sent before the result of this one arrives. */
   add(rows: number): void {
     this.#rows += rows
   }

@@ -2,8 +2,8 @@ import { DatabaseError } from './driver.ts'
 import type { ReadOptions } from './store.ts'
 
 /**
- * Values may be longer where they are read than in an answer: bytes as hexadecimal digits, the sources of a computed
- * attribute, values beside those that rules mask.
+ * Values may take more bytes in a row than in an answer: binary values are read as hexadecimal digits, computed attributes read
+ * their sources, and masked attributes are read as well.
  */
 export const readBytesPerAnswerByte = 2
 
@@ -24,13 +24,13 @@ export class ByteBudget {
     return this.#left
   }
 
-  /** False: they are more than are left. */
+  /** Returns false if the budget is exceeded. */
   take(bytes: number): boolean {
     this.#left -= bytes
     return this.#left >= 0
   }
 
-  /** What was read is not in memory any longer: the read has failed, and may be repeated. */
+  /** Returns bytes to the budget after a read that failed and may be repeated: its rows are no longer in memory. */
   giveBack(bytes: number): void {
     this.#left += bytes
   }
@@ -67,7 +67,9 @@ class ClientReads implements ReadOptions {
   }
 }
 
-/** What one statement may read: one for a client that shares no budget with others is an answer of its own. */
+/**
+ * The budget of one statement. Without a budget that it shares with others, a read for a client may return as much as one answer.
+ */
 export const budgetOf = (options: ReadOptions | undefined, maxAnswerBytes: number): ByteBudget | undefined =>
   options && (options.budget ?? new ByteBudget(maxAnswerBytes))
 

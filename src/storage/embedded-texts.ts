@@ -12,8 +12,9 @@ import type { StatementCompiler } from './statement-compiler.ts'
 import { flat, readAtOnce, type TextSource } from './text-source.ts'
 
 /**
- * Texts of the records that are embedded in others: of a to-one association the text of the record, which pages keep as well; of
- * a to-many association the text of the list. Those that are not kept are read by one statement, in the state of the others.
+ * Encoded texts of embedded records: for a to-one association the text of the record, which lists of its model share; for a
+ * to-many association the text of the list. Missing texts are read by one statement, in the same state of the database as the
+ * cached ones.
  */
 export class EmbeddedTexts {
   readonly #source: TextSource
@@ -27,7 +28,10 @@ export class EmbeddedTexts {
     this.#encoders = encoders
   }
 
-  /** The text for each key, in their order. Undefined: these have none, or it cannot be done now. */
+  /**
+   * The text for each key, in the order of the keys. Undefined if there can be no texts for this association, or not now: the
+   * caller reads the records instead.
+   */
   read(
     association: Association,
     keys: readonly Json[],

@@ -8,12 +8,15 @@ import { KnownShare } from './known-share.ts'
 import { isMasked } from './masked-source.ts'
 import type { Encoders } from './sql-records.ts'
 
-/** What the texts of the records of one association are found by. */
+/** How the texts of one association are found in the cache. */
 export interface Embedding {
   readonly association: Association
   readonly criteria: Criteria
   readonly encoder: Encoder
-  /** The encoder, by which pages keep texts as well; of a to-many association what stands for its lists. */
+  /**
+   * The key in `RecordTexts`: the encoder, which pages of the model use as well, or an object for the lists of a to-many
+   * association.
+   */
   readonly selection: object
   /** Of a to-many association: the column that refers to the record that a list is embedded in. */
   readonly via: string | undefined
@@ -26,8 +29,8 @@ export interface Embedding {
 const lists = new WeakMap<Encoder, Map<string, object>>()
 
 /**
- * Undefined: there are no texts. A list must depend on nothing but its records, of which the log tells what they refer to; the
- * value of a computed attribute may depend on anything.
+ * Undefined if the texts cannot be cached. A list is cached only if it depends on nothing but its records, whose foreign keys the
+ * change log contains. A computed attribute may depend on anything.
  */
 export function embeddingOf(association: Association, criteria: Criteria, encoders: Encoders): Embedding | undefined {
   const { kind, target } = association

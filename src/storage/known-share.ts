@@ -1,8 +1,11 @@
-/** Where fewer are known, the texts of one page in so many are kept: pages that share no records cost little more. */
+/**
+ * If fewer than `fewKnown` of the records have a cached text, only one page in `sample` is cached: pages that share no records
+ * then cost little more.
+ */
 const sample = 16
 const fewKnown = 0.25
 
-/** How many of the records of the last pages had texts. */
+/** The share of records in recent pages that had a cached text. */
 export class KnownShare {
   value = 0
   #pages = 0

@@ -14,13 +14,13 @@ import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
  * and for a computed attribute with a rule of its own, whether the rule holds for the record.
  */
 
-/** What a column of the derived table contains, besides the columns of the model. */
+/** A column of the derived table that is no attribute of the model. */
 type Derived = { readonly source: Attribute } | { readonly visible: Attribute }
 
 const derived = new WeakMap<Attribute, Derived>()
 const selections = new WeakMap<Selection, Map<string, Selection>>()
 
-/** The criteria with a selection that reads what masks hide from its computed attributes. */
+/** Adds to the selection the unmasked values that its computed attributes depend on. */
 export function withRawSources(criteria: Criteria): Criteria {
   const { masks, select } = criteria
   if (!masks || !select.some((attribute) => isConcerned(attribute, masks))) return criteria

@@ -8,17 +8,19 @@ const largestPart = 64
 const overheadBytes = 64
 
 /**
- * Encoded texts of records, by encoder and key. An encoder belongs to one selection of one model, so that requesters share the
- * texts of the attributes that they may read. Lists of embedded records are kept in the same way, by the key of the record that
- * they are embedded in. A text is of the state that was last counted, or of a later one: counting the changes since then drops
- * it if its record is among them, and after that every text is current.
+ * A cache of encoded records, by encoder and key. An encoder belongs to one selection of one model, so requesters share the texts
+ * of the attributes that they may read. Lists of embedded records are cached in the same way, by the key of the record that
+ * contains them. A text has the state at which changes were last counted, or a later one. Before texts are used, the changes
+ * since then are counted, which drops the texts of changed records; all others are current.
  */
 export class RecordTexts {
   readonly #halfBytes: number
   readonly #all = new Map<object, TextsOfSelection>()
   #usedBytes = 0
   #unusedBytes = 0
-  /** Moves whenever changes are counted. What was read before may be kept only while it has not moved. */
+  /**
+   * Incremented when changes are counted. A record may be cached only if this number is the same as before the record was read.
+   */
   state = 0
 
   constructor(maxBytes: number) {
@@ -30,7 +32,7 @@ export class RecordTexts {
     return this.#usedBytes + this.#unusedBytes
   }
 
-  /** Undefined: texts of too many selections are kept. */
+  /** The texts of a selection. Undefined if `maxSelections` others are cached. */
   of(selection: object, table: string, via?: string): TextsOfSelection | undefined {
     const known = this.#all.get(selection)
     if (known || this.#all.size >= maxSelections) return known
@@ -62,14 +64,17 @@ export class RecordTexts {
     return text
   }
 
-  /** How many of the rows have a text, by the key at this place. */
+  /** The number of rows with a cached text. The key is the value at `at`. */
   count(texts: TextsOfSelection, rows: readonly Row[], at: number): number {
     let count = 0
     for (const row of rows) if (this.get(texts, row[at] as number) !== undefined) count++
     return count
   }
 
-  /** Appends a text to each of the first rows, whose first value is the key. Returns the places of those without one. */
+  /**
+   * Appends the cached text to each of the first `length` rows, whose first value is the key. Returns the indexes of rows without
+   * a cached text.
+   */
   append(texts: TextsOfSelection, rows: readonly Row[], length: number): readonly number[] {
     const missing: number[] = []
     for (let place = 0; place < length; place++) {
@@ -91,24 +96,24 @@ export class RecordTexts {
     this.#usedBytes += bytes
   }
 
-  /** The record has changed. */
+  /** Drops the texts of a record that has changed. */
   drop(table: string, key: number): void {
     for (const texts of this.#all.values())
       if (texts.table === table && texts.via === undefined) this.#remove(texts, key)
   }
 
-  /** A record has come into the list of this key, has left it, or has changed in it. */
+  /** Drops the list of a record: another record was added to it, removed from it, or changed in it. */
   dropList(table: string, via: string, key: number): void {
     for (const texts of this.#all.values()) if (texts.table === table && texts.via === via) this.#remove(texts, key)
   }
 
-  /** A record has this key now. It may have replaced another one, of which nothing is known. */
+  /** Drops lists after a record with this key was inserted. It may have replaced another record, whose list is not known. */
   dropListsWith(table: string, key: number): void {
     for (const texts of this.#all.values())
       if (texts.table === table && texts.via !== undefined && !(key > texts.greatest)) this.#empty(texts)
   }
 
-  /** All records may have changed. */
+  /** Drops all texts, because all records may have changed. */
   clear(): void {
     this.#all.clear()
     this.#usedBytes = 0
@@ -132,7 +137,7 @@ export class RecordTexts {
     unused.delete(key)
   }
 
-  /** What was not used since the last time is dropped at once, which costs less than an order of use. */
+  /** Drops the texts that were not used since the last call. This is cheaper than to keep the order of use. */
   #dropUnused(): void {
     for (const [selection, texts] of this.#all) {
       if (texts.used.size === 0) this.#all.delete(selection)
@@ -146,14 +151,14 @@ export class RecordTexts {
 
 /** The texts of one selection, by key. */
 export interface TextsOfSelection {
-  /** An encoder, or what stands for the lists of one association. */
+  /** The key of the cache: an encoder, or an object that stands for the lists of one association. */
   readonly selection: object
   readonly table: string
-  /** Of lists: the column that refers to the record which a list is embedded in. */
+  /** For lists: the foreign key that refers to the record that contains the list. */
   readonly via: string | undefined
   /** The greatest key of a record in a list. */
   greatest: number
-  /** Since unused ones were dropped. */
+  /** The texts that were used since the last `#dropUnused`. */
   used: Map<number, string>
   unused: Map<number, string>
 }

@@ -6,18 +6,18 @@ import type { RecordKey, TableVersions } from './table-versions.ts'
 
 /** Whether this process is the only one that can write. */
 export interface SoleWriter {
-  /**
-   * False as well while it is not known, and while a connection that wrote is lost and its last statement may still be
-   * executed.
-   */
+  /** False while it is not known, and while the last statement of a lost connection may still be executed. */
   readonly isAlone: boolean
-  /** Until then, another process may take itself for the only writer. Undefined: it cannot. */
+  /**
+   * Resolves when a previous process can no longer consider itself the only writer; this process writes nothing before.
+   * Undefined: it may write now.
+   */
   readonly mayWrite: Promise<void> | undefined
 }
 
 /**
- * Versions of tables that only this process writes. While it writes, they have none: the change may be visible before its
- * writer is answered. One counter for all tables: cascades and triggers of the database may change any.
+ * Versions of tables that only this process writes. During a write they are undefined, because the change may be visible before
+ * the write returns. One counter serves all tables, because cascades and triggers may change any of them.
  */
 export class SelfVersions implements TableVersions {
   readonly isCurrent = false
@@ -29,7 +29,7 @@ export class SelfVersions implements TableVersions {
   #writing = 0
   #writes = 0
 
-  /** `others`: of tables that other programs write as well. */
+  /** `others`: the versions of tables that other programs write as well. */
   constructor(tables: ReadonlySet<string>, writer: SoleWriter, others: TableVersions | undefined) {
     this.#tables = tables
     this.#writer = writer
@@ -41,7 +41,7 @@ export class SelfVersions implements TableVersions {
     return this.#writing > 0 || !this.#writer.isAlone ? undefined : `self ${this.#changes}`
   }
 
-  /** The list is that of one plan, each time. */
+  /** Cached by the list itself: each plan passes the same list every time. */
   #isOwn(tables: readonly string[]): boolean {
     let isOwn = this.#areOwn.get(tables)
     if (isOwn === undefined) {
@@ -55,14 +55,14 @@ export class SelfVersions implements TableVersions {
     this.#changes++
   }
 
-  /** How many writes were begun, if each has ended. */
+  /** The number of writes that were begun; undefined while one is running. */
   get writes(): number | undefined {
     return this.#writing > 0 ? undefined : this.#writes
   }
 
   /**
-   * A write counts before its statement is sent: what was read before it belongs to a version that has ended. Nothing is kept
-   * until its result is known.
+   * Counts a write before its statement is sent, so that an earlier read belongs to an outdated version. Until the write has
+   * ended, versions are undefined and nothing is cached.
    */
   countWrites(driver: Driver): Driver {
     return aroundWrites(driver, (write) => this.#write(write))

@@ -7,14 +7,17 @@ import type { Connect } from './client/connect.ts'
 import type { Connection } from './client/connection.ts'
 import { checkWriters, markAsWriting, takeWriterLock, writerLockHolder } from './writer-statements.ts'
 
-/** For so long after the server was asked, this process is taken for the only writer. Another one writes no earlier. */
+/**
+ * After a check that was sent at some time, this process counts as the only writer until `leaseMs` later. A new process waits as
+ * long before it writes.
+ */
 const leaseMs = 1_000
 const checkMs = 250
-/** While a connection that wrote may still be executing. */
+/** Delay of the next check while a lost connection may still be executing a write. */
 const doubtMs = 20
-/** A check that takes longer has no answer: a network can drop packets without an error. */
+/** Time limit of a check: a network can drop packets without an error. */
 const silenceMs = 5_000
-/** At start, for the process before this one to end. */
+/** At start, how long the lock is waited for while the previous process ends. */
 const startMs = 3_000
 const retryMs = 250
 
@@ -24,21 +27,21 @@ export interface WriterLockParts {
   readonly onError: (error: unknown) => void
 }
 
-/** What the checks look for once the tables are known. */
+/** What a check reads, once the tables are known. */
 export interface Watched {
-  /** Those that only this process writes. */
+  /** The tables that only this process writes. */
   readonly tables: ReadonlySet<string>
   readonly log: LogTables | undefined
   /** How many writes of this process were begun; undefined while one runs. */
   readonly writes: () => number | undefined
-  /** Another process may have written. */
+  /** Called when another process may have written. */
   readonly count: () => void
 }
 
 /**
- * The lock of the only process that writes, held by a connection of its own. Every connection that writes has a lock as well,
- * which ends when its server process has ended its last transaction: while there are such locks of connections that this
- * process does not have any more, a lost write may still be committed, or that of a process before this one.
+ * The lock that makes this process the only writer, held by a connection of its own. Every connection that writes holds a second,
+ * shared lock, which is released when its server process has ended its last transaction. A check that finds such a lock of an
+ * unknown connection tells that a write may still be committed: one of a lost connection, or one of the previous process.
  */
 export class WriterLock implements SoleWriter {
   readonly #parts: WriterLockParts
@@ -47,9 +50,9 @@ export class WriterLock implements SoleWriter {
   #watched: Watched | undefined
   #connection: Connection | undefined
   #timer: NodeJS.Timeout | undefined
-  /** Until then, no other process can be the only writer. */
+  /** Until this time, no other process can be the only writer. 0 if that is not known. */
   #aloneUntil = 0
-  /** Connections that were lost. */
+  /** The number of connections that were lost. */
   #losses = 0
   #seen: { readonly snapshot: Snapshot | undefined; readonly writes: number | undefined } | undefined
   #isClosed = false
@@ -71,7 +74,7 @@ export class WriterLock implements SoleWriter {
           `writers: 'self' needs one process for each database: ${holder} writes this one. Stop it, or leave out \`writers\``,
         ])
     }
-    // The process before this one may be cut off from the server, and answer from memory until it notices.
+    // The previous process may have lost its connection to the server, and answers from memory until it notices.
     lock.mayWrite = wait(leaseMs, undefined, { ref: false }).then(() => {
       lock.mayWrite = undefined
     })
@@ -82,7 +85,9 @@ export class WriterLock implements SoleWriter {
     return performance.now() < this.#aloneUntil
   }
 
-  /** The connections whose writes are known to be those of this process. */
+  /**
+   * Wraps `connect`: each connection takes the lock of writing connections, and its server process counts as one of this process.
+   */
   forWriting(connect: Connect): Connect {
     return async (session) => {
       const connection = await connect(session)
@@ -138,7 +143,7 @@ export class WriterLock implements SoleWriter {
     return undefined
   }
 
-  /** Nothing is known from now on, until a check that is sent later. */
+  /** From now on, until a later check succeeds, other processes may have written. */
   #doubt(): void {
     this.#aloneUntil = 0
     this.#watched?.count()
@@ -183,7 +188,8 @@ export class WriterLock implements SoleWriter {
     const changed = found.changed.filter((table) => watched.tables.has(table))
     if (changed.length > 0) this.#changed(changed, before?.writes, watched)
     const isCertain = losses === this.#losses && found.writing.every((processId) => this.#own.has(processId))
-    // Of a lost connection, what is seen later may be a write of this process.
+    // After a connection was lost, a change that is seen later may be its last write, so it is not reported as one of another
+    // program.
     this.#seen = { snapshot: parseSnapshot(found.snapshot), writes: isCertain && this.isAlone ? writes : undefined }
     if (!isCertain) {
       this.#doubt()
@@ -194,7 +200,10 @@ export class WriterLock implements SoleWriter {
     return checkMs
   }
 
-  /** Changes of this process are among them, unless it has begun no write since before the last check. */
+  /**
+   * Reports tables that another program has changed. The changed tables include those of this process, so they say something only
+   * if this process has begun no write since the last check.
+   */
   #changed(tables: readonly string[], writes: number | undefined, watched: Watched): void {
     watched.count()
     if (writes === undefined || writes !== watched.writes()) return

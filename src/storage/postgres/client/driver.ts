@@ -26,28 +26,37 @@ import { SingleWrites } from './single-writes.ts'
 import { type Progress, type Repetition, readSnapshot, repeated, transact, type UniqueFault } from './transact.ts'
 
 /**
- * Pipelined connections. Reads and writes are separate: a write may wait for a lock, and so does everything behind it on
- * the connection. There are more for writes, because commits on several connections wait for the disk together: on a
- * slow disk, eight write three times as much as three. A connection is opened when all before it are busy. Reads of one
- * record by its key are apart from all others, whose rows they would wait for.
+ * Pipelined connections. Reads and writes have separate ones: a write may wait for a lock, and everything behind it on its
+ * connection waits, too. Writes have more of them, because commits on several connections share one wait for the disk: on a slow
+ * disk, eight connections write three times as much as three. A connection is opened when all others are busy. Reads of one
+ * record by its key have connections of their own, so that they do not wait for the rows of other reads.
  */
 const readConnections = 2
-/** For pages whose rows a condition selects on the way: one that finds few of them delays others of its kind only. */
+/**
+ * For pages that are read in the order of an index and filtered by a condition. Such a read is slow if few rows match, so it
+ * shares connections only with reads of its kind.
+ */
 const walkConnections = 2
 const writeConnections = 8
-/** Behind a pooler of transactions: a connection has one statement at a time, and a process of the server only during it. */
+/** Behind a transaction pooler, a connection runs one statement at a time and occupies a server process only during it. */
 const pooledReadConnections = 6
-/** For statements of the service itself, such as reads of the log, that take longer than others may wait for them. */
+/** For statements of the service itself, such as reads of the log: they may take longer than other statements can be delayed. */
 const ownConnections = 2
 const snapshotConnections = 4
 const transactionConnections = 8
-/** For statements that wait for locks of other programs and of long transactions. */
+/** For statements that wait for locks held by other programs or by long transactions. */
 const patientConnections = 4
 
-/** Limits on pipelined connections, whose statements take about a millisecond; beyond them a statement is repeated in a pool. */
+/**
+ * Time limits on pipelined connections, where a statement usually takes a millisecond. A statement that exceeds its limit is
+ * repeated on a connection of a pool.
+ */
 const pipelinedReadMs = 100
 const pipelinedWriteMs = 250
-/** What waits for a lock for longer waits on connections of its own. A read waits for locks of whole tables only. */
+/**
+ * Lock timeouts on pipelined connections. A statement that waits longer is repeated on a connection of its own. A read waits for
+ * table locks only.
+ */
 const readLockMs = 5
 const writeLockMs = 25
 
@@ -152,7 +161,9 @@ export class PostgresDriver implements Driver {
     })
   }
 
-  /** Of the service itself: where it takes longer it has connections of its own, and waits for no scan of a client. */
+  /**
+   * Statements of the service itself. Slow ones have connections of their own, so that they never wait for a scan of a client.
+   */
   readonly query = (text: string, values: readonly unknown[], options?: ReadOptions): Promise<readonly Row[]> =>
     this.#reads.query(text, values, options)
 

@@ -5,9 +5,9 @@ import type { Pool } from './pool.ts'
 import type { QueryRequest } from './text-query.ts'
 
 /**
- * What waits for locks of other programs and of long transactions: a read by its text, a write by its row. The first of a
- * kind waits on a connection that is for this, and all others wait for the first one: a table or a row that is locked for
- * long holds one connection, however many want it, and no statement that others share one with.
+ * Statements that wait for locks of other programs and of long transactions, by kind: a read by its text, a write by its row. The
+ * first of a kind waits on a dedicated connection, and all others of the kind wait for the first one. However many statements
+ * want a locked row or table, they occupy one connection, and none that other statements share.
  */
 export class LockWaits {
   readonly #waits = new Map<string, Promise<unknown>>()
@@ -19,19 +19,19 @@ export class LockWaits {
     this.#waitMs = waitMs
   }
 
-  /** Whether there is a first one. */
+  /** Whether a statement of the kind is waiting. */
   has(kind: string): boolean {
     return this.#waits.size > 0 && this.#waits.has(kind)
   }
 
-  /** Waits as the first of its kind. */
+  /** Waits for the lock, as the first statement of its kind. */
   lead<T>(kind: string, work: (connection: Connection) => Promise<T>): Promise<T> {
     const wait = this.#pool.use(work).finally(() => this.#waits.delete(kind))
     this.#waits.set(kind, wait)
     return wait
   }
 
-  /** Waits until the first one has ended, in whichever way. Throws `busy` after the longest wait. */
+  /** Waits until the first statement of the kind has succeeded or failed. Throws `busy` if that takes longer than `waitMs`. */
   async follow(kind: string): Promise<void> {
     const { promise: overdue, reject } = Promise.withResolvers<never>()
     const timer = setTimeout(() => {
@@ -44,7 +44,10 @@ export class LockWaits {
     }
   }
 
-  /** Waits until the tables of a read are free, and reads. The plan of a statement needs the same locks as the statement. */
+  /**
+   * Runs `read` when the tables of the read are no longer locked. It runs EXPLAIN first, which needs the same locks as the
+   * statement.
+   */
   async before<T>({ text, values }: Pick<QueryRequest, 'text' | 'values'>, read: () => Promise<T>): Promise<T> {
     const plan = { text: `explain ${text}`, values, how: 'anew' } as const
     if (this.has(text)) await this.follow(text)
@@ -55,7 +58,7 @@ export class LockWaits {
     return read()
   }
 
-  /** On a connection on which it may wait, where there is nothing to wait for together. */
+  /** Runs `work` on a dedicated connection, for a statement that has no kind. */
   alone<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     return this.#pool.use(work)
   }

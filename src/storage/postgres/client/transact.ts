@@ -18,10 +18,10 @@ export interface Progress {
   readonly lockTimeoutMs: number | undefined
 }
 
-/** What transactions that are run again share. */
+/** The state that all repeated transactions share. */
 export interface Repetition {
   readonly resyncSequence: (fault: UniqueFault) => Promise<boolean>
-  /** The connection of the transaction that has its turn. Undefined: they only read. */
+  /** The pool of connections that hold the advisory lock for repeated transactions. Undefined for transactions that only read. */
   readonly turns?: Pool
 }
 
@@ -29,25 +29,28 @@ const maxReadAttempts = 6
 /** Serializable transactions conflict often, also with rows that they only read. */
 const maxAttempts = 20
 const longestPauseMs = 40
-/** The other one still runs: a loser that began anew at once would have its locks again before that had the rest of its own. */
+/**
+ * Longest pause after a deadlock. The other transaction is still running: without a pause, this one would take its first locks
+ * again before the other one has all of its locks.
+ */
 const longestDeadlockPauseMs = 1_000
 /**
- * A serializable transaction that waits for a lock seldom gains by it: the other one ends by changing the row, and this one
- * then has an older snapshot. The server finds a deadlock after a second only, too late where many meet, and all that wait
- * for one row would leave no connection to others.
+ * Lock timeout of the first attempt. Waiting rarely helps a serializable transaction: the other one commits a change of the row,
+ * which is newer than the snapshot of this one. It is also too short for all connections to end up waiting for one row, and it
+ * resolves deadlocks sooner than the server, which looks for them after a second.
  */
 const firstLockMs = 50
-/** With its turn, longer each time: another program may hold the row. */
+/** Lock timeout of later attempts, which run one at a time. It grows, because the row may be locked by another program. */
 const turnLockMs = (attempt: number): number => Math.min(1_000, 100 * attempt)
-/** Another process that has its turn for longer is not waited for. */
+/** Longest wait for the advisory lock while another process holds it. After that, the attempt runs without the lock. */
 const longestTurnMs = 1_000
 
 export type UniqueFault = DatabaseErrorKind & { readonly kind: 'unique' }
 
 /**
- * Runs a transaction again from the beginning after a conflict, after a connection that was lost before it began, and after
- * a sequence was advanced. Those that have lost a conflict have their turn one after the other, while others go on beside
- * them but wait for less long where they meet: however many want the same rows, one of them comes to its end.
+ * Repeats a transaction from the beginning after a conflict, after its connection was lost before it began, and after a sequence
+ * was advanced. Transactions that have lost a conflict are repeated one at a time, with a longer lock timeout than first
+ * attempts: however many transactions want the same rows, one of them always completes.
  */
 export async function repeated<T>(
   pool: Pool,
@@ -79,13 +82,16 @@ export async function repeated<T>(
   }
 }
 
-/** One turn at a time among all processes that share the database. */
+/**
+ * Runs `work` while holding an advisory lock, so that one repeated transaction runs at a time among all processes on the
+ * database.
+ */
 const inTurn = <T>(turns: Pool, work: () => Promise<T>): Promise<T> =>
   turns.use(async (connection) => {
     try {
       await Promise.all([begin, lockTimeout(longestTurnMs), takeTurn].map((request) => connection.run(request)))
     } catch {
-      // Without it, two processes may be in each other's way.
+      // The lock was not free in time. The attempt runs without it, and may conflict with that of another process.
     }
     try {
       return await work()
