@@ -1,7 +1,7 @@
 import type { Json } from '../protocol/json.ts'
 import type { User } from '../protocol/requester.ts'
 
-/** What may be done with the records of a model. `add` and `remove` change the to-many associations of a record. */
+/** The actions that access rules decide about. `add` and `remove` change the to-many associations of a record. */
 export const actions = ['read', 'create', 'update', 'destroy', 'add', 'remove'] as const
 export type Action = (typeof actions)[number]
 
@@ -9,7 +9,7 @@ export type Action = (typeof actions)[number]
 // biome-ignore lint/suspicious/noExplicitAny: a user is whatever the application says
 export type AnyUser = any
 
-/** The roles that a user can have, in its `role` or `roles`. Every string, where nothing is known of a user. */
+/** The roles that a user can have: the values of its `role` and `roles`. Any string if the type of the user is not known. */
 export type RoleOf<U> = 0 extends 1 & U
   ? string
   : U extends unknown
@@ -22,16 +22,21 @@ type RolesOf<U> = U extends { readonly roles?: infer Roles }
   : never
 type TextOf<Role> = Extract<Role, string>
 
-/** What a rule function is given. */
+/** The argument of a rule function. */
 export interface RuleContext<U = User> {
   /** What `auth.identify` returned; null for an anonymous requester. */
   readonly user: U | null
 }
 
-/** True and false hold for every record; an object is a condition in the grammar of `where`. */
+/**
+ * What a rule function returns. True allows the action for every record, false for none; an object is a condition in the grammar
+ * of `where`, which the record must fulfil.
+ */
 export type RuleOutcome = boolean | RuleCondition
 
-/** The compiler infers members of type `undefined` for a list of different objects; as values they are refused. */
+/**
+ * For a list of different objects, the compiler infers members of type `undefined`. A member whose value is undefined is refused.
+ */
 export interface RuleCondition {
   readonly [name: string]: RuleValue
 }

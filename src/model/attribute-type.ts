@@ -14,7 +14,7 @@ export const storageClasses = [
 ] as const
 export type StorageClass = (typeof storageClasses)[number]
 
-/** The values of an attribute. To add a type, add a file in `types/` and a line in `types.ts`. */
+/** A type of attribute values. To add one, add a file in `types/` and a line in `types.ts`. */
 export interface AttributeType {
   readonly name: string
   /** For messages: 'an integer'. */

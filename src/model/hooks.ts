@@ -9,37 +9,37 @@ import type { AnyUser } from './access-rules.ts'
 export const hookedWrites = ['create', 'update', 'destroy'] as const
 export type HookedWrite = (typeof hookedWrites)[number]
 
-/** On whose behalf a hook runs, and the records that it may use. */
+/** The context of a hook: on whose behalf it runs, and the records that it may use. */
 // biome-ignore-start lint/suspicious/noExplicitAny: records and user are those of the application, which annotates them
 export interface HookContext<Records = any, U = AnyUser> {
   /** What `auth.identify` returned; null for an anonymous requester, and for the system. */
   readonly user: U | null
-  /** Whether code in the same process writes on behalf of the system. */
+  /** True if code in the same process writes on behalf of the system. */
   readonly isSystem: boolean
-  /** The records of all models on behalf of the requester: its access rules hold. */
+  /** The records of all models, under the access rules of the requester. */
   readonly records: Records
-  /** The records of all models on behalf of the system. */
+  /** The records of all models, without access rules. */
   readonly system: { readonly records: Records }
 }
 
-/** What a hook before an update or a destroy is given. */
+/** The context of a hook before an update or a destroy. */
 export interface ChangeHookContext<R = any, Records = any, U = AnyUser> extends HookContext<Records, U> {
-  /** The record as it is stored before the transaction. */
+  /** The record as it was stored before the transaction began. */
   readonly previous: R
 }
 
-/** What a hook within the transaction is given. */
+/** The context of a hook within the transaction. */
 export interface WithinContext<Records = any, U = AnyUser> {
   readonly user: U | null
   readonly isSystem: boolean
-  /** The records of all models in this transaction, on behalf of the system. Nothing else may be awaited. */
+  /** The records of all models in this transaction, without access rules. The hook must not await anything else. */
   readonly tx: Records
 }
 
 /**
- * Functions that run before the transaction of a write. They may wait. The first two receive the values that were given, may
- * return others, and may throw `refuse(…)`, which ends the request. What they return is validated and checked by the access
- * rules.
+ * Functions that run before the transaction of a write, and may be asynchronous. `create` and `update` receive the given values
+ * and may return others, which are validated and checked by the access rules. Each may throw `refuse(…)`, which ends the request
+ * with that error.
  */
 export interface BeforeHooks<U = AnyUser> {
   readonly create?: (values: any, context: HookContext<any, U>) => unknown
@@ -47,7 +47,7 @@ export interface BeforeHooks<U = AnyUser> {
   readonly destroy?: (context: ChangeHookContext<any, any, U>) => unknown
 }
 
-/** Functions that run in the transaction of a write, once for each record. An error of one rolls everything back. */
+/** Functions that run in the transaction of a write, once for each record. If one throws, the transaction is rolled back. */
 export interface WithinHooks<U = AnyUser> {
   readonly create?: (context: WithinContext<any, U> & { readonly record: any }) => unknown
   readonly update?: (context: WithinContext<any, U> & { readonly previous: any; readonly record: any }) => unknown

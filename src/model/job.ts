@@ -1,27 +1,27 @@
 import type { RecordId, Verb } from '../protocol/change.ts'
 import type { JsonObject } from '../protocol/json.ts'
 
-/** What a job was run for. */
+/** The change that a job runs for. */
 export interface JobEvent {
-  /** Equal for every run of this event, also in another process: a receiver that keeps it can leave out repetitions. */
+  /** The same for every run of this event, in every process. A receiver can store it to detect repetitions. */
   readonly eventId: string
   readonly verb: Verb
   readonly model: string
   /** The key of the record. */
   readonly id: RecordId
-  /** The time of the change. */
+  /** The time of the change, ISO 8601. */
   readonly at: string
   /** The record before an `updated` or a `destroyed`. */
   readonly previous?: JsonObject
 }
 
-/** What a run is given besides its record. */
+/** The context of a run. */
 export interface JobContext {
   /** 1 for the first run of this event. */
   readonly attempt: number
-  /** Aborted when the run exceeds `timeoutMs`, when the service stops, and when another process has taken the job over. */
+  /** Aborted when the run exceeds `timeoutMs`, when the service stops, and when another process runs the job instead. */
   readonly signal: AbortSignal
-  /** Records on behalf of the system. */
+  /** The records of all models, without access rules. */
   // biome-ignore lint/suspicious/noExplicitAny: a job is declared inside of the models whose records these are
   readonly system: { readonly records: any }
 }
@@ -30,21 +30,29 @@ export interface EventJobContext extends JobContext {
 }
 
 export interface JobOptions {
-  /** How often a failed run is repeated before the event becomes a dead letter; default 8, with growing delays. */
+  /** How often a failed run is repeated before the event becomes a dead letter; default 8. The delays grow up to an hour. */
   readonly retry?: number
-  /** Records that are handled at the same time; default 1. The events of one record are always handled one after another. */
+  /** How many records are handled at the same time; default 1. The events of one record are always handled one after another. */
   readonly concurrency?: number
-  /** A run that takes longer has failed, and its signal is aborted; default is the limit `jobTimeoutMs`. */
+  /**
+   * The time limit of a run in milliseconds; default is the limit `jobTimeoutMs`. A run that exceeds it has failed, and its
+   * signal is aborted.
+   */
   readonly timeoutMs?: number
-  /** Where a new name begins: at the end of the change log (default), or at the oldest change that it still contains. */
+  /**
+   * Where a job with a new name begins: `'now'` (default) at the end of the change log, `'beginning'` at the oldest change in it.
+   */
   readonly from?: 'now' | 'beginning'
 }
 
-/** A function that runs after the commit of a change, at least once. Its name identifies its position in the change log. */
+/**
+ * A function that runs after the commit of a change, at least once for each. Its position in the change log is stored under its
+ * name.
+ */
 export interface Job<Rec = never> extends JobOptions {
   readonly name: string
   readonly run: (record: Rec, context: EventJobContext) => unknown
-  /** Two definitions of one name with the same key are the same job: those that `webhook` makes of equal arguments. */
+  /** Two declarations with the same name are one job if this is equal. `webhook` sets it from its arguments. */
   readonly sameAs?: string
 }
 
@@ -56,7 +64,10 @@ export type JobDefinitions<Rec = never> = {
 // biome-ignore lint/suspicious/noExplicitAny: the type of the record is known to the caller only
 type AnyRecord = any
 
-/** A job: a function that runs after the commit of each change that it is declared for. The name identifies its position. */
+/**
+ * Declares a job: a function that runs after the commit of each change that it is declared for. Its progress is stored under its
+ * name.
+ */
 export const job = <Rec = AnyRecord>(
   name: string,
   run: Job<Rec>['run'],

@@ -1,14 +1,17 @@
 import { type JobContext, type JobOptions, numberProblems } from './job.ts'
 
-/** `cron`: a pattern of five or six fields, in a time zone such as `Europe/Oslo`; default is that of the process. `every`: `30s`, `10m`, `2h`, `1d`. */
+/**
+ * When a schedule runs. `cron`: a pattern of five or six fields, in a time zone such as `Europe/Oslo`; default is the time zone
+ * of the process. `every`: an interval such as `30s`, `10m`, `2h` or `1d`.
+ */
 export type ScheduleTimes = { readonly cron: string; readonly timezone?: string } | { readonly every: string }
 
 export interface ScheduleContext extends JobContext {
-  /** The time that the schedule names; the run may begin later. Equal for every attempt. */
+  /** The time at which the run is due, ISO 8601; it may begin later. Every attempt of the run has the same. */
   readonly scheduledAt: string
 }
 
-/** A function that runs at times. Its name is that of its entry in `jobs`. */
+/** A function that runs at times or intervals. Its name is its key in `jobs` of the configuration. */
 export interface Schedule extends Pick<JobOptions, 'retry' | 'timeoutMs'> {
   readonly times: ScheduleTimes
   readonly run: (context: ScheduleContext) => unknown

@@ -12,9 +12,9 @@ import type { AnyConfig } from './config/config.ts'
 /** The progress of one job. */
 export interface JobSummary {
   readonly name: string
-  /** False for a name that the configuration does not contain any more: no process runs it. */
+  /** False if the configuration no longer contains the job: no process runs it. */
   readonly isDeclared: boolean
-  /** Events that wait for a retry, or behind one of the same record. */
+  /** Events that wait for a retry, or behind an earlier event of the same record. */
   readonly waiting: number
   readonly deadLetters: number
   /** Of a schedule. */
@@ -30,15 +30,15 @@ export interface DeadLetterSummary {
   readonly attempts: number
   readonly error: string
   readonly at: string
-  /** Of a schedule only `scheduledAt`. */
+  /** The event. For a schedule, only `scheduledAt`. */
   readonly event: JsonObject
 }
 
-/** The jobs of a service, for code and commands. */
+/** The jobs of a service: their progress, and their dead letters. */
 export interface JobControl {
   list(): Promise<readonly JobSummary[]>
   deadLetters(selection?: LetterSelection): Promise<readonly DeadLetterSummary[]>
-  /** Runs dead letters again, from the first attempt. Resolves with their number. */
+  /** Queues dead letters again, beginning with attempt 1. Resolves with their number. */
   retry(selection?: LetterSelection): Promise<number>
   /** Deletes dead letters. Resolves with their number. */
   drop(selection?: LetterSelection): Promise<number>
@@ -47,7 +47,7 @@ export interface JobControl {
 /** The jobs of a configuration, and their control. */
 export interface OpenJobs {
   readonly control: JobControl
-  /** Runs the jobs of this configuration in this process from now on; nothing without any. */
+  /** Runs the jobs of this configuration in this process from now on. Does nothing if there are none. */
   start(): Promise<void>
   stop(timeoutMs: number): Promise<void>
 }

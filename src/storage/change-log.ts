@@ -7,17 +7,17 @@ export interface ChangeBatch {
   readonly changes: readonly Change[]
   /** The position for the next read, also when the batch is empty. */
   readonly position: Position
-  /** About what the images of the changes take in memory, where they were read for this batch alone. */
+  /** Approximate memory of the images, if they were read for this batch alone. */
   readonly bytes?: number
 }
 
-/** What a trim leaves. */
+/** The changes that a trim does not delete. */
 export interface Keep {
   readonly ageMs: number
   readonly rows: number
-  /** Of the images; without it they are not bounded. */
+  /** The bytes of the images; absent: unlimited. */
   readonly bytes?: number
-  /** The bounds for changes that a job has yet to handle; without it none are kept for jobs. */
+  /** Limits for changes that a job has not handled yet. Absent: such changes are trimmed like others. */
   readonly forJobs?: Omit<Keep, 'forJobs'>
 }
 
@@ -31,14 +31,14 @@ export interface ChangeLog {
   /** The position before the oldest change that is still kept. */
   tail(): MaybePromise<Position>
   /**
-   * About `limit` changes after a position, always whole operations. 'reset': the position was trimmed or belongs to
-   * another history, and the reader must start from a new snapshot. Changes of models that are not wanted are left out
-   * without being decoded.
+   * Reads about `limit` changes after a position; operations are never divided. 'reset': the position was trimmed or belongs to
+   * another history, and the reader must start from a new snapshot. Changes of models that are not wanted are skipped without
+   * being decoded.
    */
   read(after: Position, limit: number, isWanted?: IsWanted): MaybePromise<ChangeBatch | 'reset'>
-  /** Whether a snapshot with this position contains the change already. */
+  /** Whether a snapshot at this position includes the change. */
   includes(position: Position, change: Change): boolean
-  /** Whether a reader at a position has passed another; undefined: that is not a position of this log. */
+  /** Whether everything before `target` was seen at `position`. Undefined if `target` is not a position of this log. */
   reaches(position: Position, target: Position): boolean | undefined
   /** Calls back soon after a commit. A hint only: it may be called without a new change, and does not replace a read. */
   onChange(listener: () => void): Disposable
@@ -47,16 +47,16 @@ export interface ChangeLog {
   /** Deletes changes older than `ageMs`, and the oldest ones above `rows` and `bytes`. */
   trim(keep: Keep): Promise<void>
   /**
-   * About how many bytes it takes where it is stored, at little cost: what was written since it was asked for is counted.
-   * Absent: its bytes are not bounded.
+   * The approximate size of the stored log in bytes. It is cheap: only what was written since the last call is counted. Absent:
+   * the log is not limited by bytes.
    */
   size?(): MaybePromise<number>
   /**
-   * The tables of models whose changes are not captured any more, since another program has dropped or disabled their triggers.
-   * Absent: no other program can.
+   * The tables whose changes are no longer captured, because another program has dropped or disabled their triggers. Absent: no
+   * other program can.
    */
   uncaptured?(): MaybePromise<readonly string[]>
-  /** The changes that the log cannot contain, as text for the operator; undefined when it contains all of them. */
+  /** Which changes the log cannot contain, as a text for the operator; undefined if it contains all of them. */
   readonly limitation: string | undefined
 }
 

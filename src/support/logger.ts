@@ -3,7 +3,7 @@ import type { JobObservation, Observation, Observe, PageObservation } from './ob
 
 /** The part of the interface of `pino` that a service uses. Each call gets the data of an observation and a text. */
 export interface Logger {
-  /** Receives each statement, when there is such a function. */
+  /** Receives each statement and each successful job run. Optional. */
   debug?(data: object, message: string): void
   info(data: object, message: string): void
   warn(data: object, message: string): void
@@ -13,7 +13,7 @@ export interface Logger {
 /** A statement that takes longer is a warning. */
 const slowStatementMs = 1_000
 
-/** What clients cause, and no operator needs to look at. */
+/** Caused by clients, and no reason for an operator to act. */
 const informative: ReadonlySet<Observation['kind']> = new Set(['request', 'pageRefused', 'tokenRefused'])
 
 /** Writes each observation to a logger. */

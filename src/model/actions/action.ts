@@ -5,17 +5,17 @@ import type { RecordOf } from '../inference/record-of.ts'
 import type { Records, TransactionRecords } from '../inference/records-of.ts'
 import type { StandardSchema } from '../standard-schema.ts'
 
-/** What an action is about: one record, a model, or the whole service. */
+/** Whether an action is called on one record, on a model, or on the whole service. */
 export const actionSubjects = ['record', 'model', 'service'] as const
 export type ActionSubject = (typeof actionSubjects)[number]
 
-/** What an action is given besides the records. */
+/** The members of every action's context, besides its records. */
 interface Call<Input, U> {
-  /** The output of the schema of `input`; undefined for an action without one. */
+  /** The output of the `input` schema; undefined for an action without one. */
   readonly input: Input
   /** What `auth.identify` returned; null for an anonymous requester and for the system. */
   readonly user: U | null
-  /** Whether code in the same process runs it on behalf of the system. */
+  /** True if code in the same process runs the action on behalf of the system. */
   readonly isSystem: boolean
   /** Headers of the request, or of the request that opened the socket, by name in lower case. Empty in the same process. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
@@ -30,21 +30,21 @@ interface WithRecord<R> {
 
 /** Records within the transaction of the action, which is committed with the result. */
 interface Transactional<T> {
-  /** With the rules of the requester. */
+  /** The records of all models under the rules of the requester, in the transaction of the action. */
   readonly tx: T
-  /** Without rules, in the same transaction. */
+  /** The same records without access rules, in the same transaction. */
   readonly system: { readonly records: T }
 }
 
 /** Records outside of a transaction. */
 interface Direct<R> {
-  /** With the rules of the requester. */
+  /** The records of all models under the rules of the requester. Each write is its own transaction. */
   readonly records: R
-  /** Without rules. */
+  /** The same records without access rules. */
   readonly system: { readonly records: R }
 }
 
-/** What `run` of an action is given. */
+/** The argument of `run` of an action. */
 export type ActionContext<
   On extends ActionSubject,
   Input,
@@ -55,7 +55,7 @@ export type ActionContext<
   (On extends 'record' ? WithRecord<K['record']> : unknown) &
   (Method extends 'GET' ? Direct<K['records']> : Tx extends false ? Direct<K['records']> : Transactional<K['tx']>)
 
-/** What is known of the models and the user where an action is written. */
+/** The types of the models and the user, as far as they are known where an action is declared. */
 export interface Known {
   readonly user: unknown
   readonly record: unknown
@@ -65,7 +65,7 @@ export interface Known {
 
 // biome-ignore lint/suspicious/noExplicitAny: nothing is known of the models
 type AnyRecord = Readonly<Record<string, any>>
-/** Of an action that is written among the models themselves. */
+/** For an action that is declared among the models themselves. */
 interface NothingKnown {
   readonly user: AnyUser
   readonly record: AnyRecord
@@ -81,7 +81,7 @@ type ModelsKnown<M extends ModelDefinitions, N, U> = {
 
 export type ActionMethod = 'GET' | 'POST'
 
-/** What is declared of an action besides `run`. */
+/** The declaration of an action without `run`. */
 export interface ActionOptions<
   On extends ActionSubject,
   In,
@@ -95,11 +95,17 @@ export interface ActionOptions<
   readonly input?: In
   /** A Standard Schema of the result; a result that it refuses is an error of the action. */
   readonly result?: Out
-  /** A requester that may run it. The function of an action on a record may return a condition on the record. */
+  /**
+   * The rule for requesters that may run the action, like a rule of a model. For an action on a record, its function may return a
+   * condition on the record.
+   */
   readonly access?: Rule<RuleOutcome, U>
-  /** `'GET'`: the action only reads, and takes its input from the query string; default `'POST'`. */
+  /** `'GET'` for an action that only reads; its input comes from the query string. Default `'POST'`. */
   readonly method?: Method
-  /** False: `run` may wait for anything, and each write of it is its own transaction; default true. */
+  /**
+   * Whether `run` is one transaction; default true. With false, `run` may wait for anything, and each write in it is its own
+   * transaction.
+   */
   readonly transaction?: Tx
   readonly description?: string
 }

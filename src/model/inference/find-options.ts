@@ -28,7 +28,7 @@ export type FindOneOptions<
 export interface Projection<Select, Omitted, Populated> {
   /** The attributes to include. */
   readonly select?: Select
-  /** The attributes not to answer. */
+  /** The attributes to leave out. */
   readonly omit?: Omitted
   /** The associations to embed: their names, or `{ pets: true }`, or `{ pets: { where, sort, limit, … } }`. */
   readonly populate?: Populated
@@ -36,21 +36,24 @@ export interface Projection<Select, Omitted, Populated> {
 
 /** The filter, order and page of a list. */
 export interface Criteria<M extends ModelDefinitions, N extends ModelName<M>> {
-  /** A condition: values by attribute, operators such as `{ age: { '>': 3 } }`, `and`, `or` and `not`, also through associations. */
+  /**
+   * The condition: values by attribute, operators such as `{ age: { '>': 3 } }`, and `and`, `or` and `not` of conditions. It may
+   * include attributes of associated records.
+   */
   readonly where?: Where<M, N>
   /** `'name'`, `'name DESC'`, or a list of these; `'owner.name'` is an attribute of a to-one association. */
   readonly sort?: SortBy<SortName<M, N>>
-  /** The largest number of records; default 30, at most 1000 (`maxLimit`). */
+  /** The largest number of records; default 30 (`defaultLimit`), at most 1000 (`maxLimit`). */
   readonly limit?: number
-  /** How many records to leave out at the beginning. Each of them is read: pages are better continued by `cursor`. */
+  /** The number of records to skip at the beginning. They are read all the same, so `cursor` is faster for later pages. */
   readonly skip?: number
 }
 
 /** Options of the outermost list. */
 export interface Paging {
-  /** The start of the page: `next` of the previous page. */
+  /** The `next` of the previous page, to read the page after it. */
   readonly cursor?: string
-  /** Whether to count the records of all pages, as `total`. */
+  /** Whether to count the records of all pages; the result is `total`. */
   readonly count?: boolean
 }
 

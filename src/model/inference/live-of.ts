@@ -38,12 +38,12 @@ export type LiveQueryOptions<M extends ModelDefinitions, N extends ModelName<M>,
   'cursor'
 > & { readonly signal?: Signal }
 
-/** What a live query has found. */
+/** The rows of a live query, and the position at which they were read. */
 export interface LiveResult<Row> {
   readonly rows: readonly Row[]
-  /** Where in the change log it was so. */
+  /** The position in the change log that the rows include. */
   readonly position: Position
-  /** How many there are on all pages, with `count: true`. */
+  /** The number of records on all pages, with `count: true`. */
   readonly total?: number
 }
 
@@ -55,9 +55,11 @@ export interface LiveOptions<M extends ModelDefinitions, N extends ModelName<M>>
    * ceases to match is `destroyed`, without its values.
    */
   readonly where?: Where<M, N>
-  /** Only this record; its destruction is the last item. Not together with `where`. */
+  /**
+   * Only changes of this record. When it is destroyed, the subscription ends after `destroyed`. Cannot be combined with `where`.
+   */
   readonly id?: KeyOf<M, N>
-  /** The position to continue at: of an event or of the change log. */
+  /** The position to resume after: that of an event, of a live result or of the change log. */
   readonly since?: Position
   /** An AbortSignal that ends the subscription, like leaving the loop. */
   readonly signal?: Signal
@@ -79,7 +81,10 @@ export type LiveEvents<M extends ModelDefinitions, N extends ModelName<M>> = Asy
 
 export type LiveEvent<M extends ModelDefinitions, N extends ModelName<M>> = LivePlace | LiveChange<M, N>
 
-/** A position without a change. Changes before a `reset` are lost; changes after a `restart` can be read later. */
+/**
+ * An item without a change. `ready`: later changes follow. `reset`: changes before its position may be missing. `restart`: the
+ * service closes; a new subscription `since` its position receives the later changes.
+ */
 export interface LivePlace {
   readonly verb: 'ready' | 'reset' | 'restart'
   readonly position: Position

@@ -33,21 +33,27 @@ export interface Members<
   ): Promise<
     Related<M, N, Name, Found<M, TargetNamed<M, N, Name>, { select: Select; omit: Omitted; populate: Populated }>>
   >
-  /** Adds a member to a to-many association; a member stays one. Resolves with the record and its members. */
+  /**
+   * Adds a member to a to-many association; a record that is a member already stays one. Resolves with the record and its
+   * members.
+   */
   add<const Name extends keyof ToManyOf<M, N> & string>(
     id: KeyOf<M, N>,
     association: Name,
     member: KeyNamed<M, N, Name>,
     ...call: Call
   ): Promise<WithMembers<M, N, Name>>
-  /** Removes a member, which is not destroyed. A record that is not a member changes nothing. Resolves with the record and its members. */
+  /**
+   * Removes a member from a to-many association, without destroying it. Does nothing if the record is not a member. Resolves with
+   * the record and its members.
+   */
   remove<const Name extends keyof ToManyOf<M, N> & string>(
     id: KeyOf<M, N>,
     association: Name,
     member: KeyNamed<M, N, Name>,
     ...call: Call
   ): Promise<WithMembers<M, N, Name>>
-  /** Makes these records the members, and no others. Resolves with the record and its members. */
+  /** Replaces the members of a to-many association by these records. Resolves with the record and its members. */
   replace<const Name extends keyof ToManyOf<M, N> & string>(
     id: KeyOf<M, N>,
     association: Name,

@@ -52,14 +52,14 @@ export interface RecordOperations<in out M extends ModelDefinitions, in out N ex
     id: KeyOf<M, N>,
     options?: FindOneOptions<M, N, Select, Omitted, Populated & Exactly<Population<M, N>, Populated>>,
   ): Promise<Found<M, N, { select: Select; omit: Omitted; populate: Populated }> | undefined>
-  /** The number of records that match `where`, of all pages. */
+  /** The number of records that match `where`. */
   count(options?: { readonly where?: Where<M, N> }): Promise<number>
   /**
    * Creates a record and resolves with it as it is stored. Rejects with a ServiceError, E_INVALID_ATTRIBUTES, whose
    * `details.invalidAttributes` lists what is wrong with each value.
    */
   create(input: CreateInput<M, N>): Promise<RecordOf<M, N>>
-  /** Creates the records of a list, all or none. A violation is named by its place in the list, such as `2.name`. */
+  /** Creates the records of a list, all or none. Violations are named by their index in the list, such as `2.name`. */
   createMany(list: readonly CreateInput<M, N>[]): Promise<readonly RecordOf<M, N>[]>
   /** Updates the record that has the same value of a unique attribute or of the primary key, or creates one if there is none. */
   upsert(attribute: UniqueName<M, N>, input: CreateInput<M, N>): Promise<RecordOf<M, N>>
@@ -84,12 +84,12 @@ export interface RecordOperations<in out M extends ModelDefinitions, in out N ex
   destroyMany(selected: Selected<M, N>): Promise<readonly RecordOf<M, N>[]>
   /**
    * Deletes a record and resolves with its last state. Rejects with a ServiceError: E_NO_SUCH_RECORD if it does not exist,
-   * E_CONFLICT if records refer to it that must (`onDestroy: 'restrict'`).
+   * E_CONFLICT if a record refers to it whose `onDestroy` is `restrict`.
    */
   destroy(id: KeyOf<M, N>): Promise<RecordOf<M, N>>
 }
 
-/** Which records. A condition that every record fulfils is refused. */
+/** The records that a write concerns. A condition that every record fulfils is refused. */
 interface Selected<M extends ModelDefinitions, N extends ModelName<M>> {
   readonly where: Where<M, N>
 }

@@ -48,7 +48,7 @@ interface NotNull {
 }
 
 interface EqualityOperators<Value> {
-  /** Another value than this one or these; null matches records with a value. */
+  /** Not equal to this value, or to any value of this list; null matches records with a value. */
   readonly '!='?: Value | null | readonly Value[]
   readonly '!'?: Value | null | readonly Value[]
   readonly not?: Value | null | readonly Value[]

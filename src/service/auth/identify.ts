@@ -4,18 +4,18 @@ import { withinHookTime } from '../../protocol/within-hook-time.ts'
 import { isThenable, type MaybePromise } from '../../support/maybe-promise.ts'
 import { type JwtOptions, type TokenContext, tokenIn, tokenVerifier } from './jwt.ts'
 
-/** What `identify` is given of a request, or of the handshake of a socket. */
+/** The part of a request, or of the handshake of a socket, that `identify` receives. */
 export interface AuthRequest {
   readonly method: string
   /** Percent-encoded, without the query string. */
   readonly path: string
-  /** Without the question mark. Clients of sockets that cannot send headers put a token here. */
+  /** The query string without the question mark. Socket clients that cannot send headers send their token here. */
   readonly query: string
   /** Names in lower case. */
   readonly headers: ServiceRequest['headers']
-  /** Of the `Cookie` header, decoded. */
+  /** The cookies of the request by name, decoded. */
   readonly cookies: Readonly<Record<string, string>>
-  /** `user` of the request of a framework that the service is mounted in, or of an upgrade; undefined without one. */
+  /** `user` of the framework's request or upgrade, if the service is mounted in a framework. */
   readonly frameworkUser?: unknown
 }
 

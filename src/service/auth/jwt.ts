@@ -15,17 +15,17 @@ export type TokenClaims = Readonly<JWTPayload>
 export interface JwtOptions<U = User> {
   /** The shared secret of HS256, HS384 and HS512: at least 32 bytes. */
   readonly secret?: string
-  /** Where the issuer publishes its public keys; they are cached. */
+  /** The URL of the issuer's public keys, which are cached. */
   readonly jwksUri?: string
-  /** The public keys themselves. */
+  /** The public keys, as a JSON Web Key Set. */
   readonly jwks?: JSONWebKeySet
   /** Accepted algorithms; default `HS256` with a secret, `RS256`, `ES256` and `EdDSA` with keys. */
   readonly algorithms?: readonly string[]
   readonly issuer?: string | readonly string[]
   readonly audience?: string | readonly string[]
-  /** By how much the clocks of issuer and service may differ; default 5. */
+  /** The tolerated difference between the clocks of issuer and service, in seconds; default 5. */
   readonly clockToleranceSeconds?: number
-  /** A cookie that holds the token where there is no `Authorization` header. */
+  /** The name of a cookie with the token. It is read if there is no `Authorization` header. */
   readonly cookie?: string
   /** The user of a token; by default its claims, with `sub`, where there is one, as `id`. Null: anonymous. */
   readonly user?: (claims: TokenClaims) => U | null | Promise<U | null>

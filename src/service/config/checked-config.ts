@@ -52,12 +52,12 @@ export type InferredAttributes = { readonly [name: string]: false | InferredAttr
 type InferredAttribute = object & { readonly access?: { readonly read?: InferredRule; readonly write?: InferredRule } }
 type InferredRule = boolean | string | object
 
-/** What is inferred where nothing says the type of a user is `unknown`. */
+/** `any` in place of `unknown`, which is inferred if nothing says the type of a user. */
 export type KnownUser<U> = unknown extends U ? AnyUser : U
-/** The same, in a form from which nothing is inferred: `U` is what `auth` says, and not what a rule assumes. */
+/** As `KnownUser`, but nothing is inferred from this form: `U` follows from `auth`, and not from the parameters of rules. */
 type RuleUser<U> = [AnyUser, U][unknown extends U ? 0 : 1]
 
-/** The models, or any where nothing is inferred. */
+/** The models, or `ModelDefinitions` if nothing was inferred. */
 export type ModelsOf<M> = M extends ModelDefinitions ? M : ModelDefinitions
 
 /**

@@ -13,7 +13,7 @@ import type { Logger } from '../../support/logger.ts'
 import type { AuthOptions } from '../auth/identify.ts'
 import type { Progress, Seeding } from '../in-process/seed.ts'
 
-/** Which routes exist, and their prefixes. */
+/** Which routes are served, and their prefixes. */
 export interface RouteOptions {
   /** Prefix of every route, such as `/api`. */
   readonly prefix?: string
@@ -25,15 +25,15 @@ export interface RouteOptions {
   readonly rest?: boolean
   /** Whether GET shortcuts are served; default true. */
   readonly shortcuts?: boolean
-  /** Whether shortcuts may write; default true. Requests of pages of other sites are refused in any case. */
+  /** Whether shortcuts may write; default true. A shortcut never writes for a page of another origin. */
   readonly shortcutWrites?: boolean
-  /** Whether `POST /batch` executes a list of requests; default true. A model called `batch` takes the address. */
+  /** Whether `POST /batch` executes a list of requests; default true. Not served if a model is called `batch`. */
   readonly batch?: boolean
 }
 
-/** Defaults of responses. */
+/** What responses contain by default. */
 export interface AnswerOptions {
-  /** Whether associations are populated, a page of each, when the request does not say; default true. */
+  /** Whether associations are embedded, a page of each, if the request has no `populate`; default true. */
   readonly populate?: boolean
   /**
    * Whether `?callback=f` is answered with a script that calls `f`. `true` (default): for programs and pages of the same
@@ -83,14 +83,14 @@ export interface Config<
 }
 
 /**
- * The rules of models without rules. `shadow` is the share of answers, 0 to 1, whose rules are evaluated a second time in memory;
- * differences go to the logger. Alone it declares no rules.
+ * The rules of models that declare none. `shadow`: the share of answers, from 0 to 1, for which the rules are evaluated a second
+ * time in memory; differences are logged. `shadow` alone does not declare rules.
  */
 export type DefaultAccess<U = AnyUser> =
   | 'public'
   | (Exclude<AccessDefinition<U, string>, string> & { readonly shadow?: number })
 
-/** What a configuration says besides its declarations. `M` are the models with the attributes that they share. */
+/** The configuration apart from its models, actions and attributes. `M` are the models with the shared attributes. */
 export interface Settings<M extends ModelDefinitions, U> extends RouteOptions, AnswerOptions {
   /**
    * `'sails'`: models are those of a Sails application, of version 0.9 to 1.x. Their options are translated and their
@@ -116,17 +116,17 @@ export interface Settings<M extends ModelDefinitions, U> extends RouteOptions, A
    * `user` of rules in this order.
    */
   readonly auth?: AuthOptions<U>
-  /** The rules of models that declare none themselves, and of actions that a model's own rules do not mention. */
+  /** The access rules of models that declare none, and of actions that a model's own rules do not mention. */
   readonly access?: DefaultAccess<U>
   readonly limits?: Partial<Limits>
   /**
-   * `false`: nothing is kept from one request for the next. To measure, or to find out whether a cache is at fault. `maxStaleMs`: on
-   * PostgreSQL, answers are kept for so long although other programs may have changed what they were made of.
+   * Whether answers and plans are cached between requests; default true. Turn it off to measure, or to find out whether a cache
+   * causes an error. `maxStaleMs`: on PostgreSQL, how long an answer is cached although other programs may have changed the data.
    */
   readonly cache?: boolean | { readonly maxStaleMs: number }
   /**
-   * `self`: no other program writes the tables of the models, so that answers are kept on PostgreSQL as well. One process at a
-   * time then opens the database. For one model: its own `writers`.
+   * `self`: no other program writes the tables of the models, so that answers are cached on PostgreSQL as well; only one process
+   * can open the database then. `any` (default): other programs may write. A model's own `writers` overrides this.
    */
   readonly writers?: 'self' | 'any'
   /**
@@ -137,8 +137,8 @@ export interface Settings<M extends ModelDefinitions, U> extends RouteOptions, A
   /** Scheduled jobs by name. */
   readonly jobs?: { readonly [name: string]: Schedule }
   /**
-   * Whether this process runs jobs: `true`, from the opening of the service; `false`, never. By default from `listen`,
-   * so that scripts and tests that only use records run none.
+   * Whether this process runs jobs. `true`: as soon as the service is open; `false`: never. Default: once `listen` is called, so
+   * that scripts and tests without a server run none.
    */
   readonly runJobs?: boolean
   readonly port?: number

@@ -34,8 +34,8 @@ export interface HttpServer extends AsyncDisposable {
   readonly port: number
   readonly url: string
   /**
-   * Accepts no more requests, finishes those in progress within `stopTimeoutMs`, ends event streams so that their
-   * clients reconnect, and closes every connection.
+   * Accepts no more requests, completes those in progress within `stopTimeoutMs`, ends event streams so that their clients
+   * reconnect, and closes all connections.
    */
   stop(): Promise<void>
 }
