@@ -24,7 +24,9 @@ type ModelMember<M extends ModelDefinitions, N extends ModelName<M>> = ClientRec
 /** The service's own actions in a configuration. */
 export type ActionsIn<C> = C extends { readonly actions?: infer A } ? Exclude<A, undefined> & {} : None
 
-/** The operations of a batch, whose promises resolve when it is answered. Those that read several times have no place in it. */
+/**
+ * The operations of a batch; their promises resolve with its response. Operations that take several requests are not included.
+ */
 export type BatchRecords<M extends ModelDefinitions> = {
   readonly [N in ModelName<M>]: ClientRecords<M, N>
 } & {
@@ -32,28 +34,31 @@ export type BatchRecords<M extends ModelDefinitions> = {
   result<T>(operation: Promise<T>): T
 }
 
-/** The members of a client besides its models. */
+/** The members of a client, besides its models. */
 export interface ClientMembers<M extends ModelDefinitions, A = None> extends Disposable {
   readonly records: { readonly [N in ModelName<M>]: ModelMember<M, N> }
   /** The actions of the service. */
   readonly actions: ClientActions<A>
   /**
-   * Sends the operations of `work` as one request and transaction, and resolves with the results of those that it returns.
-   * When one fails, nothing has happened, and the batch rejects with its error.
+   * Sends the operations of `work` in one request, which are executed in one transaction, and resolves with the results of the
+   * promises that `work` returns. If one operation fails, nothing is written, and the batch rejects with its error.
    */
   batch<const T extends readonly unknown[]>(
     work: (tx: BatchRecords<M>) => T,
     call?: CallOptions,
   ): Promise<{ -readonly [I in keyof T]: Awaited<T[I]> }>
-  /** The writes that were not answered yet; with the option `outbox`, also those that wait for the service to be reachable. */
+  /**
+   * The writes that are not answered yet. With the option `outbox`, they include those that wait until the service can be
+   * reached.
+   */
   readonly outbox: Outbox
-  /** Closes all live queries, and the outbox: what is kept stays in its storage, and its promises are not settled. */
+  /** Closes all live queries and the outbox. Writes in the outbox stay in its storage; their promises are never settled. */
   close(): void
 }
 
 /** The writes of a client that are not answered yet. */
 export interface Outbox {
   readonly size: number
-  /** Calls the listener after every change of the size, until the returned function is called. */
+  /** Calls the listener after each change of `size`. The returned function ends this. */
   subscribe(listener: () => void): () => void
 }

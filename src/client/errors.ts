@@ -1,7 +1,7 @@
 import type { ErrorCode, InvalidAttributes } from '../protocol/errors.ts'
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts'
 
-/** A request that the service refused. The classes below it exist for `instanceof`; `code` says the same. */
+/** A request that the service refused. The subclasses are for `instanceof`; `code` has the same information. */
 export class RequestError extends Error {
   /** The stable code of the problem document. */
   declare readonly code: ErrorCode | (string & {})
@@ -10,7 +10,7 @@ export class RequestError extends Error {
   declare readonly invalidAttributes: InvalidAttributes
   /** The problem document (RFC 9457) as it was received. */
   declare readonly problem: JsonObject
-  /** The seconds of `Retry-After`; 0 without. */
+  /** The `Retry-After` of the response in seconds; 0 if there is none. */
   declare readonly retryAfter: number
 
   constructor(status: number, problem: JsonObject, retryAfter = 0) {
@@ -33,9 +33,9 @@ export class UnauthenticatedError extends RequestError {}
 export class ForbiddenError extends RequestError {}
 /** 404: no such record or route. */
 export class NotFoundError extends RequestError {}
-/** 409 and 412: stored data, or a change made since the record was read, is in the way. */
+/** 409 and 412: the request conflicts with stored data, or the record was changed since it was read. */
 export class ConflictError extends RequestError {}
-/** 429, and 502 to 504 of gateways, and what else has `Retry-After`: the same request may succeed later. */
+/** 429, 502, 503 and 504, and every response with `Retry-After`: the same request may succeed later. */
 export class UnavailableError extends RequestError {}
 
 /** No answer was received: the service may or may not have performed the request. */
@@ -61,14 +61,14 @@ const classes: Readonly<Record<number, typeof RequestError>> = {
   504: UnavailableError,
 }
 
-/** The error of an answer. One without a problem document, such as a page of a proxy, is described by what was received. */
+/** The error for a response. If its body is no problem document, as from a proxy, the message describes the response. */
 export function requestError({ status, url, headers }: Response, body?: Json): RequestError {
-  // Of a batch, the request that failed.
+  // For a batch, the response to the request that failed.
   const failed = Array.isArray(body) ? body.find((one) => one.status >= 400 && one.status !== 424)?.body : body
   const detail = `${url} answered ${status} ${headers.get('Content-Type') ?? ''}`
   const after = headers.get('Retry-After')
   const Class = classes[after ? 503 : status] ?? RequestError
-  // A date is no number, and a timer ends at once when it is too long.
+  // `Retry-After` may be a date, which is ignored. The limit prevents a timer that overflows and fires at once.
   const retryAfter = Math.min(Number(after), 1_000_000) || 0
   return new Class(status, isJsonObject(failed) ? failed : { detail }, retryAfter)
 }

@@ -10,21 +10,26 @@ export interface ClientOptions {
   /** Headers of every request. */
   readonly headers?: Readonly<Record<string, string>>
   /**
-   * The bearer token, or a function that returns it; null and undefined are none. After a 401 the function is called once more, with `true`, and the
-   * request is repeated with the new token.
+   * The bearer token, or a function that returns it; null and undefined send none. After a 401 response the function is called
+   * again with `true`, and the request is repeated once with the token that it returns.
    */
   readonly token?: Token | ((renew: boolean) => Token | Promise<Token>)
   /** Whether cookies are sent; default `same-origin`. */
   readonly credentials?: 'omit' | 'same-origin' | 'include'
   /** Default `globalThis.fetch`. */
   readonly fetch?: typeof fetch
-  /** The path of a model's routes, for services with `pluralize`: `(model) => model + 's'`. Default: the name of the model. */
+  /** The path of a model's routes; default is the name of the model. For services with `pluralize`: `(model) => model + 's'`. */
   readonly path?: (model: string) => string
-  /** Keeps the writes that are made while the service cannot be reached. Off by default: they are rejected. */
+  /**
+   * Stores writes that are made while the service cannot be reached, and sends them later. Off by default: such writes reject.
+   */
   readonly outbox?: boolean | OutboxOptions
-  /** Milliseconds without a byte, heartbeats included, after which the stream is reconnected; default 45000. */
+  /** If nothing is received from the stream for this many milliseconds, heartbeats included, it is reconnected; default 45000. */
   readonly heartbeatTimeoutMs?: number
-  /** The range of the delay before a reconnect, which doubles with each failure; default 250 to 15000. */
+  /**
+   * The first and the longest delay before a reconnect, in milliseconds; default 250 and 15000. The delay doubles with each
+   * failure, and up to half of it is left out at random.
+   */
   readonly retryDelayMs?: readonly [from: number, to: number]
 }
 
@@ -38,7 +43,10 @@ export interface CallOptions {
 
 /** The last parameter of create, update and destroy. */
 export interface WriteOptions extends CallOptions {
-  /** Whether live queries show the write before it is answered. It is withdrawn if the service refuses it. */
+  /**
+   * Whether live queries show the write before it is answered; default false. If the service refuses the write, they show the
+   * stored state again.
+   */
   readonly optimistic?: boolean
 }
 

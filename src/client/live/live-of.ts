@@ -9,8 +9,8 @@ import type { LiveSnapshot, LiveStatus } from './live-query.ts'
 /** Live queries of one model. */
 export interface LiveQueries<M extends ModelDefinitions, N extends ModelName<M>> {
   /**
-   * The records that match, kept as the service has them until `close` is called. All live queries of a client share one
-   * connection, which is made again when it breaks, and then continues where it was.
+   * A live query: the records that match, kept current until `close` is called. All live queries of a client share one
+   * connection. When it breaks, it is reopened and continues from its last position.
    */
   live<
     const S extends Selection<M, N> = undefined,
@@ -33,13 +33,16 @@ export type LiveOptions<
 /** A live query. */
 export interface Live<Row> {
   readonly rows: readonly Row[]
-  /** `catching-up` until the rows are those of the service, `offline` while it cannot be reached or refuses. */
+  /** `catching-up` until the rows are current, `offline` while the service cannot be reached or refuses the connection. */
   readonly status: LiveStatus
-  /** Resolves with the first rows; rejects when the service refuses the query, its address is wrong, or it is closed before. */
+  /**
+   * Resolves when the first rows have arrived. Rejects when the service refuses the query, when the address is wrong, and when
+   * the query is closed before.
+   */
   readonly ready: Promise<void>
-  /** Calls the listener after every change, until the returned function is called. */
+  /** Calls the listener after each change. The returned function ends this. */
   subscribe(listener: (snapshot: LiveSnapshot<Row>) => void): () => void
-  /** The same object until something of it changes. */
+  /** The current state. The same object as before if nothing has changed. */
   getSnapshot(): LiveSnapshot<Row>
   close(): void
 }

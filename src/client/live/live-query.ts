@@ -10,7 +10,7 @@ import { overlay } from './overlay.ts'
 
 export type LiveStatus = 'live' | 'catching-up' | 'offline'
 
-/** What a live query shows. The same object until something of it changes. */
+/** The state of a live query. A change creates a new object. */
 export interface LiveSnapshot<Row> {
   readonly rows: readonly Row[]
   readonly status: LiveStatus

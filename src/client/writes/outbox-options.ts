@@ -1,22 +1,22 @@
 import type { RecordId } from '../../protocol/change.ts'
 import type { JsonObject } from '../../protocol/json.ts'
 
-/** Where writes are kept, and what happens when they conflict. */
+/** Where writes are stored, and what happens if they conflict with other changes. */
 export interface OutboxOptions {
   /** Keeps the writes beyond the page: `localStorage`, or anything with these two functions. Default: in memory. */
   readonly storage?: OutboxStorage
   /** The name under which the storage keeps the writes; default `keelson`. */
   readonly key?: string
   /**
-   * Decides about a write that the service refused with 409 or 412, or whose record was changed since. `theirs` is the
-   * stored record, undefined when there is none. Resolves with the values to write instead, or with undefined to give
-   * the write up, which rejects it with ConflictError. Default: every such write is given up.
+   * Resolves a conflict: the service refused a write with 409 or 412, or the record has changed since. `theirs` is the stored
+   * record, or undefined if it does not exist. Resolves with the values to write instead, or with undefined to drop the write,
+   * which then rejects with ConflictError. Default: every such write is dropped.
    */
   readonly onConflict?: (
     mine: ConflictingWrite,
     theirs: JsonObject | undefined,
   ) => JsonObject | undefined | Promise<JsonObject | undefined>
-  /** Receives the refusal of a write that was kept from an earlier page, whose promise no longer exists. */
+  /** Receives the error of a write that an earlier page stored, whose promise no longer exists. */
   readonly onRefused?: (error: Error, write: ConflictingWrite) => void
 }
 
