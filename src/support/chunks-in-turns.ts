@@ -1,13 +1,13 @@
 import { eventLoopTurn } from './event-loop-turn.ts'
 import { threadCpuMs } from './thread-cpu-ms.ts'
 
-/** Less than what a turn of the event loop may take: the next chunk may cost more than the one before it. */
+/** Less than the limit of a turn, because the next chunk may take longer than the last one. */
 const chunkMs = 4
 const firstSize = 10
 
 /**
- * Runs `work` for chunks of the items, once a turn of the event loop has time for one. The first is small; those after it are as
- * large as the processor time of the one before allows, which does not count what a database of another process takes.
+ * Runs `work` for chunks of the items, each when the current turn of the event loop has time for it. The first chunk is small;
+ * the size of later ones follows from the processor time of the one before, which does not include waiting for a remote database.
  */
 export async function forEachChunkInTurns<T>(
   items: readonly T[],

@@ -1,10 +1,10 @@
 /**
- * Time limits of equal length: what was added first ends first, so that one timer serves all. Adding and removing costs less
- * than a timer of its own.
+ * Time limits of equal length. The first to be added is the first to expire, so one timer serves all, and adding and removing are
+ * cheaper than with a timer for each.
  */
 export class Deadlines {
   readonly #limitMs: number
-  /** In the order of their ends. */
+  /** In the order in which they expire. */
   readonly #pending = new Map<() => void, number>()
   #timer: NodeJS.Timeout | undefined
 
@@ -22,7 +22,7 @@ export class Deadlines {
     this.#pending.delete(onLate)
   }
 
-  /** The process may end while it waits: what it is about keeps the process alive, or nothing does. */
+  /** The timer does not keep the process alive. */
   #wait(ms: number): NodeJS.Timeout {
     return setTimeout(() => this.#expire(), Math.ceil(ms)).unref()
   }

@@ -1,22 +1,25 @@
 import type { MaybePromise } from './maybe-promise.ts'
 import { yieldToEventLoop } from './yield-to-event-loop.ts'
 
-/** Past this, what can wait is continued in a later turn, so that other requests are read from their sockets in between. */
+/**
+ * When a turn has taken this long, deferrable work continues in a later turn, so that the requests of other clients are read in
+ * between.
+ */
 const sharedMs = 8
 
-/** The time that one turn of the event loop has taken, and the work that waits for a later one. */
+/** Measures how long the current turn of the event loop has taken, and queues work for later turns. */
 export class EventLoopTurn {
   #begunAt: number | undefined
-  /** Since when turns are left to what does not wait: the one before them was used. */
+  /** Set after a turn was used: since then, turns are reserved for work that was not deferred. */
   #leftAt: number | undefined
-  /** Whether short reads that were sent in the turn that was left have no answer yet. */
+  /** Whether short reads that were sent in a reserved turn are still unanswered. */
   #isPending: (() => boolean) | undefined
   readonly #shortReads = new Set<() => () => boolean>()
   #hasAccepted = false
   #isEndScheduled = false
   readonly #waiting: (() => void)[] = []
 
-  /** Since this was first asked in the turn. */
+  /** The time since this was first called in the turn. */
   get usedMs(): number {
     const now = performance.now()
     this.#begunAt ??= this.#begin(now)
@@ -28,36 +31,38 @@ export class EventLoopTurn {
   }
 
   /**
-   * Resolves in a later turn. What waits is continued in the order of these calls, as much of it in one turn as there is time
-   * for: what comes meanwhile finds the turn used, and waits behind it.
+   * Resolves in a later turn. Deferred work continues in the order of these calls, as much of it in one turn as there is time
+   * for. Work that arrives meanwhile finds the turn used, and is queued behind it.
    */
   next(): Promise<void> {
     this.#begunAt ??= this.#begin(performance.now())
     return new Promise((resolve) => this.#waiting.push(resolve))
   }
 
-  /** As `next`, before what waits already: for what takes no time itself, and lets others be read. */
+  /** As `next`, but ahead of all queued work. For short work that lets connections be read. */
   nextFirst(): Promise<void> {
     this.#begunAt ??= this.#begin(performance.now())
     return new Promise((resolve) => this.#waiting.unshift(resolve))
   }
 
   /**
-   * Short reads in a database of another process: one is sent in the turn that is left to it, and its answer arrives in a later one.
-   * What waits is not continued before, for at most as long as a turn may take. `sent` returns whether one of those that
-   * have been sent has no answer yet. The result ends this.
+   * Reserves turns for short reads of a remote database: one is sent in a reserved turn, and its answer arrives in a later one.
+   * Deferred work does not continue before the answer, for at most `sharedMs`. `sent` returns a function that tells whether a
+   * read that has been sent is unanswered. The returned function ends this.
    */
   leaveTo(sent: () => () => boolean): () => void {
     this.#shortReads.add(sent)
     return () => this.#shortReads.delete(sent)
   }
 
-  /** A connection was accepted: Node accepts one in each turn, so that others may wait behind it, and their requests behind these. */
+  /**
+   * Called when a connection is accepted. Node accepts one in each turn, so more connections with their requests may be waiting.
+   */
   accepted(): void {
     this.#hasAccepted = true
   }
 
-  /** Resolves when this turn has ended: for what cannot be divided, and counts as used time of the turn that begins. */
+  /** Resolves in the next turn, whose time is counted from then. For work that cannot be divided. */
   async end(): Promise<void> {
     await yieldToEventLoop()
     this.#begunAt ??= this.#begin(performance.now())
@@ -68,14 +73,14 @@ export class EventLoopTurn {
     return now
   }
 
-  /** Once for each turn: each end continues what waits. */
+  /** Each turn has one end, at which queued work continues. */
   #scheduleEnd(): void {
     if (this.#isEndScheduled) return
     this.#isEndScheduled = true
     setImmediate(this.#end)
   }
 
-  /** Sockets are read before this: what waited for a used turn would lengthen it if it were resumed at once. */
+  /** Runs after sockets are read. Deferred work is not resumed at once if the turn was used: it would make the turn longer. */
   readonly #end = (): void => {
     this.#isEndScheduled = false
     const now = performance.now()
@@ -108,12 +113,12 @@ export class EventLoopTurn {
   readonly #resume = (): void => {
     if (this.#waiting.length === 0 || this.isUsed) return
     this.#waiting.shift()?.()
-    // Once what was resumed has run: its promises come first, and ticks after them.
+    // Schedules the next end after the resumed work has run: its promise callbacks run first, then `nextTick`.
     if (this.#waiting.length > 0) void Promise.resolve().then(() => process.nextTick(this.#resume))
   }
 }
 
-/** All work of this thread shares its event loop. */
+/** Shared by the whole thread, as is its event loop. */
 export const eventLoopTurn = new EventLoopTurn()
 
 /** Runs `work` for each item; the rest of them in later turns, once this one is used. */

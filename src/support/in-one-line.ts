@@ -1,4 +1,4 @@
-/** An error that a log writes as one line: where it was found explains nothing. */
+/** Removes the stack from an error, so that a log writes it as one line: the stack explains nothing here. */
 export function inOneLine<E extends Error>(error: E): E {
   error.stack = `${error.name}: ${error.message}`
   return error

@@ -1,6 +1,6 @@
 /**
- * Numbers the times that this process has asked the system for what has arrived: equal for requests that were reported
- * together. What the system reports had begun to arrive before any of it is handled.
+ * The number of the current poll of the event loop. It is equal for requests that were reported by one poll: each of them had
+ * begun to arrive before any of them is handled.
  */
 export function currentPoll(): number {
   const { loopCount, events } = performance.nodeTiming.uvMetricsInfo
@@ -9,14 +9,17 @@ export function currentPoll(): number {
 }
 
 /**
- * Whether the last look at the database is as good for a request as a new one: its client had begun to send it before that
- * look, so no commit after the look can be the cause of the request, and the answer may be of the moment of the look.
+ * Decides whether a request needs a new check of the database, or may use the last one. It may if its client had begun to send it
+ * before that check: no later commit can be known to the client, so the answer may have the state of the check.
  */
 export class LastLook {
   #poll: number | undefined
   #position: string | undefined
 
-  /** False: the caller looks now. `position`: what the answer contains at least; a later one is found by a later look. */
+  /**
+   * Returns false if the caller must check again. `position`: the position that the answer will name; the check must not be
+   * older.
+   */
   serves(poll: number | undefined, position: string | undefined): boolean {
     const isLater = poll === undefined || poll !== this.#poll || position !== this.#position || poll !== currentPoll()
     this.#poll = poll

@@ -1,4 +1,4 @@
-/** Bounds how many are at work at once; further ones wait in the order in which they came. */
+/** Limits how many holders there are at once. Others wait in the order of `acquire`. */
 export class Semaphore {
   readonly #most: number
   readonly #waiting: (() => void)[] = []
@@ -8,7 +8,7 @@ export class Semaphore {
     this.#most = most
   }
 
-  /** Resolves when it is the caller's turn, which ends when the result is disposed of. */
+  /** Resolves when the caller may run. Disposing of the result lets the next one run. */
   async acquire(): Promise<Disposable> {
     if (this.#taken < this.#most) this.#taken++
     else await new Promise<void>((resolve) => this.#waiting.push(resolve))

@@ -24,8 +24,8 @@ export class WaitingBytes {
   }
 
   /**
-   * Counts what the body of a request takes while it is executed, until it is given back; false: there is too much already. The
-   * clients of such requests are not disconnected, because a write of theirs would be executed all the same.
+   * Counts the memory of a body while its request is executed, until `giveBack`. Returns false if the budget is exceeded. The
+   * clients of such requests are not disconnected, because a write would be executed nevertheless.
    */
   take(bytes: number): boolean {
     if (this.#executing + bytes > this.maxBytes) return false

@@ -1,10 +1,10 @@
-/** A longer chunk is kept as it came. */
+/** A longer chunk is kept without copying it. */
 const copiedLength = 16_384
 const empty = new Uint8Array(0)
 
 /**
- * Collects the bytes of a body. A single chunk is not copied; several are joined once, when all have come. Short ones are copied
- * into a growing buffer before, so that a body sent byte by byte takes no more memory than the same body sent at once.
+ * Collects the bytes of a body. A single chunk is not copied; several are joined once, at the end. Short chunks are copied into a
+ * growing buffer as they arrive, so that a body that is sent byte by byte takes no more memory than one that is sent at once.
  */
 export class BodyBuffer {
   readonly #parts: Uint8Array[] = []

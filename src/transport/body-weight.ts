@@ -1,17 +1,23 @@
 import { ServiceError } from '../protocol/errors.ts'
 import type { WaitingBytes } from '../support/waiting-bytes.ts'
 
-/** For each comma, colon and opening bracket: a new record without values, `{},`, takes about twice as much until it is stored. */
+/**
+ * Estimated memory per comma, colon and opening bracket. An empty record, `{},` in a list, takes about twice this much until it
+ * is stored.
+ */
 const bytesPerValue = 128
 
-/** A shorter body is not looked at: thousands of them take less than the connections that they arrive on. */
+/** A shorter body is not counted: thousands of them take less memory than their connections. */
 export const weighedLength = 1024
 
 const [quote, backslash] = [0x22, 0x5c]
 /** 1 for each byte that precedes a name or a value. */
 const separators = Uint8Array.from({ length: 256 }, (_, byte) => (',:[{'.includes(String.fromCharCode(byte)) ? 1 : 0))
 
-/** What a body takes while its request is executed, of which writes wait for their turn, counted over all connections. */
+/**
+ * The estimated memory of a body from parsing until its request has been executed, counted over all connections: many writes may
+ * wait in the queue at once.
+ */
 export class BodyWeight {
   readonly #body: Uint8Array | string
   readonly #waiting: WaitingBytes
@@ -22,7 +28,10 @@ export class BodyWeight {
     this.#waiting = waiting
   }
 
-  /** Before the body is parsed. Throws E_UNAVAILABLE when there is too much already, and E_BODY_TOO_LARGE when it alone is. */
+  /**
+   * Called before the body is parsed. Throws E_UNAVAILABLE if all bodies together exceed the budget, and E_BODY_TOO_LARGE if this
+   * one alone does.
+   */
   take(): void {
     const weight = weigh(this.#body)
     if (weight > this.#waiting.maxBytes) throw tooHeavy(weight, this.#waiting)
@@ -36,7 +45,7 @@ export class BodyWeight {
   }
 }
 
-/** Throws as `take`. Undefined: the body is short. */
+/** Throws as `take`. Returns undefined for a short body. */
 export function takeWeight(body: Uint8Array | string, waiting: WaitingBytes): BodyWeight | undefined {
   if (body.length <= weighedLength) return undefined
   const weight = new BodyWeight(body, waiting)
@@ -50,7 +59,7 @@ const tooMuch = (): ServiceError =>
     headers: { 'Retry-After': '1' },
   })
 
-/** When its client repeats it later, it takes as much. */
+/** Not E_UNAVAILABLE: a repetition of the request would take as much. */
 const tooHeavy = (weight: number, { maxBytes }: WaitingBytes): ServiceError =>
   new ServiceError(
     'E_BODY_TOO_LARGE',
@@ -58,11 +67,12 @@ const tooHeavy = (weight: number, { maxBytes }: WaitingBytes): ServiceError =>
     { limit: 'maxWaitingBytes' },
   )
 
-/** About how many bytes a body in JSON takes while its request is executed: a list of `{}` takes a hundred times its length. */
+/** Estimates the memory that a JSON body takes while its request is executed: for a list of `{}`, a hundred times its length. */
 function weigh(body: Uint8Array | string): number {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body
   let values = 1
-  // Byte by byte also in texts: to look for the end of each takes several times as long where they are short, or have quotation marks.
+  // Separators within texts are counted as well. To skip texts would take several times as long if they are short or contain
+  // quotation marks.
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at] as number
     if (byte !== quote) values += separators[byte] as number

@@ -8,12 +8,12 @@ const empty = new Uint8Array(0)
 
 export interface ReadOptions {
   readonly maxBodyBytes: number
-  /** Counts what has arrived of a body that is not complete. */
+  /** Counts the bytes of incomplete bodies. */
   readonly waiting: WaitingBytes
   readonly observe?: Observe | undefined
 }
 
-/** In bytes: up to this, a body is parsed in less than a millisecond. */
+/** In bytes. A body of this length is parsed in less than a millisecond. */
 export const longLength = 16_384
 
 /**
@@ -65,7 +65,7 @@ export function readBody(
   const give = (): void => {
     client?.set(0)
     const bytes = several ? several.bytes() : only
-    // The request keeps this function for as long as it is executed.
+    // The request keeps this closure until it is answered, so the chunks are released.
     several = undefined
     only = empty
     done(bytes)

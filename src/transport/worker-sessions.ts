@@ -37,7 +37,7 @@ export class SessionOwner {
     this.#worker = worker
   }
 
-  /** The handshake of a WebSocket. `head`: what was received with it. */
+  /** Reads data that has arrived while the handshake was waiting. */
   takeUpgrade(req: IncomingMessage, head: Uint8Array): void {
     const received = [head]
     // What has arrived since, where the handshake waited, is in the buffer of its connection.
@@ -50,7 +50,7 @@ export class SessionOwner {
    * responses before it are not sent.
    */
   takeRequest(req: IncomingMessage, res: ServerResponse, body: Uint8Array, refusePipelined: () => void): void {
-    // After all that was received with it is parsed, and before more is received.
+    // Run after everything that was received is parsed, and before more is received.
     process.nextTick(() => (isPipelined(req, res) ? refusePipelined() : this.#take(req, body)))
   }
 

@@ -7,25 +7,28 @@ import { lingerMs } from './write.ts'
 
 export interface Connection {
   readonly socket: Socket
-  /** The response to its latest request that was begun. */
+  /** The response to the latest request. */
   latest: ServerResponse | undefined
-  /** That to the last of requests that were sent in one piece, of which some may wait for those before them. */
+  /** The response to the last of several pipelined requests, of which some may not have begun. */
   last?: ServerResponse
   /** Whether a response to invalid HTTP was sent on it. */
   refused: boolean
-  /** Whether an upgrade handler owns it now, and closes it. */
+  /** Whether an upgrade handler owns the connection, and closes it. */
   upgraded: boolean
-  /** In which its latest request arrived; undefined where that had a body, whose end may have arrived later. */
+  /**
+   * The poll of the event loop in which the latest request arrived. Undefined for a request with a body, whose end may have
+   * arrived later.
+   */
   poll: number | undefined
 }
 
 /**
- * A request that a client sent before the stop may arrive after it: idle connections are closed when none has arrived
- * for this long.
+ * At a stop, an idle connection is closed if no request arrives for this long: a request that was sent before the stop may still
+ * be on its way.
  */
 const idleGraceMs = 100
 
-/** As many connections as the system holds by default until a server accepts them. */
+/** The usual length of the queue in which the operating system holds connections until the server accepts them. */
 const maxBacklog = 511
 
 /** The open connections of a server and the pending response on each, so that they can be closed without losing one. */
@@ -33,7 +36,7 @@ export class Connections {
   /** Its listener sets the latest response of each. */
   readonly open = new Map<Duplex, Connection>()
   #accepted = 0
-  /** Whether each response is the last one of its connection. */
+  /** True during a stop: the last response of each connection closes it. */
   isDraining = false
 
   add(socket: Socket): void {
@@ -45,7 +48,7 @@ export class Connections {
     if (this.isDraining) endWhenIdle(connection)
   }
 
-  /** Of a request behind one that is pending: the last one closes the connection. */
+  /** Records the response to a pipelined request. It closes the connection if the server stops. */
   setLast(socket: Socket, response: ServerResponse): void {
     const connection = this.open.get(socket)
     if (!connection) return
@@ -84,7 +87,10 @@ export class Connections {
     }
   }
 
-  /** Resolves when the connections that the system holds for the server are accepted: one in each turn of the event loop. */
+  /**
+   * Resolves when all connections that the operating system holds for the server are accepted. Node accepts one in each turn of
+   * the event loop.
+   */
   async backlogAccepted(): Promise<void> {
     const most = this.#accepted + maxBacklog
     for (let before = -1; before < this.#accepted && before < most; ) {
@@ -94,7 +100,10 @@ export class Connections {
     }
   }
 
-  /** Resolves when all are closed. A server waits for those that it has accepted, and not for those of other processes. */
+  /**
+   * Resolves when all connections of this process are closed. `server.close` does not wait for those that other processes have
+   * given to this one.
+   */
   async closed(): Promise<void> {
     for (const socket of this.open.keys()) await new Promise<void>((resolve) => socket.once('close', () => resolve()))
   }
@@ -109,10 +118,10 @@ export class Connections {
 function endWhenIdle({ socket, latest }: Connection): void {
   const received = socket.bytesRead
   const timer = setTimeout(async () => {
-    // The timer of a busy process fires before what has arrived is read.
+    // In a busy process, the timer fires before requests that have arrived are read.
     await setImmediate()
     await setImmediate()
-    // Browsers open connections ahead of use. One that has begun to send a request may finish it.
+    // Browsers open connections before they need them. A connection on which a request has begun to arrive stays open.
     if (socket.bytesRead === received && (latest || received === 0)) endGently(socket)
   }, idleGraceMs)
   socket.once('close', () => clearTimeout(timer))
@@ -126,7 +135,10 @@ export const lastOf = ({ last, latest }: Connection): ServerResponse | undefined
 export const isLast = ({ last }: Connection, response: ServerResponse): boolean =>
   last === undefined || last === response || last.closed
 
-/** Closes a connection when the client does: an immediate close would be a reset for what the client has just sent. */
+/**
+ * Ends this side of a connection and waits for the client to end its side. To destroy it at once would send a reset if data of
+ * the client is unread, and the response could be lost.
+ */
 export function endGently(socket: Duplex): void {
   socket.end()
   const timer = setTimeout(() => socket.destroy(), lingerMs).unref()

@@ -2,27 +2,28 @@ import type { IncomingMessage } from 'node:http'
 import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import type { ReadingTurns } from './reading-turns.ts'
 
-/** In bytes: Node calls a function of a stream for each, and runs what waits for the next tick. */
+/** In bytes. Node calls a listener of the stream for each chunk, and runs the queue of `nextTick` after it. */
 const smallChunk = 1024
-/** In bytes: so many small chunks are one piece. */
+/** In bytes. Small chunks are joined up to this length. */
 const pieceBytes = 16_384
-/** So many chunks of a body take less than a millisecond. */
+/** This many chunks of a body take less than a millisecond. */
 const chunksAtOnce = 256
 
 export interface ChunkOptions {
   readonly turns: ReadingTurns
   readonly maxChunks: number
-  /** Called with the first chunk above `maxChunks`; nothing more is read. */
+  /** Called at the first chunk above `maxChunks`. No further chunk is read. */
   readonly refuse: () => void
 }
 
 /**
- * Of a body in chunks, of which a piece of 64 kB may hold 10,000, the small ones of a turn are read as one. When they have used this turn, what
- * others have sent and the rest of the body are read in the next one: the system gives up to 32 pieces in a turn.
+ * Joins the small chunks of a chunked body that arrive in one turn of the event loop: 64 kB may contain 10,000 of them. When the
+ * turn is used, the rest of the body and the other connections are read in the next turn; without this, Node would read up to 32
+ * times 64 kB of the connection in one turn.
  */
 export function joinSmallChunks(req: IncomingMessage, { turns, maxChunks, refuse }: ChunkOptions): void {
   const { push, socket } = req
-  // Copies: thousands of small buffers that are kept take longer to be collected than to be read.
+  // Chunks are copied: garbage collection of thousands of small buffers takes longer than reading them.
   let piece: Buffer | undefined
   let length = 0
   let chunks = 0

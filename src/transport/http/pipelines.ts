@@ -10,12 +10,12 @@ type Answer = (req: IncomingMessage, res: ServerResponse) => void
 
 export interface PipelineOptions {
   readonly turns: ReadingTurns
-  /** The budget of all connections, in which the requests that wait count. */
+  /** The memory budget of all connections. Requests that wait are counted in it. */
   readonly waiting: WaitingBytes
   readonly observe?: Observe | undefined
 }
 
-/** The requests of one connection that wait. */
+/** The waiting requests of one connection. */
 interface Queue {
   readonly requests: Waiting[]
   readonly client: WaitingClient
@@ -24,36 +24,41 @@ interface Queue {
 interface Waiting {
   readonly req: IncomingMessage
   readonly res: ServerResponse
-  /** Before it is answered. */
+  /** Restores the request before it is answered. */
   release(): void
 }
 
-/** Requests of one connection that are begun before the first of them is answered; a database has others to serve as well. */
+/**
+ * How many requests of a connection may be begun before the first of them is answered. The database serves other clients, too.
+ */
 const maxBegun = 16
-/** In this time of a turn: what a connection has sent in one piece is read in any case, which takes milliseconds as well. */
+/**
+ * Requests of a connection are begun during this time of a turn. To parse the rest of what it has sent takes milliseconds as
+ * well.
+ */
 const maxBegunMs = 2
-/** What Node keeps of a short request that waits, and of its response. */
+/** The memory that Node keeps for a short request that waits, and for its response. */
 const requestBytes = 2_048
-/** Connections on which more requests wait have turns: one of them is answered at a time. */
+/** Connections with more waiting requests than this are answered one connection at a time. */
 const manyWaiting = 100
-/** A connection whose answer takes longer than this lets the next one have its turn. */
+/** If an answer takes longer than this, the next connection is answered meanwhile. */
 const maxTurnMs = 100
 
 /** Methods whose requests may be answered together with others of their connection. */
 const safeMethods: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /**
- * A client may send many requests in one piece, without waiting for responses, and Node reads all of them in one turn of
- * the event loop. Once time is used, or many are begun, the rest of them waits, each until the one before it is
- * answered, and nothing more is read from the connection meanwhile. So does what may write, and what is behind it: executed
- * together, the first of two writes could be the last one.
+ * Limits pipelining. A client may send many requests in one piece, and Node reads all of them in one turn of the event loop. When
+ * the time of the turn is used, or `maxBegun` requests are begun, the rest waits: each request begins when the one before it is
+ * answered, and nothing more is read from the connection. A request that may write waits for those before it, and those after it
+ * wait for it, so that writes are executed in the order in which they were sent.
  */
 export class Pipelines {
   readonly #answer: Answer
   readonly #options: PipelineOptions
   readonly #turns: ReadingTurns
   readonly #waiting = new WeakMap<Socket, Queue>()
-  /** Behind the one that is pending, those that did not have to wait. */
+  /** The number of pipelined requests of a connection that were begun without waiting. */
   readonly #begun = new WeakMap<Socket, number>()
   /** The response to the latest request of a connection that may write. */
   readonly #writing = new WeakMap<Socket, ServerResponse>()
@@ -65,12 +70,12 @@ export class Pipelines {
     this.#turns = options.turns
   }
 
-  /** To be called with each request when it is begun. */
+  /** Called when a request is begun. */
   begin({ method, socket }: IncomingMessage, res: ServerResponse): void {
     if (!safeMethods.has(method)) this.#writing.set(socket, res)
   }
 
-  /** True: the request, which is behind one that is pending on its connection, is answered in a later turn. */
+  /** Called for a request behind one that is not answered. Returns true if it waits and is answered in a later turn. */
   defer(req: IncomingMessage, res: ServerResponse): boolean {
     const { socket } = req
     const waiting = this.#waiting.get(socket)
@@ -99,7 +104,7 @@ export class Pipelines {
     }
     this.#turns.stop(socket)
     this.#turns.holdOthers(socket)
-    // A response has the socket once those before it are sent.
+    // A response gets the socket when those before it are sent.
     const before = isOrdered ? new Promise((resolve) => res.once('socket', resolve)) : undefined
     void this.#answerInTurns(socket, queue, before)
     return true
@@ -112,7 +117,7 @@ export class Pipelines {
       client.set(requests.length * requestBytes)
       if (endTurn === undefined && (requests.length > manyWaiting || eventLoopTurn.isUsed)) endTurn = await this.#turn()
       const { req, res } = next
-      // Its body may be in the piece that is being read.
+      // The body may be in the chunk that is being parsed.
       if (!req.complete) await yieldToEventLoop()
       const answered = new Promise((resolve) => res.once('close', resolve))
       next.release()
@@ -131,8 +136,8 @@ export class Pipelines {
   }
 
   /**
-   * Resolves, with what ends it, when it is the turn of this connection alone: when its client has gone, which writing to
-   * it shows, Node aborts all of its requests in one turn.
+   * Waits until this connection is the only one that is answered, and resolves with a function that ends its turn. If the client
+   * has disconnected, Node aborts all requests of the connection in one turn, so connections must not fail together.
    */
   async #turn(): Promise<() => void> {
     const { promise, resolve: end } = Promise.withResolvers<void>()
@@ -150,8 +155,8 @@ export class Pipelines {
 }
 
 /**
- * The service does not know a request that waits: when its client has disconnected, there is nothing to destroy. Node would
- * destroy thousands in one turn, each with the stack of an error as text.
+ * Makes `destroy` of a waiting request and its response do nothing until it is released: the service has not begun it. Otherwise
+ * Node would destroy thousands in one turn when the client disconnects, and create an error with a stack for each.
  */
 function hold(req: IncomingMessage, res: ServerResponse): Waiting {
   const { destroy: destroyRequest } = req
@@ -169,8 +174,8 @@ function hold(req: IncomingMessage, res: ServerResponse): Waiting {
 }
 
 /**
- * When a connection closes, Node makes two errors for each of its requests, in one turn. The stacks of those that wait are read
- * by nothing, and take most of the time.
+ * When a connection closes, Node creates two errors for each of its requests, in one turn. Nothing reads their stacks, which take
+ * most of the time, so they are not captured.
  */
 function closeWithoutStacks(socket: Socket): void {
   let { stackTraceLimit } = Error

@@ -5,8 +5,8 @@ import type { Connections } from './connections.ts'
 const none: ReadonlySet<Socket> = new Set()
 
 /**
- * Which connections are read in a turn of the event loop. Each may have received as many requests as the one that has used
- * the turn, and Node reads all of them in one: the others are held until the next turn.
+ * Decides which connections are read in a turn of the event loop. When one connection has used the turn, others may have received
+ * as many requests, and Node would read all of them in the same turn. They are paused until the next one.
  */
 export class ReadingTurns {
   readonly #connections: Connections | undefined
@@ -14,12 +14,15 @@ export class ReadingTurns {
   readonly #stopped = new WeakSet<Socket>()
   readonly #onceStopped = new WeakSet<Socket>()
   readonly #alone = new WeakSet<Socket>()
-  /** Connections that are not read in this turn, and those of the turn before. */
+  /**
+   * `#held`: connections that are paused in this turn. `#due`: those that were paused in the turn before, and are read in this
+   * one.
+   */
   #held = new Set<Socket>()
   #due = none
-  /** One of them is read in each turn. */
+  /** Connections of `readAlone`. One of them is read in each turn. */
   readonly #waiting = new Set<Socket>()
-  /** Of those that were held, the ones that wait for answers or were stopped: they may send as much as the one that used the turn. */
+  /** Paused connections with unanswered requests, or which were stopped: they may send as much as the one that used the turn. */
   readonly #unanswered: Socket[] = []
   #isEndScheduled = false
   #isResumeScheduled = false
@@ -29,8 +32,8 @@ export class ReadingTurns {
   }
 
   /**
-   * What other connections have received is read in the next turn. What is held then has been held once, and is read before
-   * it is held again: otherwise each connection that is opened meanwhile would be read before it.
+   * Pauses all other connections until the next turn, in which they are read before they can be paused again. Otherwise each
+   * connection that is opened meanwhile would be read first.
    */
   holdOthers(reader: Socket): void {
     if (this.#due.has(reader)) this.#due = none
@@ -47,7 +50,10 @@ export class ReadingTurns {
     this.#scheduleEnd()
   }
 
-  /** The connection is not read until `restart`. Node resumes it when a body is read, and after each response. */
+  /**
+   * Pauses the connection until `restart`. Node resumes a connection when a body is read and after each response, so it is paused
+   * again each time.
+   */
   stop(socket: Socket): void {
     this.#stopped.add(socket)
     this.#onceStopped.add(socket)
@@ -64,7 +70,10 @@ export class ReadingTurns {
     return this.#onceStopped.has(socket)
   }
 
-  /** What the connection sends takes as long as many requests: each time that it is held from now on, it waits for its turn. */
+  /**
+   * For a connection whose data takes as long as many requests, such as small chunks. From now on, whenever it is paused, it
+   * waits for its turn among such connections.
+   */
   readAlone(socket: Socket): void {
     this.#alone.add(socket)
     this.holdOthers(socket)
@@ -93,8 +102,9 @@ export class ReadingTurns {
   }
 
   /**
-   * The connections are read in the order in which they are resumed: at once, those that have sent one request at a time and have their
-   * answers; once these are answered, those that may send as much as the one that has used the turn, and one of those that wait for their turn.
+   * Resumes connections in the order in which they shall be read. First those that sent one request at a time and have their
+   * answers. When these are answered: those that may send as much as the one that used the turn, and one of the connections of
+   * `readAlone`.
    */
   readonly #endTurn = (): void => {
     this.#isEndScheduled = false
@@ -133,7 +143,10 @@ export class ReadingTurns {
   }
 }
 
-/** A connection that was paused after it was resumed, but before it emits this, would be read: pausing it again emits nothing. */
+/**
+ * Pauses a connection when Node resumes it. If it was resumed and paused before `resume` is emitted, `pause()` would have no
+ * effect and the connection would be read, so `pause` is emitted.
+ */
 function pause(this: Socket): void {
   if (this.isPaused()) this.emit('pause')
   else this.pause()

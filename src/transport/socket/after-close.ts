@@ -1,11 +1,11 @@
 import type { WebSocket } from 'ws'
 
-/** What a client may have sent before it received the closing frame. */
+/** The most messages that a client may have sent before it received the closing frame. */
 const maxMessagesAfterClose = 100
-/** For the closing frame, which is lost when the connection ends while something that the client sent was not read. */
+/** Time for the closing frame to arrive. If the connection is destroyed while received data is unread, the frame may be lost. */
 const lingerMs = 1_000
 
-/** Does not read what a client goes on sending after the closing frame: `ws` would read all of it for 30 seconds. */
+/** Stops reading from a client that continues to send after the closing frame; `ws` would read its messages for 30 seconds. */
 export function terminateIfSending(ws: WebSocket): void {
   let messages = 0
   ws.on('message', () => {

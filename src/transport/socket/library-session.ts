@@ -35,7 +35,7 @@ interface LibraryPacket {
 
 /** As many bytes as Node buffers for a TCP socket before it asks to wait. */
 const highWaterMark = 65_536
-/** A client sends the next poll when it has received a response. */
+/** After a response, a client sends its next poll within this time. */
 const nextPollMs = 2_000
 
 /**
@@ -274,7 +274,7 @@ export class LibrarySession implements EngineSession {
 
   #onPollClosed(poll: ServerResponse): void {
     if (this.#poll === poll) this.#poll = undefined
-    // The library takes a response for delivered when it has ended it.
+    // The library considers a response delivered when it has called `end`.
     if (poll.writableEnded && !poll.writableFinished) this.terminate()
     else this.#onWritten()
   }

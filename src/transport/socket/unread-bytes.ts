@@ -22,7 +22,7 @@ export class UnreadBytes {
     const onTimeout = (): void => disconnect('streamIdleTimeoutMs')
     this.#waiting = waiting.add(() => disconnect('maxWaitingBytes'))
     if (connection) {
-      // Node restarts this timer when a part of the written bytes was read, which cannot be seen from outside.
+      // Node restarts this timer whenever the client has read a part, which cannot be observed otherwise.
       const socket = connection as Socket
       socket.setTimeout(limits.streamIdleTimeoutMs, onTimeout)
       this.#stopTimer = () => socket.setTimeout(0, onTimeout)
