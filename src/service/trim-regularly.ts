@@ -4,11 +4,11 @@ import type { Clock } from '../support/clock.ts'
 import type { Limits } from '../support/limits.ts'
 import type { MaybePromise } from '../support/maybe-promise.ts'
 
-/** How often the log of changes and the stored answers are looked through for what may go. */
+/** How often old changes and stored answers are trimmed. */
 const trimEveryMs = 60_000
-/** How often it is asked whether so much was written that this is due earlier. */
+/** How often the sizes are checked, to trim earlier if much was written. */
 const sizeEveryMs = 1_000
-/** What may be written beyond the bytes that are kept, as a part of them. */
+/** The fraction of the kept bytes that may be written before an earlier trim. */
 const surplus = 1 / 8
 
 interface TrimmedStore {
@@ -81,7 +81,7 @@ class TrimmedTable {
       await this.trim()
   }
 
-  /** Where it cannot be read, the regular trim says so. */
+  /** An error is ignored: the regular trim reports it. */
   async #size(): Promise<number> {
     try {
       return (await this.#sizeOf()) ?? 0

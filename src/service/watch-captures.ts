@@ -2,10 +2,10 @@ import type { ChangeLog } from '../storage/change-log.ts'
 import { type Clock, callEvery } from '../support/clock.ts'
 import { inOneLine } from '../support/in-one-line.ts'
 
-/** Longer than a migration takes between the drop of a table and its last statement, in most cases. */
+/** Usually longer than a migration takes from dropping a table to its last statement. */
 const everyMs = 10_000
 
-/** Reports each table once whose changes are no longer captured: nothing else would tell that events are missing. */
+/** Reports each table once whose changes are no longer captured. Otherwise missing events would go unnoticed. */
 export function watchCaptures(
   { uncaptured }: Pick<ChangeLog, 'uncaptured'>,
   clock: Clock,

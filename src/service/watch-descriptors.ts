@@ -8,8 +8,8 @@ const everyMs = 1_000
 const sameCauseMs = 60_000
 
 /**
- * Reports, once, when no more files and connections can be opened. It tries regularly, because Node says nothing when the
- * system closes new connections for this reason, and a statement only that the database cannot be reached.
+ * Reports once that no more files and connections can be opened. It tries regularly, because Node does not report connections
+ * that the system refuses for this reason, and a statement only fails with "cannot be reached".
  */
 export function watchDescriptors(clock: Clock, onError: (error: unknown) => void, open = openOne): Disposable {
   let failedAt = Number.NEGATIVE_INFINITY

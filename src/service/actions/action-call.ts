@@ -71,7 +71,7 @@ export class ActionCall {
     this.context.system = { records: this.#systemRecords(callerFor(system)) }
   }
 
-  /** Records that can only be read: in a batch, those of its transaction or snapshot. */
+  /** Sets records that can only be read: those of the transaction or snapshot of a batch, if the action is part of one. */
   setReads(reads: ScopedReads): void {
     const dispatch = this.#dispatch
     const scope = openScope(dispatch.store)
@@ -122,7 +122,10 @@ export class ActionCall {
     return lazyRecords(this.#dispatch.services.models, (model) => marked(recordsOf(this.#dispatch, model, caller)))
   }
 
-  /** What functions that were given the signal reject with when the client disconnects is no error of the application. */
+  /**
+   * Whether an error follows from the disconnection of the client: functions that received the signal reject with its reason. It
+   * is no error of the application.
+   */
   #isOfAbsentClient(error: unknown): boolean {
     const client = this.#invocation.client?.signal
     if (!client?.aborted) return false

@@ -107,7 +107,7 @@ export function createActionOperation(
     const call = new ActionCall(context, invocation, prepared.input)
     let made: ActionResult | undefined
     const work = async (transaction: ScopedTransaction) => {
-      // The transaction is run again after a conflict.
+      // A repetition after a conflict makes a new result, so the source of the previous one is released.
       endResult(made?.value)
       if (action.on === 'record') {
         const { input, target, precondition } = invocation
@@ -118,7 +118,7 @@ export function createActionOperation(
       }
       const scope = new TransactionScope(context.store)
       call.setTransaction(transaction, store, scope)
-      // The scope fails after the action where one of its writes has failed.
+      // If a write within the action has failed, the scope fails when the action has ended.
       return scope.run(async () => {
         made = await finish(call, invocation, store.isWithin)
         return made
@@ -152,7 +152,7 @@ export function createActionOperation(
   }
 }
 
-/** The body, with the query string below it; by GET the query string alone. */
+/** The input of an action: the members of the query string, replaced by those of the body. An action by GET has no body. */
 function parse(
   { record, query, body, list }: ParameterValues,
   model: Model,

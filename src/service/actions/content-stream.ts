@@ -9,8 +9,8 @@ export const isStream = (value: unknown): value is AsyncIterable<Piece> | Readab
   typeof value === 'object' && value !== null && Symbol.asyncIterator in value
 
 /**
- * The pieces of a content. Leaving them ends the source, also before the first piece, and while the next one is waited
- * for: an iterator of a stream would end it only after that piece, which may never come.
+ * Iterates over content. `return` ends the source at once, even before the first piece or while the next one is pending. The
+ * iterator of a stream would end it after the pending piece, which may never arrive.
  */
 export class ContentStream implements AsyncIterable<Piece> {
   readonly #content: Content
@@ -27,12 +27,12 @@ export class ContentStream implements AsyncIterable<Piece> {
   }
 }
 
-/** Ends a content of which nothing will be read: what it holds, such as a file, is released. */
+/** Ends content that will not be read, so that resources such as an open file are released. */
 export async function endContent(content: unknown): Promise<void> {
   try {
     if (isStream(content)) await new ContentStream(content)[Symbol.asyncIterator]().return?.()
   } catch {
-    // Nothing was to be read of it.
+    // Errors do not matter: the content is not used.
   }
 }
 
@@ -64,21 +64,21 @@ function readableOf(content: Readable): AsyncIterator<Piece> {
       try {
         return await pieces.next()
       } catch (error) {
-        // To destroy a stream is an error of the piece that is waited for.
+        // Destroying the stream makes the pending read fail.
         if (isEnded) return done
         throw error
       }
     },
     async return() {
       isEnded = true
-      // An error that follows may have no other listener, and would end the process.
+      // An error after `destroy` may have no other listener, and would end the process.
       content.on('error', () => {}).destroy()
       return done
     },
   }
 }
 
-/** Its `return` gives a promise, whatever that of the application does. */
+/** An iterator whose `return` resolves with a valid result, whatever the application's returns. */
 function iteratorOf(content: AsyncIterable<Piece>): AsyncIterator<Piece> {
   const pieces = content[Symbol.asyncIterator]()
   return {

@@ -18,11 +18,11 @@ type AnswerLimits = Pick<Limits, 'maxAnswerBytes' | 'maxBodyBytes'>
 const lengthOf = ({ parts, text = '' }: EncodedJson): number =>
   parts ? parts.reduce((sum, { length }) => sum + length, 0) : text.length
 
-/** The answers to the requests of a batch, as far as they were executed, and what later requests may refer to. */
+/** The answers to the executed requests of a batch, and the values in them that later requests may refer to. */
 export class BatchAnswers {
   readonly #limits: AnswerLimits
   readonly #bodies: (EncodedJson | undefined)[] = []
-  /** The beginning of the answer, and what follows it. */
+  /** `#parts`: encoded parts of the answer. `#rest`: text that follows them and is not encoded yet. */
   readonly #parts: Uint8Array[] = []
   #rest = '['
   readonly #failed = new Set<number>()
@@ -33,14 +33,14 @@ export class BatchAnswers {
     this.#limits = limits
   }
 
-  /** The bytes that answers may still have. */
+  /** How many more bytes the answers may have. */
   get left(): number {
     return Math.max(0, this.#limits.maxAnswerBytes - this.#bytes)
   }
 
   /** Throws E_BAD_REQUEST for an answer that is sent in pieces, which a list cannot contain, and ends it. */
   add(response: ServiceResponse): void {
-    // The refusal is the answer, whatever the source says about its end.
+    // The stream is discarded, so its errors are ignored.
     if (response.stream) {
       endUnread(response.stream, () => {})
       throw new ServiceError('E_BAD_REQUEST', 'A batch cannot contain a request that is answered with a stream')

@@ -21,7 +21,7 @@ export interface Batch {
   readonly items: readonly BatchItem[]
   readonly request: ServiceRequest
   readonly authorization: Authorization
-  /** Of all its writes. */
+  /** The receipt of all writes of the batch. */
   readonly receipt: WriteReceipt
 }
 
@@ -30,7 +30,7 @@ export interface BatchStep {
   readonly request: ServiceRequest
   readonly match: Plan['match']
   readonly invocation: Invocation
-  /** What the preparation of a write made. */
+  /** The result of `prepare`, for a write. */
   readonly prepared: unknown
 }
 
@@ -61,8 +61,8 @@ export function resolved(item: BatchItem, bodies: AnswerBodies, limits: Limits):
 }
 
 /**
- * Whether a request is one statement whose answer needs no other, so that it can be sent without waiting for the requests
- * before it: a new record, in which nothing is embedded.
+ * Whether a request creates one record by one statement and embeds nothing in its answer. It can be sent without waiting for the
+ * requests before it.
  */
 export function isIndependent(
   { invocation: { operation, input }, prepared }: BatchStep,
@@ -75,19 +75,19 @@ export function isIndependent(
 
 const missing: ReadonlySet<string> = new Set(['E_NO_SUCH_RECORD', 'E_FORBIDDEN', 'E_PRECONDITION_FAILED'])
 
-/** Operations that find the records which they are about by values: what is prepared may be others than are written. */
+/** Operations that select their records by values. Earlier requests of the batch may change which records that are. */
 const selecting: ReadonlySet<string> = new Set(
   [operations.upsert, operations.updateMany, operations.destroyMany].map(({ name }) => name),
 )
 
 /**
- * Whether there may be no error once earlier requests have been executed. Without a record that one of them creates, an upsert
- * creates one, for which values may be missing and which hooks may refuse.
+ * Whether an error may disappear once earlier requests have been executed. For example, an upsert is prepared as a create if an
+ * earlier request is about to create the record; required values may be missing, or a hook may refuse.
  */
 const dependsOnEarlier = ({ code }: ServiceError, step: PlannedStep | undefined): boolean =>
   missing.has(code) || (step !== undefined && selecting.has(step.match.operation.name))
 
-/** What makes steps of the requests of one batch. */
+/** Turns the requests of one batch into steps. */
 export class BatchSteps {
   readonly #batch: Batch
   readonly #context: DispatchContext
@@ -151,5 +151,5 @@ export class BatchSteps {
   }
 }
 
-/** The request has references that are values of no attribute, so that it cannot be read without their values. */
+/** The request has references in place of values that no attribute accepts, so it cannot be parsed before they are known. */
 class NeedsAnswers extends Error {}

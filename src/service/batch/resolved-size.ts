@@ -4,8 +4,9 @@ import type { Json, JsonObject } from '../../protocol/json.ts'
 import type { Limits } from '../../support/limits.ts'
 
 /**
- * Counts a body with the values of its references, and throws once it is longer, or nested deeper, than a body may be: a
- * value may be named any number of times, also in a value that is named itself, so that all of it may be too long to look at.
+ * Counts the size of a body with the values of its references, and throws as soon as it exceeds the limits of a body. Values are
+ * counted each time they are referenced, and may contain referenced values themselves, so the body is measured before it is
+ * built.
  */
 export class ResolvedSize {
   readonly #limits: Limits

@@ -19,22 +19,25 @@ import { CacheEntry, KeptAnswer, KeptAnswers, type Page } from './kept-answers.t
 import { modelsEmbedded, modelsNamed, modelsOfList } from './read-models.ts'
 import type { Plan } from './resolve.ts'
 
-/** The answers to one plan, or of the records of one model, to all requesters with the same rules. */
+/** The cached answers to one plan, or for the records of one model, that requesters with the same rules share. */
 interface Variant {
-  /** Undefined: the answers are not kept. */
+  /** The tables that the answers depend on. Undefined: they are not cached. */
   readonly tables: readonly string[] | undefined
-  /** The model, where the answer is a page of all its records in the order of the key: it depends on no other values. */
+  /**
+   * Set if the answer is a page of all records in the order of the key. It is then valid until one of these records changes, or
+   * any is inserted or deleted.
+   */
   readonly page: Model | undefined
-  /** By the key of the record; the answer to a list has none. */
+  /** By the key of the record. The answer to a list has the key undefined. */
   readonly entries: Map<Json | undefined, CacheEntry>
 }
 
 interface Variants {
-  /** Whose rules decide what is answered. */
+  /** The models whose rules decide what the answer contains. */
   readonly models: readonly Model[]
-  /** Any change of these changes the answer, whatever the rules. */
+  /** Models that the answer depends on, whatever the rules. */
   readonly read: readonly Model[]
-  /** As in `Variant`, where no rule leaves anything out. */
+  /** As in `Variant`, if no rule hides a record or value. */
   readonly page: Model | undefined
   readonly byRules: Map<string, Variant>
   readonly max: number
@@ -46,16 +49,16 @@ interface Variants {
 export interface CacheLookup {
   readonly entry: CacheEntry
   readonly versions: string
-  /** What the read contains at least. */
+  /** The position that the read includes at least. */
   readonly position: Position | undefined
   readonly variant: Variant
-  /** What was answered the last time, if nothing that it depends on has changed. */
+  /** The cached answer, if nothing that it depends on has changed. */
   readonly answer: KeptAnswer | undefined
 }
 
-/** For one plan: requesters past this number replace the first. */
+/** Variants of one plan. The first one is dropped for another requester's. */
 const maxVariants = 16
-/** For the records of one model. */
+/** Variants for the records of one model. */
 const maxRecordVariants = 1000
 
 /**
@@ -68,7 +71,7 @@ export class AnswerCache {
   readonly #models: Models
   readonly #kept: KeptAnswers
   readonly #lastLook = new LastLook()
-  /** False: an answer may miss what other programs have changed, and names the position of when it was read. */
+  /** False if an answer may lack recent changes of other programs. It then names the position at which it was read. */
   readonly isCurrent: boolean
   readonly #lists = new WeakMap<Plan, Variants>()
   /** By the model as the requester sees it. */
@@ -81,7 +84,7 @@ export class AnswerCache {
     this.#kept = new KeptAnswers(maxBytes)
   }
 
-  /** To be called before anything is read, with the position that the answer will name. Undefined: the answer is not kept. */
+  /** Called before the read, with the position that the answer will name. Undefined: the answer is not cached. */
   lookup(plan: Plan, access: Access | undefined, poll?: number, position?: Position): CacheLookup | undefined {
     const { isKept: isList, input, match } = plan
     const variants = isList ? this.#listsOf(plan) : this.#recordsOf(plan)
@@ -110,7 +113,7 @@ export class AnswerCache {
     return answer
   }
 
-  /** Changes that were counted since the lookup may precede or follow the read. */
+  /** Undefined if changes were counted since the lookup: the read may or may not include them. */
   #pageOf({ page, tables }: Variant, versions: string, result: OperationResult): Page | undefined {
     if (!page || result.kind !== 'records' || this.#versions.of(tables ?? [], undefined, true) !== versions)
       return undefined
@@ -119,12 +122,12 @@ export class AnswerCache {
     return { keys, version: this.#versions.ofPage?.(keys) }
   }
 
-  /** Whether only records changed that are not on the page, and none of them came or went. */
+  /** Whether no record of the page has changed, and none was inserted or deleted anywhere. */
   #isSamePage({ page }: CacheEntry): boolean {
     return page?.version !== undefined && this.#versions.ofPage?.(page.keys) === page.version
   }
 
-  /** Of the answers that are kept now. */
+  /** The size of all cached answers. */
   get bytes(): number {
     return this.#kept.bytes
   }

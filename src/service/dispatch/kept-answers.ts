@@ -5,12 +5,12 @@ import { RepeatedResponse, type ServiceRequest, type ServiceResponse } from '../
 import type { PageKeys, RecordKey } from '../../storage/table-versions.ts'
 import { isKnown } from './entity-tag.ts'
 
-/** An answer that was made without regard to `If-None-Match`, for many requests. */
+/** A cached answer. It was made without `If-None-Match`, so that it serves many requests. */
 export class KeptAnswer {
   readonly response: ServiceResponse
-  /** Given where the answer may be of an earlier moment than the request. */
+  /** Set if the answer may be older than the request: the position at which it was read. */
   readonly #read: { readonly position: Position | undefined } | undefined
-  /** The position that the two below name. */
+  /** The position that `#whole` and `#unchanged` name. */
   #position: Position | undefined
   #whole: RepeatedResponse | undefined
   #unchanged: RepeatedResponse | undefined
@@ -20,7 +20,7 @@ export class KeptAnswer {
     this.#read = read
   }
 
-  /** What a request is sent. Requests between two positions share it. */
+  /** The response to a request. Requests that name the same position share the object. */
   for(request: ServiceRequest, latest: Position | undefined): ServiceResponse {
     const position = this.#read ? this.#read.position : latest
     const { status, headers, body } = this.response
@@ -37,7 +37,7 @@ export class KeptAnswer {
   }
 }
 
-/** The version of a page, as it was before the page was read. */
+/** The keys of the records of a page, and their version before the page was read. */
 export interface Page {
   readonly keys: PageKeys
   readonly version: string | undefined
@@ -49,7 +49,7 @@ export class CacheEntry {
   readonly #id: Json | undefined
   readonly record: RecordKey | undefined
   answer: KeptAnswer | undefined = undefined
-  /** Of what it was read from, before it was read. */
+  /** The versions of everything that the answer depends on, from before it was read. */
   versions: string | undefined = undefined
   page: Page | undefined = undefined
   bytes = 0
@@ -79,16 +79,16 @@ export class CacheEntry {
   }
 }
 
-/** One answer takes at most this part of all. */
+/** One answer takes at most this fraction of the cache. */
 const largestPart = 8
-/** Of an answer without its text, and of what it is found by. */
+/** Estimated memory of an answer without its text, and of its keys. */
 const overheadBytes = 1000
 
-/** The answers that are kept, in the order of use: the last ones, as many as there are bytes for. */
+/** The cached answers in the order of their last use. The least recently used ones are dropped when the cache is full. */
 export class KeptAnswers {
   readonly #maxBytes: number
   readonly #kept = new Set<CacheEntry>()
-  /** Of the answers that are kept now. */
+  /** The size of all cached answers. */
   bytes = 0
 
   constructor(maxBytes: number) {
@@ -97,7 +97,7 @@ export class KeptAnswers {
 
   keep(entry: CacheEntry, versions: string, answer: KeptAnswer): void {
     if (this.#kept.delete(entry)) this.bytes -= entry.bytes
-    // Another request for the same may have been faster.
+    // A concurrent request for the same answer may have been faster.
     if (entry.found && entry.found !== entry) this.drop(entry.found)
     const bytes = bytesOf(answer.response)
     if (bytes > this.#maxBytes / largestPart) {
@@ -113,7 +113,7 @@ export class KeptAnswers {
     }
   }
 
-  /** The order is kept once half of the bytes are used: before that, nothing is dropped soon. */
+  /** The order of use is not maintained before the cache is half full, because nothing is dropped until it is full. */
   use(entry: CacheEntry): void {
     if (this.bytes * 2 < this.#maxBytes) return
     this.#kept.delete(entry)

@@ -5,30 +5,30 @@ import type { ChangeLog } from '../../storage/change-log.ts'
 import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import { decodeResumePosition } from '../live/resume-position.ts'
 
-/** Answers name a position that is at most about this old. */
+/** The position is read again when it is this old. */
 const refreshMs = 100
-/** A header that contains a longer position might be refused on the way: so many transactions were running. */
+/** A longer position, which lists many running transactions, is not sent: proxies may refuse long headers. */
 const longestPosition = 500
-/** Requests that wait for a position share the reads of it, between which this passes. */
+/** Requests that wait for a position share one read of it in each interval of this length. */
 const pollMs = 5
-/** How often at least a request that waits looks whether its position was reached; at first more often. */
+/** The longest pause between two checks of a waiting request. The first pauses are shorter. */
 const maxPauseMs = 80
 
 /**
- * The position that the answers of this process are at: every read contains at least the changes up to it. It is read
- * again now and then beside the requests, so that no request waits for it.
+ * The log position that answers name: every read includes at least the changes up to it. It is renewed in the background, so that
+ * no request waits for it.
  */
 export class ReadPosition {
   readonly #log: ChangeLog
   readonly #onError: (error: unknown) => void
   #position: Position | undefined
   #isReading = false
-  /** For all requests that wait. */
+  /** The read that all waiting requests share. */
   #sharedRead: Promise<void> | undefined
   #sharedReadAt = Number.NEGATIVE_INFINITY
   #isStopped = false
   #stale: NodeJS.Timeout | undefined
-  /** The position, while it is new enough to be named in an answer. To be asked before the read begins. */
+  /** The position, if it is recent enough to be named in an answer. Read it before the data is read. */
   latest: Position | undefined
 
   constructor(log: ChangeLog, onError: (error: unknown) => void) {
@@ -56,10 +56,10 @@ export class ReadPosition {
     if (!this.#isStopped) this.#onError(error)
   }
 
-  /** Resolves when this process has seen a position that a client names; undefined when it has already. */
+  /** Resolves when reads of this process include the position that a client names. Undefined if they do already. */
   waitFor(header: ServiceRequest['headers'][string], maxWaitMs: number): Promise<void> | undefined {
     if (header === undefined) return undefined
-    // A stream of live queries says more than the position.
+    // The position of a stream of live queries contains digests as well.
     const target = decodeResumePosition(String(header)).position
     if (this.#position !== undefined && this.#log.reaches(this.#position, target)) return undefined
     return this.#wait(target, maxWaitMs)
@@ -97,7 +97,7 @@ export class ReadPosition {
     this.#isReading = true
     try {
       const position = await this.#log.head()
-      // Two reads may end in another order than they began.
+      // Two concurrent reads may end in another order than they began.
       if (this.#position === undefined || this.#log.reaches(position, this.#position) !== false)
         this.#position = position
     } finally {

@@ -13,11 +13,14 @@ import { withoutCallback } from './jsonp.ts'
 import { type Match, route, variantOf } from './route.ts'
 import type { Routes } from './routes.ts'
 
-/** What an address asks for. Of the requester it depends only on which names it may read, never on rules or values. */
+/**
+ * The route and the parsed input of an address. They depend on the requester only in the names that it may read, never in rules
+ * or values.
+ */
 export interface Plan {
   readonly match: Match
   readonly input: unknown
-  /** Requests for the same address get this object. */
+  /** Whether the plan is cached: requests for the same address get the same object. */
   readonly isKept: boolean
   /** A record by its key, without parameters: the answer may be kept by the key. */
   readonly isOfRecord: boolean
@@ -48,7 +51,7 @@ export function planOf(
     match,
     input: match.operation.parse(readParameters(request, match, access, context, laterValue), match, services),
   }
-  // Most addresses come once; of those only that they came is remembered.
+  // Most addresses are requested once. For the first request only the address is stored, and the plan for the second.
   if (isKept && match.operation.cachesPlan) plans.set(key, kept === 'seen once' ? plan : 'seen once')
   return plan
 }

@@ -20,13 +20,16 @@ import type { StreamSlots } from '../live/stream-slots.ts'
 import { eventMessage, insertMessage, mustRefetch, upToDate } from './shape-messages.ts'
 import { newHandle, offsetText, readShapeRequest, type ShapeOffset, type ShapeRequest } from './shape-request.ts'
 
-/** A request that waits for changes is answered after this time without any. */
+/** A long poll without changes is answered after this time. */
 const pollMs = 20_000
-/** More messages follow in the next answer, and those after `maxQueuedBytes`. */
+/** The most messages of one answer, which is also limited by `maxQueuedBytes`. Further messages are in the next answer. */
 const maxMessages = 1_000
-/** Records in one answer: they are decoded in one turn of the event loop. */
+/** The most records in one answer: they are decoded in one turn of the event loop. */
 const maxPageSize = 200
-/** A page that is too large for an answer is read again with this part of its records, and one after it has twice as many. */
+/**
+ * If a page exceeds the size of an answer, it is read again with this fraction of its records. Each page after it has twice as
+ * many.
+ */
 const shrinks = 8
 
 export interface ShapeOptions {
@@ -37,11 +40,11 @@ export interface ShapeOptions {
   readonly limits: Pick<Limits, 'maxLimit' | 'maxAnswerBytes' | 'maxQueuedBytes'>
   readonly slots: StreamSlots
   readonly clock: Clock
-  /** With it, rules cannot be guessed from a handle. */
+  /** Hashed with the rules into the handle, so that rules cannot be guessed from it. */
   readonly secret: string
 }
 
-/** The requester, and what the rules allow it; undefined: everything. */
+/** The requester, and its rules; undefined: no rules restrict it. */
 interface Asker {
   readonly requester: Requester
   readonly access: Access | undefined
@@ -170,11 +173,14 @@ export class ShapeEndpoint {
   }
 }
 
-/** A change of what the requester may read is not in the log, so that a client has to start again after one. */
+/**
+ * A text that changes with the rules of the requester. Changes of rules are not in the change log, so a client has to start again
+ * after one.
+ */
 const rightsOf = (model: Model | undefined, access: Access | undefined, secret: string): string =>
   model && access ? `${secret} ${access.views.key} ${readRulesOf([model], access).key}` : ''
 
-/** Waits for the first changes, and takes those that follow at once. A position is that of a complete operation. */
+/** Waits for the first changes and returns them with those that follow at once. The position is that of a complete operation. */
 async function collect(
   shape: Shape,
   events: LooseLiveEvents,
@@ -183,7 +189,7 @@ async function collect(
 ): Promise<{ readonly messages: readonly JsonObject[]; readonly position: Position } | 'reset'> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const timeout = new Promise<undefined>((resolve) => {
-    // A request that does not wait still gives the log the time of one read.
+    // A request that does not wait gives the log the time of one read.
     timer = setTimeout(() => resolve(undefined), shape.isLive ? pollMs : 50)
   })
   const messages: JsonObject[] = []
@@ -206,7 +212,7 @@ async function collect(
   return { messages: messages.slice(0, complete), position }
 }
 
-/** Refuses unknown columns, and a condition that changes cannot be matched with, before the first answer. */
+/** Throws for unknown columns, and for a condition that cannot be matched with changes, before anything is sent. */
 async function refuseMistakes({ records, where, columns }: Shape): Promise<void> {
   await records.live({ where }).return?.()
   await records.find({ where, limit: 0, ...(columns && { select: columns }) })
@@ -238,7 +244,7 @@ async function* streamed(
       }
       next = events.next()
       const event = result.value
-      // The client requests its last offset again, and is answered with 409 where that is gone.
+      // The stream ends. The client requests its last offset again, and receives 409 if that is no longer in the log.
       if (!event || !('id' in event)) return
       const message = eventMessage(event, shape.key, shape)
       yield (message ? sent(message) : '') + (event.position === undefined ? '' : sent(upToDate(event.position)))

@@ -47,7 +47,7 @@ export class TransactionScope {
   readonly store: Store
   readonly #pending = new Set<Promise<unknown>>()
   #isOpen = true
-  /** The first write that failed: its error for the caller of the transaction, and as it is shown within it. */
+  /** The first write that failed. `error` is for the caller of the transaction, `shown` for code within it. */
   #failure: { readonly error: unknown; readonly shown: unknown } | undefined
 
   constructor(store: Store) {
@@ -59,8 +59,8 @@ export class TransactionScope {
   }
 
   /**
-   * Runs the code. Operations that it began and did not wait for belong to the transaction as well. A write that failed
-   * fails the transaction, even when its error was caught: a part of it may have been executed.
+   * Runs the code and waits for all operations that it has begun, even if it did not await them. If a write failed, the
+   * transaction fails, even if its error was caught, because a part of the write may have been executed.
    */
   async run<T>(work: () => T | Promise<T>): Promise<T> {
     try {
@@ -76,8 +76,8 @@ export class TransactionScope {
   }
 
   /**
-   * An operation of the transaction. `conceals` tells that it runs under access rules: what a unique value reveals is
-   * known only when the transaction has ended, so within it the violation is not named.
+   * Runs an operation of the transaction. `conceals`: under access rules, a violation of uniqueness is not named within the
+   * transaction, because what may be revealed is known only at its end.
    */
   async operate<T>(effect: 'reads' | 'writes', operation: () => T | Promise<T>, conceals: boolean): Promise<T> {
     if (!this.#isOpen)
@@ -89,8 +89,8 @@ export class TransactionScope {
   }
 
   /**
-   * A write of the transaction, with the checks of its arguments. If it fails, so does the transaction, whose caller then has
-   * the error: where the program does not wait for the write itself, the rejection must not end the process as well.
+   * Makes the transaction fail if the write fails, including the checks of its arguments. The caller of the transaction receives
+   * the error, so that an unawaited write does not cause an unhandled rejection.
    */
   failWith<T>(write: Promise<T>): Promise<T> {
     if (this.#isOpen)

@@ -13,9 +13,9 @@ import type { OperationTokens } from './operation-tokens.ts'
 import { encodeResumePosition } from './resume-position.ts'
 import { type PlannedQuery, type QueryOwner, StreamQuery } from './stream-query.ts'
 
-/** Queries of one stream that are read at once when they are added. */
+/** How many added queries of a stream are read at once. */
 const maxJoining = 4
-/** A consumer that has not read so many operations is disconnected. */
+/** A consumer with more unread operations than this is disconnected. */
 const maxPendingOperations = 10_000
 
 export interface LiveStreamOptions {
@@ -46,14 +46,14 @@ export class LiveStream implements LiveClient, QueryOwner {
   readonly #options: LiveStreamOptions
   readonly #queries = new Map<string, StreamQuery>()
   readonly #frames: FrameQueue
-  /** Queries to be read, as soon as few bytes wait. */
+  /** Queries to be read as soon as the queue of frames is short enough. */
   #toJoin: StreamQuery[] = []
   readonly #joining = new Set<StreamQuery>()
   readonly #missed = new Map<Position, MissedChanges>()
-  /** Operations that were passed and are not reported yet. */
+  /** Operations that the feed has passed, but which are not reported to the client yet. */
   #passed: { readonly token: string; readonly turn: number }[] = []
   #connection: Disposable | undefined
-  /** Some query may hold rows that are not current. */
+  /** Whether some query may hold outdated rows. */
   #mayHaveReset = false
   #isEnded = false
 
@@ -206,14 +206,17 @@ export class LiveStream implements LiveClient, QueryOwner {
     else if (this.#frames.pushedBytes > this.#options.limits.maxQueuedBytes) this.#overflow()
   }
 
-  /** A client resumes all of its queries from it: there is none while some query lacks a change of a later operation. */
+  /** The position that the client resumes all of its queries from. Undefined while some query lacks an earlier change. */
   #passedPosition(oldest: number, position = this.#options.queries.position): Position | undefined {
     if (position === undefined || oldest < Number.POSITIVE_INFINITY) return undefined
     const digests = [...this.#queries.values()].map(({ digest }) => digest)
     return encodeResumePosition(position, digests)
   }
 
-  /** The first turn whose changes some query may not have sent. A query that is still read may resume with old rows. */
+  /**
+   * The first turn whose changes some query may not have sent; 0 while a query is being read, because it may resume with outdated
+   * rows.
+   */
   get #oldest(): number {
     if (this.#joining.size + this.#toJoin.length > 0) return 0
     if (this.#options.queries.isSettled && !this.#mayHaveReset) return Number.POSITIVE_INFINITY

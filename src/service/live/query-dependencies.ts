@@ -73,11 +73,14 @@ export function dependenciesOf(
   return { through, isConcernedBy }
 }
 
-/** A member of a to-many association names its parent. Of other associations that cannot be seen of the record. */
+/**
+ * Whether the image is a record that may belong to a held record, by its foreign key. True for associations whose image does not
+ * contain that key.
+ */
 const mayBeMember = (association: Association, image: JsonObject, holds: (id: RecordId) => boolean): boolean =>
   association.kind !== 'hasMany' || mayReferToHeld(association.via, image, holds)
 
-/** Of a foreign key whose values the log does not contain, such as a hidden one, that is not known. */
+/** True if the log does not contain the values of the foreign key, because it is hidden. */
 const mayReferToHeld = (key: Attribute, image: JsonObject, holds: (id: RecordId) => boolean): boolean =>
   !isInImages(key) || holds(image[key.name] as RecordId)
 
