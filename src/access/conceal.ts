@@ -12,13 +12,13 @@ import type { Access } from './policy.ts'
 export interface Attempt {
   readonly model: Model
   readonly assignments: readonly Assignment[]
-  /** What the transaction has inserted before. Undefined: it is one statement. */
+  /** The records that the transaction has inserted before. Undefined for a write of one statement. */
   readonly inserted?: readonly Attempt[]
 }
 
 /**
- * Unique values that are taken say that a record has them. Where the requester may not read that record, the write is
- * refused without naming the attributes.
+ * A violation of uniqueness reveals that a record has the value. If the requester may not read that record, the error does not
+ * name the attributes.
  */
 export async function concealConflict(
   error: unknown,
@@ -34,10 +34,10 @@ export async function concealConflict(
   const readable = and(access.readable(model), ...compared.map((attribute) => access.mask(attribute) ?? matchAll))
   if (isMatchAll(readable)) return error
   const values = new Map(assignments.map(({ attribute, value }) => [attribute, value]))
-  // Of values together that are not all given, it is not known whose they are.
+  // If the write gives only some of the attributes of a unique index, the record that has the values cannot be looked up.
   if (!taken.every((attribute) => values.has(attribute))) return conflict(model)
   const has = and(...taken.map((attribute) => eq(attribute, values.get(attribute) as Json)), contained)
-  // An earlier record of the same request had them first, so no other record has them.
+  // An earlier record of the same request has the values, so there is no other record to conceal.
   if (inserted.some((earlier) => earlier.model === model && matches(has, valuesOf(earlier.assignments)))) return error
   return (await reads.count(model, and(has, readable))) === 0 ? conflict(model) : error
 }

@@ -17,7 +17,7 @@ interface RecordQuery {
   readonly conditions: Map<string, Condition>
 }
 
-/** Whether a record fulfilled a condition before a change, and after it. Undefined: it is no longer known. */
+/** Whether a record fulfils a condition before a change, and after it. Undefined if that can no longer be determined. */
 export interface Judgement {
   readonly before: boolean | undefined
   readonly after: boolean | undefined

@@ -68,7 +68,8 @@ export class WriteChecks {
     const checked = parents.filter((key) => !isKnown(this.#replacing, owner, key))
     if (checked.length === 0) return
     const verdict = this.#access.membersVerdict(action, association)
-    // What no record allows, an unreadable new one does not either. A condition may be one that its members will fulfil.
+    // If the rule is false for every record, it is false for a new one that the requester cannot read. A rule with a condition
+    // may be fulfilled once the members are added.
     if (verdict === false && checked.some((key) => isKnown(this.#inserted, owner, key))) throw forbidden(action, owner)
     await this.assertVerdict(verdict, action, owner, idIn(owner, checked))
   }

@@ -5,14 +5,17 @@ import type { Json } from '../protocol/json.ts'
 import type { Reads } from '../storage/store.ts'
 import type { ForeignKeyReference, OperationServices } from './operation.ts'
 
-/** What is to be deleted. */
+/** The records that a destroy deletes, including those that cascade. */
 export interface Doomed {
   readonly keys: Map<Model, Set<Json>>
-  /** In the order in which they were found: the records of a round refer to those of earlier ones. */
+  /** In the order in which they were found: the records of each round refer to records of earlier ones. */
   readonly rounds: { readonly model: Model; readonly ids: readonly Json[] }[]
 }
 
-/** The records and all that refer to them by an association that cascades. Throws E_CONFLICT for too many. */
+/**
+ * Collects the records, and all records that refer to them by an association with `cascade`. Throws E_CONFLICT if they are too
+ * many.
+ */
 export async function collectDoomed(
   model: Model,
   ids: readonly Json[],

@@ -27,7 +27,7 @@ export function embed(
   )
 }
 
-/** Associations whose statements are sent at once; a request has no more of the connections to itself. */
+/** How many associations are read at once. One request must not occupy more connections. */
 const atOnce = 4
 
 /** As `embed`; of several failures, that of the first association is thrown. */
@@ -64,14 +64,14 @@ function memberOf(
           : many(association.name, grouped, groups)
       })
     })
-  // Code of the application gets objects; a client gets texts.
+  // Code of the application receives objects, so texts are of no use to it.
   if (!client || populate.length > 0 || !mayHaveTexts(keys, criteria)) return read()
   return andThen(reads.relatedTexts?.(association, keys, criteria), (texts) =>
     texts ? encoded(association.name, texts, groups) : read(),
   )
 }
 
-/** The different keys, and the number of its key for each record. Many records may point to the same one, and some to none. */
+/** The distinct keys, and for each record the index of its key, or -1 for a record without one. */
 function groupsOf(values: readonly Json[]): { readonly keys: readonly Json[]; readonly groups: readonly number[] } {
   const numbers = new Map<Json, number>()
   const groups: number[] = []
@@ -85,7 +85,7 @@ function groupsOf(values: readonly Json[]): { readonly keys: readonly Json[]; re
 
 const none = -1
 
-/** So few that they are read at once, and none is too many. */
+/** Whether so few records are embedded that they are read at once, within every limit. */
 const mayHaveTexts = (keys: readonly Json[], { limit, maxRows = Number.POSITIVE_INFINITY }: Criteria): boolean =>
   keys.length > 0 && keys.length * limit < Math.min(rowsAtOnce, maxRows)
 
@@ -101,10 +101,10 @@ const encoded = (name: string, texts: readonly string[], groups: readonly number
     ),
 })
 
-/** Rows that one statement may return: they are read, or taken over from another process, in one turn of the event loop. */
+/** The most rows of one statement: they are read, or received from another process, in one turn of the event loop. */
 const rowsAtOnce = 5_000
 
-/** In slices of the keys, as far as there may be many rows. */
+/** Reads the keys in slices if there may be many rows. */
 function related(
   keys: readonly Json[],
   association: Association,

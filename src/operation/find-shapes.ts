@@ -21,21 +21,21 @@ import {
   where,
 } from './parameters.ts'
 
-/** The request for a list without the values of its condition, and these values. */
+/** The structure of a request for a list, and the values that its condition compares. */
 export interface FindShape {
   /** Equal for requests that differ in values only. */
   readonly key: string
-  /** What is given to each comparison, in order. */
+  /** The operands of the comparisons, in order. */
   readonly operands: readonly Json[]
 }
 
-/** A longer one is rarely sent twice. */
+/** Longer shapes are not cached: they are rarely sent twice. */
 const longestKey = 2000
 /** A deeper condition is left to the parser, which refuses it. */
 const deepestShape = 64
 const tooLong = ' '.repeat(longestKey + 1)
 
-/** These decide what is compiled: their values are part of the shape. */
+/** The parameters whose values are part of the shape, because they decide what is compiled. */
 const structural = [sort, limit, skip, select, omit, populate, count]
 
 /** Undefined: the request is too long to be kept, begins at a cursor, or cannot be read. */
@@ -103,7 +103,7 @@ function conditionShape(raw: Json, operands: Json[], depth: number): string {
   return objectShape(raw, operands, depth + 1)
 }
 
-/** Ends where the key is too long anyway, as is that of an object. */
+/** Stops once the key is too long. */
 function listShape(raw: readonly Json[], operands: Json[], depth: number): string {
   let text = '['
   for (let index = 0; index < raw.length && text.length <= longestKey; index++)
@@ -157,8 +157,8 @@ function isSameKind(operand: Json, first: Json): boolean {
 }
 
 /**
- * Lists by their shape, so that a request with new values is neither parsed nor compiled again. A shape is kept when it comes
- * a second time: random ones only take the space of their key.
+ * Caches parsed lists by their shape, so that a request with other values is neither parsed nor compiled again. For the first
+ * request of a shape only the key is stored, and the template for the second: shapes that are never repeated take little memory.
  */
 export class FindShapes {
   readonly #kept: Lru<string, FindTemplate | 'seen once' | 'never'>
@@ -188,7 +188,7 @@ export class FindShapes {
   }
 }
 
-/** Whether the parser took the values that the shape names, in this order: it also reads conditions out of texts. */
+/** Whether the parser found the same operands as the shape, in the same order. The parser also reads conditions within texts. */
 const areSame = (parsed: readonly Json[], named: readonly Json[]): boolean =>
   parsed.length === named.length && parsed.every((operand, index) => isSameValue(operand, named[index] as Json))
 

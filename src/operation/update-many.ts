@@ -131,7 +131,10 @@ async function updateAll(
   await transaction.update(model, idIn(model, keys), assignments)
 }
 
-/** A member of a to-many association cannot belong to several records, and new records would be created for each. */
+/**
+ * Throws for to-many associations and new records: a member cannot belong to several records, and new records would be created
+ * for each.
+ */
 function refuseMembers({ parents, members }: RecordValues, model: Model): void {
   const name = parents[0]?.attribute.name ?? members[0]?.association.name
   if (name === undefined) return

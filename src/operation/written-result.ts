@@ -33,8 +33,8 @@ export async function writtenResult(
 }
 
 /**
- * The same within the transaction that writes many records: nothing is written where they are too large. Undefined where this would hold up
- * others: it is to be read after the commit.
+ * As `writtenResult`, within the transaction that writes many records. If the records are too large for an answer, it throws, so
+ * that nothing is written. Undefined if the read would delay other transactions: it is made after the commit.
  */
 export async function embedWithin(
   stored: Records,
@@ -51,8 +51,8 @@ export async function embedWithin(
 }
 
 /**
- * What is written is answered in any case, so that records which are too large for an answer are an error only where they are
- * encoded. Not within a transaction, which ends with a read that is given up: there nothing is written.
+ * After the commit, records that are too large for an answer fail only when they are encoded, because the write must be answered.
+ * Within a transaction, such a read ends the transaction and nothing is written.
  */
 export async function embedWritten(
   stored: Records,

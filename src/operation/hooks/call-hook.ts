@@ -12,16 +12,16 @@ interface RunningHook {
 
 const running = new AsyncLocalStorage<RunningHook>()
 
-/** Errors by which a hook refused: these are answers to the request, wherever they pass through. */
+/** Errors thrown by `refuse` in a hook: they are sent to the client, whichever code they pass through. */
 const refusals = new WeakSet<object>()
-/** Errors of operations on behalf of the system, which a requester must not see. */
+/** Errors of operations on behalf of the system: their messages must not be sent to a requester. */
 const internal = new WeakSet<object>()
 /** What one operation may change, its hooks included. */
 const changesOf: Readonly<Record<string, string>> = {
   maxAffected: 'more records',
   maxAffectedBytes: 'records of more bytes',
 }
-/** Errors of operations of a hook that belong to the transaction of the request, and would make it exceed these limits. */
+/** Errors of operations within the transaction of the request, because the transaction would exceed a limit. */
 const excessive = new WeakSet<object>()
 
 /**
@@ -43,7 +43,7 @@ export function callHook<T>(name: string, maxDepth: number, call: () => T | Prom
   }
 }
 
-/** What the failure of a hook is to the request. */
+/** The error for the client after a hook has failed. */
 export function failureOf(error: unknown, name: string): unknown {
   if (!(error instanceof Error)) return new Error(`The hook ${name} threw ${inspect(error)}`)
   if (!(error instanceof ServiceError)) return error
@@ -74,7 +74,7 @@ export function markInternal(error: unknown): void {
   if (!isAnswer) internal.add(error)
 }
 
-/** The same for the operations of a hook within the transaction of the request. */
+/** Marks the failure of an operation of a hook within the transaction of the request. */
 export function markWithin(error: unknown): void {
   if (error instanceof ServiceError && Object.hasOwn(changesOf, error.details.limit ?? '')) excessive.add(error)
   else markInternal(error)

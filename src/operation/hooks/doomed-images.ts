@@ -8,8 +8,8 @@ import type { Records, Transaction } from '../../storage/store.ts'
 import { getOrInsertComputed } from '../../support/get-or-insert-computed.ts'
 
 /**
- * The records that a transaction deletes together, each as it was until its hook has run. A foreign key may clear or delete one with
- * another: SQLite does so within the statement, which then returns it cleared, or not at all.
+ * The records that a transaction deletes together, each as it was before its hook. A foreign key may clear or delete one of them
+ * with another: SQLite does so within the statement, which then returns the record without its reference, or not at all.
  */
 export class DoomedImages {
   readonly #images = new Map<Model, Map<Json, JsonObject>>()
@@ -22,7 +22,7 @@ export class DoomedImages {
     }
   }
 
-  /** What a statement has deleted, and what the database had deleted before of the records that it names. */
+  /** The records of a delete statement: those that it returned, and those that a foreign key had deleted before. */
   async take(model: Model, where: Condition, deleted: Records, all: Transaction): Promise<readonly JsonObject[]> {
     const images = this.#images.get(model)
     const records = deleted.decode()
@@ -43,7 +43,7 @@ export class DoomedImages {
   }
 }
 
-/** Whether a foreign key clears or deletes records of a model with others of it. */
+/** Whether deleting a record of the model may clear or delete other records of the same model by a foreign key. */
 export const refersToItself = (model: Model): boolean =>
   [...model.attributes.values()].some(({ references, onDestroy }) => references === model && onDestroy !== 'restrict')
 
