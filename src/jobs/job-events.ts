@@ -48,6 +48,6 @@ function recordOf(event: Exclude<Event, { readonly verb: 'addedTo' | 'removedFro
   }
 }
 
-/** Of what is the same whenever and wherever the log is read. */
+/** Derived from data that is the same whenever and in whichever process the log is read. */
 const eventIdOf = (parts: readonly (string | number)[]): string =>
   `evt_${createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 24)}`

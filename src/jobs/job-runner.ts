@@ -18,9 +18,9 @@ export interface RunnableJob {
   run(payload: JsonObject, context: { readonly attempt: number; readonly signal: AbortSignal }): unknown
 }
 
-/** Where the events of a job come from. */
+/** The source of a job's events. */
 export interface JobSource {
-  /** What is stored of it; every event up to there is settled. */
+  /** The progress to store: every event up to `position` is settled. */
   progress(): { readonly position: string; readonly dueAt: number }
   /** Looks for further events. */
   poll(queue: EventSink): void
@@ -107,7 +107,7 @@ export class JobRunner implements EventSink {
     await this.#readWaiting()
   }
 
-  /** Called regularly: runs what has become due. */
+  /** Called at an interval: runs events that have become due. */
   tick(): void {
     this.#queues.refresh(this.#parts.clock.now())
     this.poll()

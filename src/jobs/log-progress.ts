@@ -7,7 +7,7 @@ export interface OperationProgress {
   open: number
 }
 
-/** Up to which position every event is settled: runs of different records end in any order. */
+/** Finds the position up to which every event is settled, although runs of different records end in any order. */
 export class LogProgress {
   readonly #operations: OperationProgress[] = []
   #settled: Position

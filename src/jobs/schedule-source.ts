@@ -12,7 +12,7 @@ export interface ScheduleSourceParts {
   readonly clock: Clock
 }
 
-/** Clocks of two machines differ, and are corrected. A run that was due within this time is not repeated. */
+/** Clocks of different machines differ, and clocks are corrected: a run that was due within this time is not repeated. */
 const clockDifferenceMs = 60_000
 
 /** The times as they are stored: after a change of them, the next time is found anew. */

@@ -48,20 +48,20 @@ export function requireBounded(text: string, limits: Limits, maxDepth = limits.m
   }
 }
 
-/** A program that does not know it cannot make names that are taken for each other. */
+/** Random, so that a client cannot choose names that collide. */
 const seed = Math.floor(Math.random() * 2 ** 32)
 const slots = 2 ** 18
-/** Of the text that is read: one buffer for all, because each of a new one would be garbage of this size. */
+/** One buffer for all texts, because a new one for each would be garbage of this size. */
 const seen = new Uint8Array(slots)
 
 /**
- * Counts different names: the parser makes a form of object for each, which takes ten times as long as a name that it knows. Two names
- * in a slot count as one, of 10,000 names about 200.
+ * Counts distinct names by their hashes. The parser creates a hidden class for each new name, which takes ten times as long as a
+ * known name. Names with the same hash count as one: about 200 of 10,000.
  */
 class Names {
   #count = 0
 
-  /** With the name between these places, how many there are. */
+  /** Adds the name between two positions, and returns the number of distinct names. */
   count(text: string, begin: number, end: number): number {
     let hash = seed
     for (let at = begin; at < end; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
