@@ -82,12 +82,12 @@ export class ImageJudge {
 
   /** To be called for all conditions before the first is judged: those of one shape are decided together. */
   place(condition: Condition, model: Model): void {
-    if (!isConstant(condition)) this.#shapes.placeOf(condition, model)
+    if (!isConstant(condition)) this.#shapes.locationOf(condition, model)
   }
 
   judge(condition: Condition, model: Model, images: Images): Judgement {
     if (isConstant(condition)) return isMatchAll(condition) ? always : never
-    const { evaluation, position } = this.#shapes.placeOf(condition, model)
+    const { evaluation, position } = this.#shapes.locationOf(condition, model)
     const outcomes = getOrInsertComputed(this.#outcomes, images, () => new Map())
     const { before, after } = getOrInsertComputed(outcomes, evaluation, () =>
       evaluation.decide(images, (part, images, side) => this.#decideByDatabase(part, model, images, side)),

@@ -5,7 +5,7 @@ import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
 import { ShapeEvaluation } from './shape-evaluation.ts'
 
 /** Where the verdict on a condition is found. */
-export interface Place {
+export interface VerdictLocation {
   readonly evaluation: ShapeEvaluation
   readonly position: number
 }
@@ -16,13 +16,13 @@ const keptConditions = 20_000
 /** Conditions of rules by model and shape. */
 export class RuleShapes {
   #byModel = new Map<Model, Map<string, ShapeEvaluation>>()
-  #places = new WeakMap<Condition, Place>()
+  #locations = new WeakMap<Condition, VerdictLocation>()
   #added = 0
   #mostInUse = 0
 
   /** The same until `trim`. */
-  placeOf(condition: Condition, model: Model): Place {
-    return getOrInsertComputed(this.#places, condition, () => {
+  locationOf(condition: Condition, model: Model): VerdictLocation {
+    return getOrInsertComputed(this.#locations, condition, () => {
       this.#added++
       const shapes = getOrInsertComputed(this.#byModel, model, () => new Map<string, ShapeEvaluation>())
       const evaluation = getOrInsertComputed(shapes, conditionShape(condition), () => new ShapeEvaluation(condition))
@@ -36,7 +36,7 @@ export class RuleShapes {
     this.#mostInUse = Math.max(this.#mostInUse, inUse)
     if (this.#added <= Math.max(keptConditions, 2 * this.#mostInUse)) return
     this.#byModel = new Map()
-    this.#places = new WeakMap()
+    this.#locations = new WeakMap()
     this.#added = 0
     this.#mostInUse = inUse
   }

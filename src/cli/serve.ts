@@ -2,8 +2,8 @@ import type { Progress } from '../service/in-process/seed.ts'
 import { observersOf } from '../service/observers.ts'
 import { pagesIn } from '../service/pages/public-files.ts'
 import { errorText } from '../support/error-text.ts'
-import { inOneLine } from '../support/in-one-line.ts'
 import { defaultLimits } from '../support/limits.ts'
+import { withoutStack } from '../support/without-stack.ts'
 import type { HttpServer } from '../transport/http/listen.ts'
 import type { PublicApi, RunningService } from './command-context.ts'
 import { assertAccessDeclared, openModels, rolesWithoutAuth } from './declared-access.ts'
@@ -67,7 +67,7 @@ export function serve(settings: Settings, entry: PublicApi, progress: Progress, 
 }
 
 const notAwaited = (error: unknown): Error =>
-  inOneLine(new Error(`Nothing waits for a promise that was rejected: ${errorText(error)}`, { cause: error }))
+  withoutStack(new Error(`Nothing waits for a promise that was rejected: ${errorText(error)}`, { cause: error }))
 
 async function open({ config }: Settings, entry: PublicApi): Promise<RunningService> {
   if (process.env.NODE_ENV === 'production') assertAccessDeclared(config)

@@ -5,7 +5,7 @@ import { integrity } from '../storage/scoped-store.ts'
 import type { Reads } from '../storage/store.ts'
 import { tooManyAffected } from '../storage/too-many-affected.ts'
 import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
-import { collectDoomed, stayingReferences } from './doomed-records.ts'
+import { collectDeletions, stayingReferences } from './deletion-set.ts'
 import type { HookCaller } from './hooks/before.ts'
 import {
   areAllPrepared,
@@ -66,19 +66,19 @@ async function destroyChanges(
   services: OperationServices,
 ): Promise<readonly LinkedChange[]> {
   const { referencedBy, limits } = services
-  const doomed = await collectDoomed(model, ids, all, services)
+  const deletions = await collectDeletions(model, ids, all, services)
   const changes: LinkedChange[] = []
-  const [, ...rounds] = doomed.rounds
+  const [, ...rounds] = deletions.rounds
   for (const round of rounds) {
     if (!hasFunctionBefore('destroy', round.model)) continue
     for (const key of round.ids) changes.push({ write: 'destroy', model: round.model, key, references: new Map() })
   }
-  for (const [destroyed, keys] of doomed.keys) {
+  for (const [destroyed, keys] of deletions.keys) {
     for (const reference of referencedBy.get(destroyed) ?? []) {
       const { model: referring, attribute } = reference
       if (referring.isJunction || attribute.onDestroy !== 'setNull' || !hasFunctionBefore('update', referring)) continue
       const found = await all.find(referring, {
-        where: stayingReferences(reference, [...keys], doomed),
+        where: stayingReferences(reference, [...keys], deletions),
         sort: orderByPrimaryKey(referring),
         limit: limits.maxAffected + 1,
         skip: 0,

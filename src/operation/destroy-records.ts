@@ -5,7 +5,7 @@ import type { Json } from '../protocol/json.ts'
 import { integrity } from '../storage/scoped-store.ts'
 import { chunksOf } from '../support/chunks-of.ts'
 import { deletionOrder } from './deletion-order.ts'
-import { collectDoomed, type Doomed, stayingReferences } from './doomed-records.ts'
+import { collectDeletions, type DeletionSet, stayingReferences } from './deletion-set.ts'
 import type { LinkedWrite } from './hooks/linked-changes.ts'
 import { clearReferences } from './membership.ts'
 import type { ForeignKeyReference } from './operation.ts'
@@ -25,21 +25,21 @@ export async function destroyRecords(given: Model, ids: readonly Json[], context
   const all = integrity(transaction)
   // Before anything is cleared: the rules may go through what refers to the records.
   await transaction.assertMayWrite?.('destroy', given, ids)
-  const doomed = await collectDoomed(model, ids, all, services)
-  for (const [target, found] of doomed.keys) await all.beforeDelete?.(target, [...found])
-  for (const [target, found] of doomed.keys) {
+  const deletions = await collectDeletions(model, ids, all, services)
+  for (const [target, found] of deletions.keys) await all.beforeDelete?.(target, [...found])
+  for (const [target, found] of deletions.keys) {
     for (const reference of services.referencedBy.get(target) ?? [])
-      await detachReferences(reference, [...found], doomed, context)
+      await detachReferences(reference, [...found], deletions, context)
   }
-  const { order, cut } = deletionOrder(new Set(doomed.keys.keys()), services.referencedBy)
+  const { order, cut } = deletionOrder(new Set(deletions.keys.keys()), services.referencedBy)
   for (const { model: referring, attribute } of cut) {
-    const keysOf = (model: Model) => [...(doomed.keys.get(originalOf(model)) as Set<Json>)]
-    const refersToDoomed = isOneOf(attribute, keysOf(attribute.references as Model))
-    const where = and(idIn(referring, keysOf(referring)), refersToDoomed)
+    const keysOf = (model: Model) => [...(deletions.keys.get(originalOf(model)) as Set<Json>)]
+    const refersToDeleted = isOneOf(attribute, keysOf(attribute.references as Model))
+    const where = and(idIn(referring, keysOf(referring)), refersToDeleted)
     if (all.clearBeforeDelete) await all.clearBeforeDelete(referring, where, attribute)
     else await all.update(referring, where, [{ attribute, value: null }])
   }
-  const [first, ...rounds] = doomed.rounds
+  const [first, ...rounds] = deletions.rounds
   for (const target of order) {
     for (const round of rounds.toReversed()) {
       if (round.model !== target) continue
@@ -59,7 +59,7 @@ export async function destroyRecords(given: Model, ids: readonly Json[], context
 async function detachReferences(
   reference: ForeignKeyReference,
   ids: readonly Json[],
-  doomed: Doomed,
+  deletions: DeletionSet,
   context: LinkedWrite,
 ): Promise<void> {
   const { transaction } = context
@@ -70,8 +70,8 @@ async function detachReferences(
     await all.delete(model, referring)
     return
   }
-  if (attribute.onDestroy === 'cascade' && doomed.keys.has(model)) return
-  const staying = stayingReferences(reference, ids, doomed)
+  if (attribute.onDestroy === 'cascade' && deletions.keys.has(model)) return
+  const staying = stayingReferences(reference, ids, deletions)
   if (attribute.onDestroy === 'setNull') {
     await clearReferences(reference, staying, { ...context, transaction: all })
     return

@@ -69,7 +69,7 @@ export function readValues(
     if (values) return { values, parents: none, members: none }
   }
   const reader = new ValueReader(services, mayWrite, laterValue, suggests ? maxCompared : 0)
-  const reading = newReading(model, withKey, '')
+  const reading = newContext(model, withKey, '')
   for (const name of Object.keys(query)) {
     const isValue = mayBeValue(name) && (!reserved.has(name) || isWritable(name, model, mayWrite))
     if (isValue) reader.take(name, query[name] as Json, true, reading)
@@ -97,7 +97,7 @@ function plainValues(body: JsonObject, model: Model, withKey: boolean): Readonly
 }
 
 /** A record while it is read. */
-interface Reading {
+interface ReadContext {
   readonly model: Model
   readonly withKey: boolean
   /** The place in the body, such as `pets.0.`, for messages. */
@@ -108,7 +108,7 @@ interface Reading {
   later: Map<Attribute, LaterValue> | undefined
 }
 
-const newReading = (model: Model, withKey: boolean, path: string): Reading => ({
+const newContext = (model: Model, withKey: boolean, path: string): ReadContext => ({
   model,
   withKey,
   path,
@@ -118,7 +118,7 @@ const newReading = (model: Model, withKey: boolean, path: string): Reading => ({
   later: undefined,
 })
 
-const valuesOf = ({ values, parents, members, later }: Reading): RecordValues => ({
+const valuesOf = ({ values, parents, members, later }: ReadContext): RecordValues => ({
   values,
   parents: [...parents.values()],
   members: [...members.values()],
@@ -148,7 +148,7 @@ class ValueReader {
     this.#pairsLeft = maxCompared
   }
 
-  takeAll(record: JsonObject, isText: boolean, reading: Reading): void {
+  takeAll(record: JsonObject, isText: boolean, reading: ReadContext): void {
     for (const name of Object.keys(record)) {
       const given = record[name]
       if (given !== undefined) this.take(name, given, isText, reading)
@@ -156,7 +156,7 @@ class ValueReader {
   }
 
   /** Reads one value. `isText` tells that the format has texts only. */
-  take(name: string, given: Json, isText: boolean, reading: Reading): void {
+  take(name: string, given: Json, isText: boolean, reading: ReadContext): void {
     const { model, withKey, path, values, parents, members } = reading
     const attribute = attributeToWrite(name, model, this.#mayWrite)
     const association = model.associations.get(name)
@@ -207,7 +207,7 @@ class ValueReader {
   #new(raw: JsonObject, model: Model, isText: boolean, path: string): RecordValues | undefined {
     const { maxAssociated } = this.#services.limits
     if (++this.#created <= maxAssociated) {
-      const reading = newReading(model, true, path)
+      const reading = newContext(model, true, path)
       this.takeAll(raw, isText, reading)
       return valuesOf(reading)
     }

@@ -10,7 +10,7 @@ import type { View } from './visibility.ts'
 type SubscriberMap = Map<Subscriber, StartPosition | undefined>
 
 /** The subscriptions of one subscriber, so that all of them can be removed. */
-interface Held {
+interface SubscriberEntry {
   records: number
   readonly byModel: Map<string, Set<RecordId>>
   readonly created: Set<string>
@@ -21,7 +21,7 @@ export class SubscriptionIndex {
   readonly #byRecord = new Map<string, Map<RecordId, SingleSubscriber | SubscriberMap>>()
   readonly #created = new Map<string, SubscriberMap>()
   readonly #filters = new Map<string, FilterGroups>()
-  readonly #held = new Map<Subscriber, Held>()
+  readonly #held = new Map<Subscriber, SubscriberEntry>()
   #records = 0
 
   /** The number of subscriptions to records. */
@@ -55,7 +55,7 @@ export class SubscriptionIndex {
     if (!subscribers) records.set(id, new SingleSubscriber(subscriber, start))
     else if (subscribers instanceof SingleSubscriber) records.set(id, new Map([...subscribers, [subscriber, start]]))
     else subscribers.set(subscriber, start)
-    const held = this.#heldBy(subscriber)
+    const held = this.#entryOf(subscriber)
     getOrInsertComputed(held.byModel, model, () => new Set<RecordId>()).add(id)
     held.records++
     this.#records++
@@ -67,7 +67,7 @@ export class SubscriptionIndex {
     const subscribers = getOrInsertComputed(this.#created, model, () => new Map() as SubscriberMap)
     if (subscribers.has(subscriber)) return false
     subscribers.set(subscriber, start)
-    this.#heldBy(subscriber).created.add(model)
+    this.#entryOf(subscriber).created.add(model)
     return true
   }
 
@@ -143,7 +143,7 @@ export class SubscriptionIndex {
     else subscribers.delete(subscriber)
   }
 
-  #heldBy(subscriber: Subscriber): Held {
+  #entryOf(subscriber: Subscriber): SubscriberEntry {
     return getOrInsertComputed(this.#held, subscriber, () => ({ records: 0, byModel: new Map(), created: new Set() }))
   }
 }

@@ -36,6 +36,7 @@ import { requestHandler } from './dispatch/handle-request.ts'
 import { ReadPosition } from './dispatch/read-position.ts'
 import { allLines, type Routes } from './dispatch/routes.ts'
 import { ShapeEndpoint } from './electric/shape-endpoint.ts'
+import { foreignKeysByTarget } from './foreign-keys-by-target.ts'
 import { IdempotentWrites } from './idempotency/idempotent-writes.ts'
 import { createHookServices } from './in-process/hook-services.ts'
 import { recordsByModel } from './in-process/records-by-model.ts'
@@ -53,7 +54,6 @@ import type { Observers } from './observers.ts'
 import type { OpenService } from './open-service.ts'
 import { createLandingPage } from './pages/landing-page.ts'
 import { type PublicFiles, pagesIn } from './pages/public-files.ts'
-import { pointersOf } from './pointers-of.ts'
 import { trimRegularly } from './trim-regularly.ts'
 import { watchCaptures } from './watch-captures.ts'
 import { watchDescriptors } from './watch-descriptors.ts'
@@ -84,7 +84,7 @@ export async function assembleService(config: AnyConfig, parts: ServiceParts): P
     clock,
     uuid: config.uuid ?? createUuids(clock),
     unknownAttributes: config.unknownAttributes ?? 'refuse',
-    referencedBy: pointersOf(models),
+    referencedBy: foreignKeysByTarget(models),
     unenforced: new Set(unenforced),
     secret: store.secret,
     cursors: new CursorSeal(store.secret),

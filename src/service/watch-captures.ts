@@ -1,6 +1,6 @@
 import type { ChangeLog } from '../storage/change-log.ts'
 import { type Clock, callEvery } from '../support/clock.ts'
-import { inOneLine } from '../support/in-one-line.ts'
+import { withoutStack } from '../support/without-stack.ts'
 
 /** Usually longer than a migration takes from dropping a table to its last statement. */
 const everyMs = 10_000
@@ -32,5 +32,5 @@ export function watchCaptures(
 
 function notCaptured(tables: readonly string[]): Error {
   const message = `Changes of ${tables.join(', ')} are no longer captured, so that there are no events of them: the triggers were dropped or disabled, as by a migration that makes a table again. The next start creates them, except with migrate: "safe"`
-  return inOneLine(new Error(message))
+  return withoutStack(new Error(message))
 }

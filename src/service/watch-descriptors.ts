@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs'
 import { devNull } from 'node:os'
 import { type Clock, callEvery } from '../support/clock.ts'
-import { inOneLine } from '../support/in-one-line.ts'
+import { withoutStack } from '../support/without-stack.ts'
 
 const everyMs = 1_000
 /** Failures that follow one another within this time have one cause and are reported once. */
@@ -32,5 +32,5 @@ const openOne = (): void => closeSync(openSync(devNull, 'r'))
 function noneLeft(code: string): Error {
   const limit = code === 'EMFILE' ? 'the process (ulimit -n)' : 'the system'
   const message = `No file descriptors are left (${code}): new connections are closed, and the database may be out of reach, until some are free. The limit of ${limit} may be too low`
-  return inOneLine(new Error(message))
+  return withoutStack(new Error(message))
 }

@@ -46,7 +46,7 @@ export function checkSchema<Column extends ExistingColumn>(
  * Throws a ConfigError where a start for which no `migrate` is configured would add columns to a table that another program has
  * made. `isServed` says of a table that its changes have been captured, by this service or another.
  */
-export function refuseUnasked<Column extends ExistingColumn, Table extends TableOf<Column>>(
+export function refuseUnconfiguredMigration<Column extends ExistingColumn, Table extends TableOf<Column>>(
   models: readonly Model[],
   tables: ReadonlyMap<string, Table>,
   columns: ColumnCheck<Column>,

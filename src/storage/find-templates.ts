@@ -8,7 +8,7 @@ import type { Sql } from '../sql/sql.ts'
 import type { FindStatement } from './statement-compiler.ts'
 
 /** A comparison of a template as it was compiled. */
-interface Place {
+interface CompiledComparison {
   readonly comparison: Comparison
   readonly column: string
   readonly parts: readonly string[]
@@ -17,7 +17,7 @@ interface Place {
 interface Compiled {
   readonly statement: FindStatement
   /** By slot. */
-  readonly places: readonly Place[]
+  readonly places: readonly CompiledComparison[]
 }
 
 /**
@@ -38,14 +38,17 @@ export class FindTemplates {
   bind(model: Model, { template, operands }: FilledCriteria): FindStatement | undefined {
     let compiled = this.#compiled.get(template)
     if (!compiled) {
-      compiled = { statement: this.#compile(model, template), places: placesIn(template.where, this.#dialect) }
+      compiled = {
+        statement: this.#compile(model, template),
+        places: compiledComparisons(template.where, this.#dialect),
+      }
       this.#compiled.set(template, compiled)
     }
     const { statement, places } = compiled
     const { text, access, columns, shape } = statement
     const comparisons: Sql[] = []
     for (let slot = 0; slot < places.length; slot++) {
-      const { comparison, column, parts } = places[slot] as Place
+      const { comparison, column, parts } = places[slot] as CompiledComparison
       const { operator, attribute } = comparison
       const compared = operator.sql(column, operands[slot] as Json, attribute, this.#dialect)
       if (!areEqual(compared.parts, parts)) return undefined
@@ -58,8 +61,8 @@ export class FindTemplates {
   }
 }
 
-function placesIn(where: Condition, dialect: Dialect): readonly Place[] {
-  const places: Place[] = []
+function compiledComparisons(where: Condition, dialect: Dialect): readonly CompiledComparison[] {
+  const places: CompiledComparison[] = []
   const add = (condition: Condition): void => {
     switch (condition.kind) {
       case 'and':

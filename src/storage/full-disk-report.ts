@@ -1,4 +1,4 @@
-import { inOneLine } from '../support/in-one-line.ts'
+import { withoutStack } from '../support/without-stack.ts'
 import { DatabaseError } from './driver.ts'
 
 /** Failures that follow one another within this time have one cause and are reported once. */
@@ -26,4 +26,4 @@ export class FullDiskReport {
 }
 
 const fullDisk = ({ message }: DatabaseError): Error =>
-  inOneLine(new Error(`The disk of the database is full (${message}); writes get 503 until there is space`))
+  withoutStack(new Error(`The disk of the database is full (${message}); writes get 503 until there is space`))

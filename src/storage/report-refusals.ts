@@ -1,6 +1,6 @@
 import { ServiceError } from '../protocol/errors.ts'
-import { inOneLine } from '../support/in-one-line.ts'
 import type { Observe } from '../support/observation.ts'
+import { withoutStack } from '../support/without-stack.ts'
 import { DatabaseError } from './driver.ts'
 
 /** The texts of triggers may contain values, so that no two are the same. */
@@ -40,5 +40,5 @@ function refusedOperation({ message, reason, subject }: DatabaseError): Error {
       ? `The database lacks what ${name === undefined ? 'a model' : `the model ${name}`} describes`
       : `The database refuses an operation${name === undefined ? '' : ` of ${name}`}`
   const advice = reason.kind === 'missing' ? '. The next start says what has changed' : ''
-  return inOneLine(new Error(`${what} (${message}); such requests get 503${advice}`))
+  return withoutStack(new Error(`${what} (${message}); such requests get 503${advice}`))
 }

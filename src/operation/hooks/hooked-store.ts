@@ -12,7 +12,7 @@ import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import type { Limits } from '../../support/limits.ts'
 import type { MaybePromise } from '../../support/maybe-promise.ts'
 import { callHook, failureOf } from './call-hook.ts'
-import { DoomedImages, refersToItself } from './doomed-images.ts'
+import { DeletedImages, refersToItself } from './deleted-images.ts'
 import type { HookServices } from './hook-services.ts'
 
 /** What the hooks within a transaction need. */
@@ -112,7 +112,7 @@ function hookedTransaction(
   all: Transaction,
   caller: TransactionCaller,
   written: Written[],
-  doomed = new DoomedImages(),
+  deletedImages = new DeletedImages(),
 ): Transaction {
   const inserted = async (model: Model, records: MaybePromise<Records>): Promise<Records> => {
     const stored = await records
@@ -123,14 +123,14 @@ function hookedTransaction(
     if (model.hooks?.within[write]) {
       if (!caller.isSerializable) throw notSerializable
       if (eventLoopTurn.isUsed) await eventLoopTurn.end()
-      const own = hookedTransaction(all, { ...caller, requester: system }, written, doomed)
+      const own = hookedTransaction(all, { ...caller, requester: system }, written, deletedImages)
       await runWithin({ model, write, images }, own, caller)
     }
     const record = assertDefined(images.record ?? images.previous, 'a write has a record')
     if (model.hooks?.lifecycle.after?.[write]) written.push({ model, write, record })
   }
   const remember = async (model: Model, where: Condition): Promise<void> =>
-    doomed.add(model, await findLocked(model, where, all, caller.limits))
+    deletedImages.add(model, await findLocked(model, where, all, caller.limits))
   const clearBeforeDelete = async (model: Model, where: Condition, reference: Attribute): Promise<Records> => {
     if (hasHook(model, 'destroy')) await remember(model, where)
     return assertDefined(all.clearBeforeDelete, 'a transaction that clears by update').call(
@@ -163,7 +163,7 @@ function hookedTransaction(
     async delete(model, where) {
       const deleted = await all.delete(model, where)
       if (hasHook(model, 'destroy'))
-        for (const previous of await doomed.take(model, where, deleted, all))
+        for (const previous of await deletedImages.take(model, where, deleted, all))
           await wrote(model, 'destroy', { previous })
       return deleted
     },

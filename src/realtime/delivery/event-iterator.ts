@@ -196,7 +196,7 @@ export class EventIterator implements Subscriber, AsyncIterableIterator<Iterator
       this.#hold(undefined)
       if (isLost) continue
       this.#position = batch.position
-      if (this.#heartbeatIsDue) yield this.#beat()
+      if (this.#heartbeatIsDue) yield this.#heartbeatItem()
       if (!batch.isEnd) await yieldToEventLoop()
       else if (isSubscribed) return this.#startHere()
       else {
@@ -210,7 +210,7 @@ export class EventIterator implements Subscriber, AsyncIterableIterator<Iterator
     while (!this.#isOver) {
       const next = this.#queue.shift()
       if (next) yield* this.#emit(next.events, next.position)
-      else if (this.#heartbeatIsDue) yield this.#beat()
+      else if (this.#heartbeatIsDue) yield this.#heartbeatItem()
       else
         await new Promise<void>((resolve) => {
           this.#wake = resolve
@@ -268,7 +268,7 @@ export class EventIterator implements Subscriber, AsyncIterableIterator<Iterator
   }
 
   /** All events were delivered, so the consumer may resume from the position of the feed. */
-  #beat(): IteratorItem {
+  #heartbeatItem(): IteratorItem {
     this.#heartbeatIsDue = false
     const { position } = this.#options.broadcaster
     if (this.#start?.caughtUp) this.#position = position ?? this.#position

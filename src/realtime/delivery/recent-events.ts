@@ -17,7 +17,7 @@ export interface RecentEvent {
  * A read in progress. Its subscriptions are known only when it ends, so every event that is delivered before that may concern
  * them.
  */
-export interface Reading {
+export interface PendingRead {
   readonly subscriber: Subscriber
   /** The sequence number of the first event after the read began. */
   readonly from: number
@@ -35,7 +35,7 @@ interface RecentLimits {
 /** Buffers delivered events for as long as reads are in progress that began before them. */
 export class RecentEvents {
   readonly #limits: RecentLimits
-  readonly #readings = new Set<Reading>()
+  readonly #readings = new Set<PendingRead>()
   #events: RecentEvent[] = []
   #bytes = 0
   /** The sequence number of the oldest buffered event. */
@@ -55,7 +55,7 @@ export class RecentEvents {
     for (const { subscriber } of this.#readings) yield subscriber
   }
 
-  begin(subscriber: Subscriber): Reading {
+  begin(subscriber: Subscriber): PendingRead {
     const reading = { subscriber, from: this.#first + this.#events.length }
     this.#readings.add(reading)
     return reading
@@ -65,7 +65,7 @@ export class RecentEvents {
    * Ends a read and returns the events that were delivered since it began. Undefined if some of them were dropped, or if the read
    * was ended before.
    */
-  end(reading: Reading): readonly RecentEvent[] | undefined {
+  end(reading: PendingRead): readonly RecentEvent[] | undefined {
     if (!this.#readings.delete(reading)) return undefined
     const events = reading.from < this.#first ? undefined : this.#events.slice(reading.from - this.#first)
     const [oldest] = this.#readings

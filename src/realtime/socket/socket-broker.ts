@@ -2,7 +2,7 @@ import type { Position } from '../../protocol/change.ts'
 import type { Event, Peer } from '../../protocol/event.ts'
 import { anonymous, type Requester } from '../../protocol/requester.ts'
 import type { Broadcaster } from '../broadcaster.ts'
-import type { Reading, RecentEvent } from '../delivery/recent-events.ts'
+import type { PendingRead, RecentEvent } from '../delivery/recent-events.ts'
 import type { StartPosition } from '../start-position.ts'
 import { type PendingWrite, recordKey } from './echo-suppression.ts'
 import { SocketSubscriber, type SubscriptionLimits } from './socket-subscriber.ts'
@@ -11,7 +11,7 @@ import type { SubscriptionRequest } from './subscription-request.ts'
 /** A request of a socket between its beginning and its answer. */
 export interface PendingRequest {
   readonly subscriber: SocketSubscriber
-  readonly reading: Reading
+  readonly reading: PendingRead
   readonly write: PendingWrite | undefined
 }
 

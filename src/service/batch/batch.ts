@@ -9,7 +9,7 @@ import type { Authorization } from '../dispatch/authorize.ts'
 import type { DispatchContext } from '../dispatch/context.ts'
 import { endpointAt } from '../dispatch/route.ts'
 import { shownError } from '../dispatch/shown-error.ts'
-import type { KeepAnswer } from '../idempotency/idempotent-writes.ts'
+import type { StoreAnswer } from '../idempotency/idempotent-writes.ts'
 import { BatchAnswers } from './batch-answer.ts'
 import { type Batch, requestOf, resolved } from './batch-step.ts'
 import { type BatchItem, readBatch } from './read-batch.ts'
@@ -30,7 +30,7 @@ export async function answerBatch(
   const items = readBatch(request, limits)
   for (const item of items) assertIsOperation(item, context)
   const batch = { items, request, authorization, receipt: receiptFor(authorization.requester, context, request) }
-  const run = (keep?: KeepAnswer) => runAtomic(batch, context, keep)
+  const run = (keep?: StoreAnswer) => runAtomic(batch, context, keep)
   if (request.headers['idempotency-key'] === undefined) return isAtomic ? run() : runEach(batch, context, answer)
   if (isAtomic) return context.idempotency.answer(request, authorization.requester, run)
   throw new ServiceError(

@@ -11,7 +11,7 @@ import { withOperation } from '../dispatch/answer-write.ts'
 import type { DispatchContext } from '../dispatch/context.ts'
 import { respond } from '../dispatch/respond.ts'
 import { shownError } from '../dispatch/shown-error.ts'
-import type { KeepAnswer } from '../idempotency/idempotent-writes.ts'
+import type { StoreAnswer } from '../idempotency/idempotent-writes.ts'
 import { asRefusal } from '../in-process/as-refusal.ts'
 import { inTransaction } from '../in-process/transaction.ts'
 import { BatchAnswers, failedBatch } from './batch-answer.ts'
@@ -26,7 +26,7 @@ interface Done {
  * Executes the requests of a batch in one transaction. When one fails, nothing of them has happened, and the answer says
  * which it was.
  */
-export async function runAtomic(batch: Batch, context: DispatchContext, keep?: KeepAnswer): Promise<ServiceResponse> {
+export async function runAtomic(batch: Batch, context: DispatchContext, keep?: StoreAnswer): Promise<ServiceResponse> {
   const { items, request, receipt } = batch
   const { access, store } = batch.authorization
   const { broker, services, encoding, onError } = context
@@ -110,7 +110,7 @@ const writeAll = (
   execute: (store: ScopedStore) => Promise<Done>,
   { receipt, authorization: { store } }: Batch,
   context: DispatchContext,
-  keep: KeepAnswer | undefined,
+  keep: StoreAnswer | undefined,
 ): Promise<Done> => {
   const work = async (within: ScopedStore, transaction: ScopedTransaction): Promise<Done> => {
     const done = await execute(within)

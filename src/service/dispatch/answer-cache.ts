@@ -13,7 +13,7 @@ import type { ServiceResponse } from '../../protocol/request.ts'
 import type { Store } from '../../storage/store.ts'
 import type { TableVersions } from '../../storage/table-versions.ts'
 import { getOrInsertComputed } from '../../support/get-or-insert-computed.ts'
-import { LastLook } from '../../support/last-look.ts'
+import { LastCheck } from '../../support/last-check.ts'
 import type { Limits } from '../../support/limits.ts'
 import { CacheEntry, KeptAnswer, KeptAnswers, type Page } from './kept-answers.ts'
 import { modelsEmbedded, modelsNamed, modelsOfList } from './read-models.ts'
@@ -70,7 +70,7 @@ export class AnswerCache {
   readonly #versions: TableVersions
   readonly #models: Models
   readonly #kept: KeptAnswers
-  readonly #lastLook = new LastLook()
+  readonly #lastCheck = new LastCheck()
   /** False if an answer may lack recent changes of other programs. It then names the position at which it was read. */
   readonly isCurrent: boolean
   readonly #lists = new WeakMap<Plan, Variants>()
@@ -93,7 +93,7 @@ export class AnswerCache {
     if (!tables) return undefined
     const id = isList ? undefined : (input as RecordInput).id
     const entry = entries.get(id) ?? new CacheEntry(entries, id, isList ? undefined : match.model)
-    const versions = this.#versions.of(tables, entry.record, this.#lastLook.serves(poll, position))
+    const versions = this.#versions.of(tables, entry.record, this.#lastCheck.serves(poll, position))
     if (versions === undefined) return undefined
     if (entry.answer === undefined || (entry.versions !== versions && !this.#isSamePage(entry)))
       return { entry, versions, position, variant, answer: undefined }

@@ -4,7 +4,7 @@ import type { ServiceRequest, ServiceResponse } from '../../protocol/request.ts'
 import type { Requester } from '../../protocol/requester.ts'
 import { operationOf, type WriteReceipt } from '../../storage/write-origin.ts'
 import { eventLoopTurn } from '../../support/event-loop-turn.ts'
-import { keptOperation } from '../idempotency/kept-operation.ts'
+import { withStoredAnswer } from '../idempotency/with-stored-answer.ts'
 import type { Authorization } from './authorize.ts'
 import type { DispatchContext } from './context.ts'
 import { execute, executeForSocket } from './execute.ts'
@@ -55,7 +55,7 @@ function writeOnce(
     const receipt = receiptFor(requester, context, request)
     const answer = async (result: OperationResult): Promise<ServiceResponse> =>
       withOperation(await respond(result, request, match, context.encoding), receipt, context)
-    const kept = keptOperation(
+    const kept = withStoredAnswer(
       operation,
       async (transaction, result) => keep(transaction, await answer(result)),
       context,

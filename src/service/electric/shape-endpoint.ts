@@ -30,7 +30,7 @@ const maxPageSize = 200
  * If a page exceeds the size of an answer, it is read again with this fraction of its records. Each page after it has twice as
  * many.
  */
-const shrinks = 8
+const shrinkFactor = 8
 
 export interface ShapeOptions {
   readonly models: ReadonlyMap<string, Model>
@@ -45,7 +45,7 @@ export interface ShapeOptions {
 }
 
 /** The requester, and its rules; undefined: no rules restrict it. */
-interface Asker {
+interface AuthorizedRequester {
   readonly requester: Requester
   readonly access: Access | undefined
 }
@@ -73,7 +73,7 @@ export class ShapeEndpoint {
     this.#options = options
   }
 
-  async respond(asked: ServiceRequest, { requester, access }: Asker): Promise<ServiceResponse> {
+  async respond(asked: ServiceRequest, { requester, access }: AuthorizedRequester): Promise<ServiceResponse> {
     if (this.#isStopped) throw new ServiceError('E_UNAVAILABLE', 'The service is stopping')
     const { query, peer } = asked
     const { signal } = peer ?? asked
@@ -87,7 +87,7 @@ export class ShapeEndpoint {
     const { offset, handle } = request
     if (typeof offset === 'object' && !handle?.startsWith(request.shape)) return refetch(shape)
     if (offset === 'now') {
-      await refuseMistakes(shape)
+      await validateShape(shape)
       return answer(shape, [upToDate()], { position: await this.#options.head() }, true)
     }
     if (offset === 'start') return this.#page(shape, { position: await this.#options.head() })
@@ -103,10 +103,10 @@ export class ShapeEndpoint {
 
   async #page(shape: Shape, { position, cursor }: ShapeOffset): Promise<ServiceResponse> {
     const { records, table, where, columns, key } = shape
-    if (cursor === undefined) await refuseMistakes(shape)
+    if (cursor === undefined) await validateShape(shape)
     const { maxAnswerBytes, maxLimit } = this.#options.limits
     const most = Math.min(maxLimit, maxPageSize)
-    for (let limit = this.#pageSizes.get(table) ?? most; ; limit = Math.ceil(limit / shrinks)) {
+    for (let limit = this.#pageSizes.get(table) ?? most; ; limit = Math.ceil(limit / shrinkFactor)) {
       try {
         const { data, next } = await records.find({
           where,
@@ -213,7 +213,7 @@ async function collect(
 }
 
 /** Throws for unknown columns, and for a condition that cannot be matched with changes, before anything is sent. */
-async function refuseMistakes({ records, where, columns }: Shape): Promise<void> {
+async function validateShape({ records, where, columns }: Shape): Promise<void> {
   await records.live({ where }).return?.()
   await records.find({ where, limit: 0, ...(columns && { select: columns }) })
 }

@@ -9,7 +9,7 @@ import { assertDefined } from '../../support/assert.ts'
 import { identityOf } from '../live/operation-tokens.ts'
 
 /** Stores the answer in the transaction of the write. */
-export type KeepAnswer = (transaction: ScopedTransaction, response: ServiceResponse) => Promise<void>
+export type StoreAnswer = (transaction: ScopedTransaction, response: ServiceResponse) => Promise<void>
 
 const maxKeyLength = 255
 
@@ -29,7 +29,7 @@ export class IdempotentWrites {
   async answer(
     request: ServiceRequest,
     requester: Requester,
-    write: (keep: KeepAnswer) => Promise<ServiceResponse>,
+    write: (keep: StoreAnswer) => Promise<ServiceResponse>,
   ): Promise<ServiceResponse> {
     if (!this.#answers) throw new ServiceError('E_BAD_REQUEST', 'Idempotency-Key is not supported by this database')
     const id = seal(JSON.stringify([identity(requester), keyOf(request)]))

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream'
 import { problemType } from '../../protocol/error-response.ts'
 import { eventLoopTurn } from '../../support/event-loop-turn.ts'
-import { type Connection, endGently, lastOf } from './connections.ts'
+import { type Connection, lastOf, lingeringClose } from './connections.ts'
 
 /** Errors of Node's HTTP parser and timeouts, raised before a request exists, by error code. */
 const refusals: Readonly<Record<string, readonly [status: string, detail: string]>> = {
@@ -33,7 +33,7 @@ export function refuseConnection(
   connection.refused = true
   const last = lastOf(connection)
   if (last && !last.closed && (last.req.complete || last.headersSent)) {
-    last.once('close', () => endGently(socket))
+    last.once('close', () => lingeringClose(socket))
   } else if (last && !last.closed && !last.socket && error.code !== cutOff) {
     // The data is the body of a request that waits: it is refused when those before it are answered.
     last.once('socket', () => refuse(socket, ...refusalOf(error)))
@@ -55,5 +55,5 @@ export function refuse(socket: Duplex, status: string, detail: string): void {
     `HTTP/1.1 ${status}\r\nContent-Type: ${problemType}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
       `X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n${body}`,
   )
-  endGently(socket)
+  lingeringClose(socket)
 }

@@ -122,7 +122,7 @@ function endWhenIdle({ socket, latest }: Connection): void {
     await setImmediate()
     await setImmediate()
     // Browsers open connections before they need them. A connection on which a request has begun to arrive stays open.
-    if (socket.bytesRead === received && (latest || received === 0)) endGently(socket)
+    if (socket.bytesRead === received && (latest || received === 0)) lingeringClose(socket)
   }, idleGraceMs)
   socket.once('close', () => clearTimeout(timer))
 }
@@ -139,7 +139,7 @@ export const isLast = ({ last }: Connection, response: ServerResponse): boolean 
  * Ends this side of a connection and waits for the client to end its side. To destroy it at once would send a reset if data of
  * the client is unread, and the response could be lost.
  */
-export function endGently(socket: Duplex): void {
+export function lingeringClose(socket: Duplex): void {
   socket.end()
   const timer = setTimeout(() => socket.destroy(), lingerMs).unref()
   socket.once('close', () => clearTimeout(timer))

@@ -6,7 +6,7 @@ import { maxHeaderBytes, type Service } from '../../protocol/request.ts'
 import type { Limits } from '../../support/limits.ts'
 import type { WorkerChannel } from '../worker-channel.ts'
 import { refuse, refuseConnection } from './client-error.ts'
-import { Connections, endGently } from './connections.ts'
+import { Connections, lingeringClose } from './connections.ts'
 import { type HttpOptions, logErrorToConsole } from './handle-http-request.ts'
 import { handler, type Intercept } from './serve.ts'
 import { OpenStreams } from './write-stream.ts'
@@ -64,7 +64,7 @@ export async function listen(service: Service, options: ListenOptions): Promise<
       // Node no longer handles errors of this socket: without a listener a reset would end the process.
       socket.on('error', destroy)
       // What is sent before it would be read as that response.
-      if (pending) return void pending.once('close', () => endGently(socket))
+      if (pending) return void pending.once('close', () => lingeringClose(socket))
       connections.markUpgraded(socket)
       offerUpgrade(upgrade, req, socket, head, onError)
     })

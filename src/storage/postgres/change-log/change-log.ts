@@ -8,7 +8,16 @@ import { arrayOf } from '../client/text-form.ts'
 import type { LogCaptures } from './log-captures.ts'
 import { inOrder, type LogRow, logColumns, logRowsOf } from './log-rows.ts'
 import { historyOf, type LogTables } from './log-tables.ts'
-import { covers, isAhead, type Place, parseSnapshot, placeOf, positionOf, type Snapshot, sees } from './position.ts'
+import {
+  covers,
+  type DecodedPosition,
+  decodePosition,
+  encodePosition,
+  isAhead,
+  parseSnapshot,
+  type Snapshot,
+  sees,
+} from './position.ts'
 import { ReadSize } from './read-size.ts'
 import { trim } from './trim.ts'
 
@@ -36,7 +45,7 @@ interface Plan {
 }
 
 /** The parameters of one read. */
-interface Reading {
+interface ReadParameters {
   readonly limit: number
   readonly isWanted: IsWanted
   /** For each statement that reads images. */
@@ -44,7 +53,7 @@ interface Reading {
 }
 
 /** The state of the log in the snapshot of a read. */
-interface Moment {
+interface LogState {
   readonly history: string
   readonly floor: bigint
   readonly now: Snapshot
@@ -91,15 +100,15 @@ export class PostgresChangeLog implements SqlChangeLog {
 
   async headIn(query: Query): Promise<Position> {
     const [row] = await query(`select ${momentColumns} from ${momentOf(this.#tables)}`, [])
-    const { history, now } = await this.#momentOf(row as Row)
-    return positionOf({ history, from: now })
+    const { history, now } = await this.#stateOf(row as Row)
+    return encodePosition({ history, from: now })
   }
 
   includes(position: Position, { operation, position: own }: Change): boolean {
-    const place = placeOf(position)
+    const place = decodePosition(position)
     if (!place) return false
     if (!place.inside) return sees(place.from, operation)
-    const seq = placeOf(own)?.inside?.seq
+    const seq = decodePosition(own)?.inside?.seq
     return (
       sees(place.from, operation) ||
       (sees(place.inside.until, operation) && seq !== undefined && seq <= place.inside.seq)
@@ -107,21 +116,21 @@ export class PostgresChangeLog implements SqlChangeLog {
   }
 
   reaches(position: Position, target: Position): boolean | undefined {
-    const own = placeOf(position)
+    const own = decodePosition(position)
     if (own && isAhead(target, own)) return false
-    const other = placeOf(target)
+    const other = decodePosition(target)
     if (!own || !other || own.history !== other.history) return undefined
     return position === target || covers(own.from, other.inside?.until ?? other.from)
   }
 
   async tail(): Promise<Position> {
     const [row] = await this.#query(`select ${momentColumns} from ${momentOf(this.#tables)}`, [])
-    const { history, floor } = await this.#momentOf(row as Row)
-    return positionOf({ history, from: parseSnapshot(`${floor}:${floor}:`) as Snapshot })
+    const { history, floor } = await this.#stateOf(row as Row)
+    return encodePosition({ history, from: parseSnapshot(`${floor}:${floor}:`) as Snapshot })
   }
 
   async read(after: Position, limit: number, isWanted: IsWanted = () => true): Promise<ChangeBatch | 'reset'> {
-    const place = placeOf(after)
+    const place = decodePosition(after)
     if (!place) return 'reset'
     return this.#readSize.fit(limit, (limit, budget) => {
       const reading = { limit, isWanted, budget }
@@ -133,7 +142,7 @@ export class PostgresChangeLog implements SqlChangeLog {
    * The changes that are visible now and were not in `from`: later transactions, and those that were running. `place` is
    * the position of the reader: no change between it and `from` may have been trimmed.
    */
-  async #readNew(place: Place, from: Snapshot, reading: Reading): Promise<ChangeBatch | 'reset'> {
+  async #readNew(place: DecodedPosition, from: Snapshot, reading: ReadParameters): Promise<ChangeBatch | 'reset'> {
     const { limit, isWanted, budget } = reading
     const { history } = place
     const { log } = this.#tables
@@ -143,14 +152,14 @@ export class PostgresChangeLog implements SqlChangeLog {
       [String(from.xmax), arrayOf(from.running), String(limit + 1), this.#unwanted(isWanted)],
       budget(),
     )
-    const moment = await this.#momentOf(found[0] as Row)
-    if (!holds(moment, place)) return 'reset'
+    const state = await this.#stateOf(found[0] as Row)
+    if (!holds(state, place)) return 'reset'
     const changed = found.filter((row) => row[momentWidth] !== null)
-    if (changed.length > limit) return this.#readInside({ history, from }, { until: moment.now, seq: 0n }, reading)
+    if (changed.length > limit) return this.#readInside({ history, from }, { until: state.now, seq: 0n }, reading)
     const batch = await this.#batch(
       await logRowsOf(changed, momentWidth),
-      { history, from, inside: { until: moment.now, seq: 0n } },
-      positionOf({ history, from: moment.now }),
+      { history, from, inside: { until: state.now, seq: 0n } },
+      encodePosition({ history, from: state.now }),
       isWanted,
     )
     return batch === 'not sent' ? this.#readNew(place, from, reading) : batch
@@ -158,9 +167,9 @@ export class PostgresChangeLog implements SqlChangeLog {
 
   /** A part of the changes that `until` sees and `from` does not. */
   async #readInside(
-    place: Place,
-    inside: NonNullable<Place['inside']>,
-    reading: Reading,
+    place: DecodedPosition,
+    inside: NonNullable<DecodedPosition['inside']>,
+    reading: ReadParameters,
   ): Promise<ChangeBatch | 'reset'> {
     const { limit, isWanted } = reading
     const { operations, isComplete } = await this.#planOf(place.from, inside.until, inside.seq)
@@ -176,8 +185,8 @@ export class PostgresChangeLog implements SqlChangeLog {
     if (last === undefined) return this.#readNew(place, inside.until, reading)
     const isLast = isComplete && taken.length === rest.length
     const end = isLast
-      ? positionOf({ history: place.history, from: inside.until })
-      : positionOf({ ...place, inside: { until: inside.until, seq: last.last } })
+      ? encodePosition({ history: place.history, from: inside.until })
+      : encodePosition({ ...place, inside: { until: inside.until, seq: last.last } })
     const batch = await this.#readOperations(taken, { ...place, inside }, end, reading)
     // An empty batch means the end of the log, so a batch without wanted changes is skipped.
     return batch !== 'reset' && batch.changes.length === 0 ? this.read(batch.position, limit, isWanted) : batch
@@ -185,9 +194,9 @@ export class PostgresChangeLog implements SqlChangeLog {
 
   async #readOperations(
     operations: readonly Operation[],
-    place: Required<Place>,
+    place: Required<DecodedPosition>,
     end: Position,
-    reading: Reading,
+    reading: ReadParameters,
   ): Promise<ChangeBatch | 'reset'> {
     const { isWanted, budget } = reading
     const found = await this.#query(
@@ -195,7 +204,7 @@ export class PostgresChangeLog implements SqlChangeLog {
       [arrayOf(operations.map(({ tx }) => tx)), this.#unwanted(isWanted)],
       budget(),
     )
-    if (!holds(await this.#momentOf(found[0] as Row), place)) return 'reset'
+    if (!holds(await this.#stateOf(found[0] as Row), place)) return 'reset'
     const batch = await this.#batch(await logRowsOf(found, momentWidth), place, end, isWanted)
     return batch === 'not sent' ? this.#readOperations(operations, place, end, reading) : batch
   }
@@ -225,7 +234,7 @@ export class PostgresChangeLog implements SqlChangeLog {
   /** `end` is the position after all of the rows. `'not sent'`: a listener that wants more has come since they were asked for. */
   async #batch(
     rows: LogRow[],
-    place: Required<Place>,
+    place: Required<DecodedPosition>,
     end: Position,
     isWanted: IsWanted,
   ): Promise<ChangeBatch | 'reset' | 'not sent'> {
@@ -235,7 +244,7 @@ export class PostgresChangeLog implements SqlChangeLog {
     for (const [index, operation] of operations.entries()) {
       const until = place.inside?.until as Snapshot
       const seq = operation.at(-1)?.seq as bigint
-      const position = index === operations.length - 1 ? end : positionOf({ ...place, inside: { until, seq } })
+      const position = index === operations.length - 1 ? end : encodePosition({ ...place, inside: { until, seq } })
       for (const row of operation) {
         const found = this.#captures.changesOf(row, position, isWanted)
         if (found === undefined) return 'reset'
@@ -252,10 +261,10 @@ export class PostgresChangeLog implements SqlChangeLog {
   }
 
   async isKept(position: Position): Promise<boolean> {
-    const place = placeOf(position)
+    const place = decodePosition(position)
     if (!place) return false
     const [row] = await this.#query(`select ${momentColumns} from ${momentOf(this.#tables)}`, [])
-    return holds(await this.#momentOf(row as Row), place)
+    return holds(await this.#stateOf(row as Row), place)
   }
 
   trim(keep: Keep): Promise<void> {
@@ -270,7 +279,7 @@ export class PostgresChangeLog implements SqlChangeLog {
     return this.#driver.query(text, values, { budget })
   }
 
-  async #momentOf([nonce, floor, now, backend]: Row): Promise<Moment> {
+  async #stateOf([nonce, floor, now, backend]: Row): Promise<LogState> {
     const history = await this.#historyOf(nonce as string, backend as string)
     return { history, floor: BigInt(floor as string), now: parseSnapshot(now as string) as Snapshot }
   }
@@ -297,7 +306,7 @@ const momentOf = ({ meta }: LogTables): string =>
  * Whether all changes after the position are kept. Trimmed changes are older than the floor, and a snapshot that begins
  * at the floor has seen all of them.
  */
-const holds = ({ history, floor, now }: Moment, place: Place): boolean =>
+const holds = ({ history, floor, now }: LogState, place: DecodedPosition): boolean =>
   place.history === history &&
   place.from.xmin >= floor &&
   place.from.xmax <= now.xmax &&

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { isAhead, type Place, parseSnapshot, placeOf, positionOf, type Snapshot, sees } from './position.ts'
+import {
+  type DecodedPosition,
+  decodePosition,
+  encodePosition,
+  isAhead,
+  parseSnapshot,
+  type Snapshot,
+  sees,
+} from './position.ts'
 
 const snapshot = (text: string) => parseSnapshot(text) as Snapshot
 
@@ -15,9 +23,9 @@ test('a snapshot contains the transactions that had ended', () => {
 describe('positions', () => {
   for (const text of ['abc.10:10:', 'abc.10:20:10,15', 'abc.10:20:10~12:30:12,29~77', '.1:1:']) {
     test(`${text} is parsed and printed unchanged`, () => {
-      const place = placeOf(text)
+      const place = decodePosition(text)
       assert.ok(place)
-      assert.equal(positionOf(place), text)
+      assert.equal(encodePosition(place), text)
     })
   }
 
@@ -45,11 +53,11 @@ describe('positions', () => {
     'abc. 10:20:',
     `abc.10:${'9'.repeat(20)}:`,
   ]
-  for (const text of wrong) test(`${text || 'nothing'} is none`, () => assert.equal(placeOf(text), undefined))
+  for (const text of wrong) test(`${text || 'nothing'} is none`, () => assert.equal(decodePosition(text), undefined))
 })
 
 describe('a position that names later transactions is known by its beginning', () => {
-  const place = placeOf('h.5:9:6,7') as Place
+  const reached = decodePosition('h.5:9:6,7') as DecodedPosition
   for (const [position, expected] of [
     ['h.5:10:', true],
     [`h.1:9000000000000000000:${Array.from({ length: 3_000 }, (_, index) => index + 1).join()}`, true],
@@ -61,5 +69,5 @@ describe('a position that names later transactions is known by its beginning', (
     ['h', false],
     ['', false],
   ] as const)
-    test(position.slice(0, 40), () => assert.equal(isAhead(position, place), expected))
+    test(position.slice(0, 40), () => assert.equal(isAhead(position, reached), expected))
 })

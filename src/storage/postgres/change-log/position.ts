@@ -10,7 +10,7 @@ export interface Snapshot {
 }
 
 /** A position in the log: after everything that `from` saw and, within a long batch, after a part of what `until` saw. */
-export interface Place {
+export interface DecodedPosition {
   readonly history: string
   readonly from: Snapshot
   readonly inside?: { readonly until: Snapshot; readonly seq: bigint } | undefined
@@ -43,23 +43,23 @@ export const covers = (snapshot: Snapshot, other: Snapshot): boolean =>
   snapshot.xmax >= other.xmax && snapshot.running.every((tx) => BigInt(tx) >= other.xmax || other.running.includes(tx))
 
 /** `history.snapshot`, or `history.snapshot~snapshot~number` inside a batch. */
-export function positionOf({ history, from, inside }: Place): Position {
+export function encodePosition({ history, from, inside }: DecodedPosition): Position {
   return inside ? `${history}.${from.text}~${inside.until.text}~${inside.seq}` : `${history}.${from.text}`
 }
 
 const beginning = /^([^.]*)\.\d{1,19}:(\d{1,19}):/
 
 /**
- * Whether a position names a transaction that the place was before, as its beginning alone says: a client may wait for one with
+ * Whether the beginning of a position alone shows that the decoded one does not cover it. A client may wait for a position with
  * thousands of running transactions, which is compared again and again.
  */
-export function isAhead(position: Position, { history, from }: Place): boolean {
+export function isAhead(position: Position, { history, from }: DecodedPosition): boolean {
   const [, itsHistory, xmax = ''] = beginning.exec(position) ?? []
   return itsHistory === history && BigInt(xmax) > from.xmax
 }
 
 /** Positions come from clients, so every part is checked. */
-export function placeOf(position: Position): Place | undefined {
+export function decodePosition(position: Position): DecodedPosition | undefined {
   if (position.length > longestPosition) return undefined
   const dot = position.indexOf('.')
   const [from = '', until, seq, ...rest] = position.slice(dot + 1).split('~')

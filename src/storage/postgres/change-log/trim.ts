@@ -3,7 +3,7 @@ import type { Driver, Row } from '../../driver.ts'
 import { jobTable } from '../../job-store.ts'
 import { quoteName } from '../client/text-form.ts'
 import { firstFloor, type LogTables, setMeta } from './log-tables.ts'
-import { parseSnapshot, placeOf, type Snapshot } from './position.ts'
+import { decodePosition, parseSnapshot, type Snapshot } from './position.ts'
 
 /** Rows deleted in one transaction, so that locks are not held for long. */
 const deletedAtOnce = 5_000
@@ -78,7 +78,7 @@ async function heldByJobs(run: Run, { schema }: LogTables): Promise<readonly big
   const [table] = await run('select to_regclass($1)', [name])
   if (table?.[0] === null) return []
   const rows = await run(`select position from ${name}`)
-  return rows.flatMap(([position]) => placeOf(position as string)?.from.xmin ?? [])
+  return rows.flatMap(([position]) => decodePosition(position as string)?.from.xmin ?? [])
 }
 
 const least = (a: bigint, b: bigint): bigint => (a < b ? a : b)

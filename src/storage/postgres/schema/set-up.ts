@@ -2,7 +2,7 @@ import { allAttributes } from '../../../criteria/criteria.ts'
 import { ConfigError } from '../../../model/config-error.ts'
 import type { Model } from '../../../model/model.ts'
 import { capturedColumns, captureTable, logTable, metaTable } from '../../capture.ts'
-import { checkSchema, refuseUnasked } from '../../check-schema.ts'
+import { checkSchema, refuseUnconfiguredMigration } from '../../check-schema.ts'
 import { refusedStep } from '../../refused-step.ts'
 import type { MigrateMode } from '../../schema.ts'
 import type { SchemaStep } from '../../schema-step.ts'
@@ -67,7 +67,8 @@ export async function setUp(
     await run(`select pg_advisory_xact_lock(hashtext('keelson'))`)
     const existing = await inspect(run, names)
     if (migrate !== 'drop') await refuseNames(run, models, existing)
-    if (migrate === undefined) refuseUnasked(models, existing, postgresColumns, await servedBefore(run, existing))
+    if (migrate === undefined)
+      refuseUnconfiguredMigration(models, existing, postgresColumns, await servedBefore(run, existing))
     const unserved = await unservedTables(run, models, existing)
     const plan = planSchema(models, existing, postgresDialect(), migrate ?? 'add', unserved)
     for (const planned of plan) await perform(run, planned)

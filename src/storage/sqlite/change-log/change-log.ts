@@ -39,7 +39,7 @@ export const logNotes = ['nonce', 'floor', 'secret']
 const rowsPerTurn = 500
 const readBytes = 1_000_000
 
-interface Place {
+interface DecodedPosition {
   readonly seq: number
   /** When that row was written: the number alone would also match the log of a restored backup. */
   readonly at: number
@@ -127,7 +127,7 @@ export class SqliteChangeLog implements SqlChangeLog {
       for (const change of found) changes.push(change)
       if (eventLoopTurn.isUsed) await eventLoopTurn.next()
     }
-    const position = this.#position(placeOf(rows.at(-1) as Row))
+    const position = this.#position(positionOfRow(rows.at(-1) as Row))
     // An empty batch means the end of the log, so a batch without wanted changes is skipped.
     if (changes.length > 0 || isEnd) return { changes, position, bytes }
     await eventLoopTurn.next() // synchronous reads alone would block the event loop
@@ -139,7 +139,7 @@ export class SqliteChangeLog implements SqlChangeLog {
     const isInOperation = `and seq <= (select last from ${operationTable} where first = ?)`
     for (;;) {
       if (eventLoopTurn.isUsed) await eventLoopTurn.next()
-      const from = placeOf(rows.at(-1) as Row)
+      const from = positionOfRow(rows.at(-1) as Row)
       const more = await this.#rowsAfter(from, rowsPerTurn, isInOperation, operation)
       if (!more) return false
       for (const row of more.rows) rows.push(row)
@@ -152,7 +152,7 @@ export class SqliteChangeLog implements SqlChangeLog {
    * checks and reads: a trim could run between two. The limit is a literal as in any page (`dialect.ts`).
    */
   async #rowsAfter(
-    place: Place,
+    place: DecodedPosition,
     limit: number,
     condition = '',
     ...values: readonly unknown[]
@@ -219,7 +219,7 @@ export class SqliteChangeLog implements SqlChangeLog {
   }
 
   /** The last row that was trimmed. */
-  async #floor(): Promise<Place> {
+  async #floor(): Promise<DecodedPosition> {
     return floorOf((await this.#read(floorQuery))[0])
   }
 
@@ -227,11 +227,11 @@ export class SqliteChangeLog implements SqlChangeLog {
     return Promise.resolve(this.#driver.query(text, values))
   }
 
-  #position({ seq, at }: Place): Position {
+  #position({ seq, at }: DecodedPosition): Position {
     return `${this.#nonce}.${seq.toString(36)}.${at.toString(36)}`
   }
 
-  #parse(position: Position): Place | undefined {
+  #parse(position: Position): DecodedPosition | undefined {
     const [nonce, seq = '', at = ''] = position.split('.', 3)
     const place = { seq: Number.parseInt(seq, 36), at: Number.parseInt(at, 36) }
     return nonce === this.#nonce && Number.isSafeInteger(place.seq) && Number.isSafeInteger(place.at)
@@ -251,7 +251,7 @@ export class SqliteChangeLog implements SqlChangeLog {
     const was = before === null ? undefined : parseImage(before as string)
     const is = after === null ? undefined : parseImage(after as string)
     const common = {
-      position: this.#position(placeOf(end)),
+      position: this.#position(positionOfRow(end)),
       operation: String(operation ?? seq),
       at: new Date(Number(at)).toISOString(),
       ...changeOrigin(origin as string | null),
@@ -283,9 +283,9 @@ function endsOf(rows: readonly Row[]): readonly Row[] {
   return ends
 }
 
-const placeOf = (row: Row): Place => ({ seq: Number(row[0]), at: Number(row[6]) })
+const positionOfRow = (row: Row): DecodedPosition => ({ seq: Number(row[0]), at: Number(row[6]) })
 
-function floorOf(row: Row | undefined): Place {
+function floorOf(row: Row | undefined): DecodedPosition {
   const [seq = 0, at = 0] = String(row?.[0] ?? '0:0')
     .split(':')
     .map(Number)

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { newFile } from '../../../../test/support/sqlite.ts'
-import { currentPoll } from '../../../support/last-look.ts'
+import { currentPoll } from '../../../support/last-check.ts'
 import { Connection } from './connection.ts'
 
 const text = 'select count(*) from pet'

@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { currentPoll } from '../../../support/last-look.ts'
+import { currentPoll } from '../../../support/last-check.ts'
 
 /**
  * A read transaction that several requests share, because to begin and end one takes twice as long as to read a record. Requests

@@ -1,6 +1,6 @@
 import type { Model } from '../../../model/model.ts'
 import { captureTable, logTable, metaTable } from '../../capture.ts'
-import { checkSchema, refuseUnasked } from '../../check-schema.ts'
+import { checkSchema, refuseUnconfiguredMigration } from '../../check-schema.ts'
 import { refusedStep } from '../../refused-step.ts'
 import type { ExistingTable, MigrateMode } from '../../schema.ts'
 import type { SchemaStep } from '../../schema-step.ts'
@@ -34,7 +34,7 @@ export async function setUp(
     await retryWhileBusy(() => connection.exec('begin immediate'), busyTimeoutMs)
     const existing = inspect(connection)
     if (migrate === undefined)
-      refuseUnasked(models, existing, sqliteColumns, ({ name }) => isServed(connection, name, existing))
+      refuseUnconfiguredMigration(models, existing, sqliteColumns, ({ name }) => isServed(connection, name, existing))
     const rebuilt = migrate === 'drop' ? [] : outdatedTables(models, existing)
     for (const table of rebuilt) rebuildTable(connection, table)
     const plan = planSchema(

@@ -1,5 +1,5 @@
 /** Removes the stack from an error, so that a log writes it as one line: the stack explains nothing here. */
-export function inOneLine<E extends Error>(error: E): E {
+export function withoutStack<E extends Error>(error: E): E {
   error.stack = `${error.name}: ${error.message}`
   return error
 }

@@ -6,7 +6,7 @@ import type { Reads } from '../storage/store.ts'
 import type { ForeignKeyReference, OperationServices } from './operation.ts'
 
 /** The records that a destroy deletes, including those that cascade. */
-export interface Doomed {
+export interface DeletionSet {
   readonly keys: Map<Model, Set<Json>>
   /** In the order in which they were found: the records of each round refer to records of earlier ones. */
   readonly rounds: { readonly model: Model; readonly ids: readonly Json[] }[]
@@ -16,15 +16,15 @@ export interface Doomed {
  * Collects the records, and all records that refer to them by an association with `cascade`. Throws E_CONFLICT if they are too
  * many.
  */
-export async function collectDoomed(
+export async function collectDeletions(
   model: Model,
   ids: readonly Json[],
   all: Reads,
   { referencedBy, limits: { maxAffected } }: OperationServices,
-): Promise<Doomed> {
-  const doomed: Doomed = { keys: new Map([[model, new Set(ids)]]), rounds: [{ model, ids }] }
+): Promise<DeletionSet> {
+  const deletions: DeletionSet = { keys: new Map([[model, new Set(ids)]]), rounds: [{ model, ids }] }
   let count = ids.length
-  for (const round of doomed.rounds) {
+  for (const round of deletions.rounds) {
     for (const { model: referring, attribute } of referencedBy.get(round.model) ?? []) {
       if (attribute.onDestroy !== 'cascade' || referring.isJunction) continue
       const found = await all.find(referring, {
@@ -34,16 +34,16 @@ export async function collectDoomed(
         skip: 0,
         select: [referring.primaryKey],
       })
-      const known = doomed.keys.get(referring)
+      const known = deletions.keys.get(referring)
       const added = found.values(referring.primaryKey).filter((id) => !known?.has(id))
       if (added.length === 0) continue
-      doomed.keys.set(referring, new Set([...(known ?? []), ...added]))
-      doomed.rounds.push({ model: referring, ids: added })
+      deletions.keys.set(referring, new Set([...(known ?? []), ...added]))
+      deletions.rounds.push({ model: referring, ids: added })
       count += added.length
       if (count > maxAffected) throw tooMany(model, maxAffected)
     }
   }
-  return doomed
+  return deletions
 }
 
 const tooMany = ({ name }: Model, maxAffected: number): ServiceError =>
@@ -57,9 +57,9 @@ const tooMany = ({ name }: Model, maxAffected: number): ServiceError =>
 export function stayingReferences(
   { model, attribute }: ForeignKeyReference,
   ids: readonly Json[],
-  doomed: Doomed,
+  deletions: DeletionSet,
 ): Condition {
-  const deleted = doomed.keys.get(model)
+  const deleted = deletions.keys.get(model)
   const referring = isOneOf(attribute, ids)
   return deleted ? and(referring, not(idIn(model, [...deleted]))) : referring
 }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { currentPoll, LastLook } from './last-look.ts'
+import { currentPoll, LastCheck } from './last-check.ts'
 
 test('a look serves requests of the same poll whose answers name the same position', async () => {
-  const look = new LastLook()
+  const look = new LastCheck()
   const poll = currentPoll()
   assert.equal(look.serves(poll, 'a'), false)
   assert.equal(look.serves(poll, 'a'), true)

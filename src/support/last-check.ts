@@ -12,7 +12,7 @@ export function currentPoll(): number {
  * Decides whether a request needs a new check of the database, or may use the last one. It may if its client had begun to send it
  * before that check: no later commit can be known to the client, so the answer may have the state of the check.
  */
-export class LastLook {
+export class LastCheck {
   #poll: number | undefined
   #position: string | undefined
 

@@ -5,7 +5,7 @@ import { asRefusal } from '../in-process/as-refusal.ts'
 import { inTransaction } from '../in-process/transaction.ts'
 
 /** The operation, with something that is done in its transaction once its result is known. */
-export const keptOperation = (
+export const withStoredAnswer = (
   operation: WriteOperation,
   keep: (transaction: ScopedTransaction, result: OperationResult) => Promise<void>,
   context: DispatchContext,

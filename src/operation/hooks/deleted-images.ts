@@ -11,7 +11,7 @@ import { getOrInsertComputed } from '../../support/get-or-insert-computed.ts'
  * The records that a transaction deletes together, each as it was before its hook. A foreign key may clear or delete one of them
  * with another: SQLite does so within the statement, which then returns the record without its reference, or not at all.
  */
-export class DoomedImages {
+export class DeletedImages {
   readonly #images = new Map<Model, Map<Json, JsonObject>>()
 
   add(model: Model, records: Records): void {
