@@ -2,7 +2,7 @@ import { ServiceError } from '../protocol/errors.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import { raw, type Sql, sql, textOf } from '../sql/sql.ts'
 import { andThen, type MaybePromise } from '../support/maybe-promise.ts'
-import type { Driver, Query, Row } from './driver.ts'
+import { DatabaseError, type Driver, type Query, type Row } from './driver.ts'
 import type { AnswerRetention, AnswerTable, StoredAnswer, StoredAnswers } from './stored-answers.ts'
 
 export const answerTable = 'keelson_answer'
@@ -60,8 +60,9 @@ export class SqlStoredAnswers implements StoredAnswers {
     try {
       await this.#read(sql`select 1 from ${this.#table} limit 0`)
       return true
-    } catch {
-      return false
+    } catch (error) {
+      if (error instanceof DatabaseError && error.reason.kind === 'missing') return false
+      throw error
     }
   }
 

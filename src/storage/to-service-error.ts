@@ -31,11 +31,13 @@ export const notStored = ({ name }: Model): ServiceError =>
 /** A DatabaseError as a ServiceError that names model and attributes. Other errors are returned unchanged. */
 export async function toServiceError(error: unknown, reads: Reads): Promise<unknown> {
   if (!(error instanceof DatabaseError)) return error
-  const { reason, subject } = error
-  return subject
-    ? describe(error, subject, reads)
-    : (unavailable(reason, error) ?? refusedCommit(reason, error) ?? error)
+  const { subject } = error
+  return subject ? describe(error, subject, reads) : withoutSubject(error)
 }
+
+/** The error of a statement that is about no record. */
+export const withoutSubject = (error: DatabaseError): ServiceError | DatabaseError =>
+  unavailable(error.reason, error) ?? refusedCommit(error.reason, error) ?? error
 
 /**
  * The same within a transaction, which cannot read after an error. Of several references, all are named when the database

@@ -3,6 +3,7 @@ import { problem, ServiceError } from '../../protocol/errors.ts'
 import type { QueryResult } from '../../realtime/queries/query-plan.ts'
 import type { RowDifference } from '../../realtime/queries/row-difference.ts'
 import { encodeDifference } from '../../realtime/queries/row-difference.ts'
+import { shownError } from '../dispatch/shown-error.ts'
 
 /** One message of a stream. */
 export interface LiveFrame {
@@ -66,7 +67,8 @@ export const resumedFrame = (
 const totalOf = ({ total }: QueryResult): string => (total === undefined ? '' : `,"total":${total}`)
 
 /** An error that is not meant for clients is reported. */
-export function failedFrame(query: string, error: unknown, onError: (error: unknown) => void): LiveFrame {
+export function failedFrame(query: string, cause: unknown, onError: (error: unknown) => void): LiveFrame {
+  const error = shownError(cause)
   if (!(error instanceof ServiceError)) onError(error)
   const shown = error instanceof ServiceError ? error : new ServiceError('E_INTERNAL', 'Internal server error')
   // A frame has no headers. Without it a client cannot tell when to add a query again that failed for a temporary reason.
