@@ -75,7 +75,7 @@ export class JobRunner implements EventSink {
       fence: parts.claim.fence,
       progress: () => parts.source.progress(),
       saved: (event, id) => this.#saved(event, id),
-      fenced: () => this.abandon('another process has taken the job over'),
+      fenced: () => this.abandon('another process may have taken the job over'),
       onError: parts.onError,
     })
   }

@@ -95,6 +95,7 @@ export class LogSource implements JobSource {
       const batch = await log.read(this.#position, changesPerRead, (model) => wanted.has(model))
       if (this.#isStopped) return
       if (batch === 'reset') {
+        if (await this.#isOfEarlierHistory()) return this.#claimAgain(sink)
         await this.#skipLost(sink)
         continue
       }
@@ -118,6 +119,18 @@ export class LogSource implements JobSource {
     if (position === this.#position) return
     this.#position = position
     this.#progress.add(position, 0)
+  }
+
+  async #isOfEarlierHistory(): Promise<boolean> {
+    const position = this.#position
+    return ((await this.#parts.log.renewed?.(position)) ?? position) !== position
+  }
+
+  /** The server has crashed: only the stored position is one of its present history. A save is refused, and the job claimed again. */
+  #claimAgain(sink: EventSink): void {
+    this.#isHinted = true
+    this.#notBefore = this.#parts.clock.now() + retryMs
+    sink.save()
   }
 
   /** The log does not contain what follows the position: it was trimmed, or there are changes that it could not record. */

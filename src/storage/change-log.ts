@@ -44,6 +44,11 @@ export interface ChangeLog {
   onChange(listener: () => void): Disposable
   /** Whether the position can still be read from: it was not trimmed, and is of this history. */
   isKept(position: Position): MaybePromise<boolean>
+  /**
+   * What a position is in the present history of the server, if it was stored in the database: what a crash or a promotion leaves of
+   * the database contains every change before a position that it contains. Absent: the history of the server never changes.
+   */
+  renewed?(position: Position, query?: Query): MaybePromise<Position>
   /** Deletes changes older than `ageMs`, and the oldest ones above `rows` and `bytes`. */
   trim(keep: Keep): Promise<void>
   /**

@@ -91,7 +91,7 @@ export interface JobStore {
   /** The names that this process still holds. Called regularly; a holder that does not call it loses its names. */
   renew(): Promise<ReadonlyMap<string, Pick<JobClaim, 'fence' | 'revision'>>>
   release(name: string, fence: number): Promise<void>
-  /** The ids of `added`, undefined for an event that was there already; 'fenced': another process is the holder. */
+  /** The ids of `added`, undefined for an event that was there already; 'fenced': another process is the holder, or the job must be claimed again. */
   save(name: string, fence: number, save: JobSave): Promise<readonly (number | undefined)[] | 'fenced'>
   /** The events that wait, in their order. */
   waiting(name: string): Promise<readonly WaitingEvent[]>

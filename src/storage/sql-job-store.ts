@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import type { Position } from '../protocol/change.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import { join, raw, type Sql, sql, textOf } from '../sql/sql.ts'
+import type { MaybePromise } from '../support/maybe-promise.ts'
 import type { Driver, Query, Row } from './driver.ts'
 import {
   type DeadLetter,
@@ -45,6 +47,8 @@ export interface SqlJobStoreParts {
   readonly leaseTime?: Sql
   /** Whether another process holds the lock of a name until its session ends; asked in the transaction that takes a lease. */
   readonly isLocked?: ((query: Query, name: string) => Promise<boolean>) | undefined
+  /** What a stored position is in the present history of the server, where a crash begins another one. */
+  readonly renewed?: ((position: Position, query: Query) => MaybePromise<Position>) | undefined
   readonly now: () => number
 }
 
@@ -111,7 +115,8 @@ export class SqlJobStore implements JobStore {
         query,
         sql`update ${this.#jobs} set fence = fence + 1, owner = ${this.#owner}, lease_until = ${until} where name = ${name} and ${this.#isFree()} returning fence, position, due_at, revision`,
       )
-      return row
+      const { renewed } = this.#parts
+      return row && renewed ? row.with(1, await renewed(row[1] as string, query)) : row
     }, undefined)
   }
 
@@ -155,6 +160,9 @@ export class SqlJobStore implements JobStore {
     return this.#parts.driver.transaction(async (query) => {
       const run = (statement: Sql) => this.#run(query, statement)
       const { position, dueAt, lostAt, added, failed, done } = save
+      // A position that was read before a crash may cover numbers of transactions that are assigned again.
+      const { renewed } = this.#parts
+      if (renewed && (await renewed(position, query)) !== position) return 'fenced'
       const lost = lostAt === undefined ? raw('') : sql`, lost_at = ${lostAt}`
       const held = await run(
         sql`update ${this.#jobs} set position = ${position}, due_at = ${dueAt}${lost} where name = ${name} and fence = ${fence} returning 1`,

@@ -9,6 +9,7 @@ import { SqlJobStore } from '../../src/storage/sql-job-store.ts'
 import type { JobObservation } from '../../src/support/observation.ts'
 import { Command, folder, root } from '../support/command.ts'
 import { databases } from '../support/databases.ts'
+import { startPostgres } from '../support/embedded-postgres.ts'
 import { eventually } from '../support/eventually.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { freshDatabase, missingPostgres, postgresForTests } from '../support/postgres.ts'
@@ -103,6 +104,54 @@ describe('a lock that is lost', { skip: missingPostgres ?? false }, () => {
       assert.deepEqual(await losing.jobs.deadLetters(), [])
     })
   }
+})
+
+describe('a crash of PostgreSQL', { skip: missingPostgres ?? false }, () => {
+  test('repeats nothing that was stored, and loses nothing', async (t) => {
+    const own = await startPostgres().catch((error: Error) => error)
+    if (own instanceof Error) return t.skip(own.message)
+    try {
+      await using database = await freshDatabase(own.url)
+      const stored = () => database.query('select 1 from keelson_jobs where position <> $1', [began])
+      let began = ''
+      const held = new HeldJob()
+      const crash = async () => {
+        const otherProgram = await database.connect()
+        const backend = (await otherProgram.query('select pg_backend_pid()'))[0]?.[0]
+        process.kill(Number(backend), 'SIGKILL')
+      }
+      const create = (service: Awaited<ReturnType<typeof open>>, name: string) =>
+        eventually(() =>
+          petsOf(service)
+            .create({ name })
+            .catch(() => undefined),
+        )
+      {
+        await using service = await open(database.url, held)
+        began = String((await database.query('select position from keelson_jobs'))[0]?.[0])
+        await create(service, 'Rex')
+        await eventually(async () => held.runs.includes('Rex') && (await stored()).length === 1)
+        await crash()
+        await create(service, 'Tom')
+        await eventually(() => held.runs.includes('Tom'))
+        await create(service, 'Eva')
+        await eventually(() => held.runs.includes('Eva'))
+      }
+      const stopped = held.runs.length
+      await crash()
+      await using service = await eventually(() => open(database.url, held).catch(() => undefined))
+      await create(service, 'Bob')
+      await eventually(() => held.runs.includes('Bob'))
+      // What was run when the server crashed, and was not stored, is repeated.
+      assert.deepEqual([...new Set(held.runs)], ['Rex', 'Tom', 'Eva', 'Bob'])
+      assert.equal(held.runs.lastIndexOf('Rex'), 0)
+      assert.ok(held.runs.lastIndexOf('Eva') < stopped)
+      const otherProgram = await database.connect()
+      assert.deepEqual(await otherProgram.query('select lost_at from keelson_jobs'), [[null]])
+    } finally {
+      own.stop()
+    }
+  })
 })
 
 test('a lease that could not be renewed in time is taken again once the database is free', async () => {

@@ -1,7 +1,7 @@
 import { raw, sql } from '../../sql/sql.ts'
 import type { Driver } from '../driver.ts'
 import { type JobStore, jobEventTable, jobTable } from '../job-store.ts'
-import { SqlJobStore } from '../sql-job-store.ts'
+import { SqlJobStore, type SqlJobStoreParts } from '../sql-job-store.ts'
 import type { Connection } from './client/connection.ts'
 import { arrayOf, quoteName } from './client/text-form.ts'
 import { postgresDialect } from './dialect.ts'
@@ -47,13 +47,15 @@ interface Parts {
   /** Opens a connection that is not shared: the locks end with it. Undefined: none keeps locks, so there are leases. */
   readonly open: (() => Promise<Connection>) | undefined
   readonly leaseMs: number
+  readonly renewed: SqlJobStoreParts['renewed']
   readonly now: () => number
 }
 
-export function postgresJobStore({ driver, schema, mayCreate, open, leaseMs, now }: Parts): JobStore {
+export function postgresJobStore({ driver, schema, mayCreate, open, leaseMs, renewed, now }: Parts): JobStore {
   const prefix = `${quoteName(schema)}.`
   return new SqlJobStore({
     driver,
+    renewed,
     dialect: postgresDialect(),
     schema: prefix,
     definitions: mayCreate ? definitions(prefix) : undefined,

@@ -171,6 +171,7 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenedStor
     mayCreate: installed.log !== undefined && options.migrate !== 'safe',
     open: openOwn,
     leaseMs: limits.jobLeaseMs,
+    renewed: changes.renewed?.bind(changes),
     now: options.now ?? Date.now,
   })
   const warnings = [

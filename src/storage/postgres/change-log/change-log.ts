@@ -99,7 +99,7 @@ export class PostgresChangeLog implements SqlChangeLog {
   }
 
   async headIn(query: Query): Promise<Position> {
-    const [row] = await query(`select ${momentColumns} from ${momentOf(this.#tables)}`, [])
+    const [row] = await query(`select ${stateColumns} from ${stateIn(this.#tables)}`, [])
     const { history, now } = await this.#stateOf(row as Row)
     return encodePosition({ history, from: now })
   }
@@ -124,7 +124,7 @@ export class PostgresChangeLog implements SqlChangeLog {
   }
 
   async tail(): Promise<Position> {
-    const [row] = await this.#query(`select ${momentColumns} from ${momentOf(this.#tables)}`, [])
+    const [row] = await this.#query(`select ${stateColumns} from ${stateIn(this.#tables)}`, [])
     const { history, floor } = await this.#stateOf(row as Row)
     return encodePosition({ history, from: parseSnapshot(`${floor}:${floor}:`) as Snapshot })
   }
@@ -148,16 +148,16 @@ export class PostgresChangeLog implements SqlChangeLog {
     const { log } = this.#tables
     const rows = (condition: string) => `(select ${logColumns('$4')} from ${log} where ${condition} limit $3::int)`
     const found = await this.#query(
-      `select ${momentColumns}, l.* from ${momentOf(this.#tables)} left join (${rows('tx >= $1::xid8')} union all ${rows('tx = any($2::xid8[])')}) l on true`,
+      `select ${stateColumns}, l.* from ${stateIn(this.#tables)} left join (${rows('tx >= $1::xid8')} union all ${rows('tx = any($2::xid8[])')}) l on true`,
       [String(from.xmax), arrayOf(from.running), String(limit + 1), this.#unwanted(isWanted)],
       budget(),
     )
     const state = await this.#stateOf(found[0] as Row)
     if (!holds(state, place)) return 'reset'
-    const changed = found.filter((row) => row[momentWidth] !== null)
+    const changed = found.filter((row) => row[stateWidth] !== null)
     if (changed.length > limit) return this.#readInside({ history, from }, { until: state.now, seq: 0n }, reading)
     const batch = await this.#batch(
-      await logRowsOf(changed, momentWidth),
+      await logRowsOf(changed, stateWidth),
       { history, from, inside: { until: state.now, seq: 0n } },
       encodePosition({ history, from: state.now }),
       isWanted,
@@ -200,12 +200,12 @@ export class PostgresChangeLog implements SqlChangeLog {
   ): Promise<ChangeBatch | 'reset'> {
     const { isWanted, budget } = reading
     const found = await this.#query(
-      `select ${momentColumns}, l.* from ${momentOf(this.#tables)} left join (select ${logColumns('$2')} from ${this.#tables.log} where tx = any($1::xid8[])) l on true`,
+      `select ${stateColumns}, l.* from ${stateIn(this.#tables)} left join (select ${logColumns('$2')} from ${this.#tables.log} where tx = any($1::xid8[])) l on true`,
       [arrayOf(operations.map(({ tx }) => tx)), this.#unwanted(isWanted)],
       budget(),
     )
     if (!holds(await this.#stateOf(found[0] as Row), place)) return 'reset'
-    const batch = await this.#batch(await logRowsOf(found, momentWidth), place, end, isWanted)
+    const batch = await this.#batch(await logRowsOf(found, stateWidth), place, end, isWanted)
     return batch === 'not sent' ? this.#readOperations(operations, place, end, reading) : batch
   }
 
@@ -263,8 +263,16 @@ export class PostgresChangeLog implements SqlChangeLog {
   async isKept(position: Position): Promise<boolean> {
     const place = decodePosition(position)
     if (!place) return false
-    const [row] = await this.#query(`select ${momentColumns} from ${momentOf(this.#tables)}`, [])
+    const [row] = await this.#query(`select ${stateColumns} from ${stateIn(this.#tables)}`, [])
     return holds(await this.#stateOf(row as Row), place)
+  }
+
+  async renewed(position: Position, query: Query = (text, values) => this.#query(text, values)): Promise<Position> {
+    const place = decodePosition(position)
+    if (!place) return position
+    const present = decodePosition(await this.headIn(query))?.history ?? ''
+    const isSameLog = nonceIn(place.history) === nonceIn(present)
+    return isSameLog ? encodePosition({ ...place, history: present }) : position
   }
 
   trim(keep: Keep): Promise<void> {
@@ -289,16 +297,19 @@ export class PostgresChangeLog implements SqlChangeLog {
     const known = this.#history
     if (known?.nonce === nonce && known.backends.has(backend)) return known.text
     const history = await historyOf((text) => this.#query(text, []))
-    const text = createHash('sha1').update(`${nonce} ${history}`).digest('hex').slice(0, 12)
+    const text = `${nonce}-${createHash('sha1').update(`${nonce} ${history}`).digest('hex').slice(0, 12)}`
     const backends = known?.text === text && known.backends.size < mostBackends ? known.backends : new Set<string>()
     this.#history = { nonce, backends: backends.add(backend), text }
     return text
   }
 }
 
-const momentColumns = 'm.nonce, m.floor, m.now, m.backend'
-const momentWidth = 4
-const momentOf = ({ meta }: LogTables): string =>
+/** Of the log, which a history of the server leaves as it is. */
+const nonceIn = (history: string): string => history.slice(0, history.indexOf('-'))
+
+const stateColumns = 'm.nonce, m.floor, m.now, m.backend'
+const stateWidth = 4
+const stateIn = ({ meta }: LogTables): string =>
   `(select (select value from ${meta} where name = 'nonce') as nonce, (select value from ${meta} where name = 'floor') as floor,
     pg_current_snapshot()::text as now, pg_backend_pid() as backend) m`
 
