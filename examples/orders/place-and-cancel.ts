@@ -1,8 +1,9 @@
 import { actionFor, refuse, reply } from 'keelson'
 import * as v from 'valibot'
 import type { Models } from './models.ts'
+import type { OrderUser } from './users.ts'
 
-const action = actionFor<Models, 'order'>()
+const action = actionFor<Models, 'order', OrderUser>()
 const count = v.pipe(v.number(), v.integer(), v.minValue(1))
 
 /** POST /order/place: takes every item from the stock and creates the order, or does nothing at all. */
@@ -13,6 +14,8 @@ export const place = action({
     items: v.pipe(v.array(v.object({ product: count, quantity: count })), v.minLength(1), v.maxLength(50)),
   }),
   run: async ({ input, user, system }) => {
+    // The system may run every action, and has no user.
+    if (user === null) throw refuse(400, 'NO_CUSTOMER', 'An order needs a customer')
     const { product, order, item } = system.records
     const bought = []
     for (const { product: id, quantity } of input.items) {

@@ -11,7 +11,7 @@ export const optionTable = {
   config: {
     valueName: 'FILE',
     short: 'c',
-    text: 'The configuration file; default: the nearest keelson.config.ts, .js, .mjs or .cjs',
+    text: 'The configuration file; default: the nearest keelson.config.ts, .js, .mjs, .cjs, .mts or .cts',
   },
   port: {
     valueName: 'NUMBER',
