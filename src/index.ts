@@ -209,7 +209,8 @@ export async function createService<
     service.endWaiting()
     const stopping = [...servers]
     servers.clear()
-    await Promise.all([mounted?.stop(), ...stopping.map((server) => server.stop())])
+    const jobsStopped = service.stopJobs(limits.stopTimeoutMs)
+    await Promise.all([jobsStopped, mounted?.stop(), ...stopping.map((server) => server.stop())])
     await service[Symbol.asyncDispose]()
   }
   return {

@@ -193,6 +193,11 @@ export async function assembleService(config: AnyConfig, parts: ServiceParts): P
     observe,
     onError,
   })
+  let jobsStopped: Promise<void> | undefined
+  const stopJobs = (timeoutMs: number): Promise<void> => {
+    jobsStopped ??= jobs.stop(timeoutMs)
+    return jobsStopped
+  }
   const periodic = [
     trimRegularly(store, limits, clock, onError),
     watchCaptures(store.changes, clock, onError),
@@ -220,6 +225,7 @@ export async function assembleService(config: AnyConfig, parts: ServiceParts): P
     database: { description: store.description, steps },
     jobs: jobs.control,
     startJobs: async () => (config.runJobs === false ? undefined : jobs.start()),
+    stopJobs,
     nameWorker(id) {
       liveStreams.worker = id
     },
@@ -232,7 +238,7 @@ export async function assembleService(config: AnyConfig, parts: ServiceParts): P
     },
     async [Symbol.asyncDispose]() {
       for (const work of periodic) work[Symbol.dispose]()
-      await jobs.stop(limits.stopTimeoutMs)
+      await stopJobs(limits.stopTimeoutMs)
       subscriptions.stop()
       liveStreams.stop()
       feed.close()

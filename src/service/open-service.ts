@@ -62,6 +62,8 @@ export interface OpenService extends AsyncDisposable {
   readonly jobs: JobControl
   /** Runs the jobs in this process from now on, unless the configuration says otherwise. */
   startJobs(): Promise<void>
+  /** Aborts the runs of jobs, and resolves when they have ended, or after this time. Disposing the service does so, too. */
+  stopJobs(timeoutMs: number): Promise<void>
   /** To be called before serving, where several worker processes share a port. */
   nameWorker(id: string): void
   /** Runs the configuration's seed if it is still owed; resolves with whether it ran. To be called before serving. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
-import { createService, type EventJobContext, job, schedule } from '../../src/index.ts'
+import { action, createService, type EventJobContext, job, schedule } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/json.ts'
 import type { Config } from '../../src/service/config/config.ts'
 import { databaseNamed, databases } from '../support/databases.ts'
@@ -54,6 +55,35 @@ test('a start of the jobs that has failed is tried again', { skip: sqlite.missin
   await service.listen(0)
   await petsOf(service).create({ name: 'Rex' })
   await eventually(() => runs.length === 1)
+})
+
+test('when the service is closed, runs end while requests are still answered', async () => {
+  const ended = Promise.withResolvers<void>()
+  const began = Promise.withResolvers<void>()
+  const waits = async (_: unknown, { signal }: EventJobContext) => {
+    began.resolve()
+    await once(signal, 'abort')
+    ended.resolve()
+  }
+  let isAsked = false
+  const run = async () => {
+    isAsked = true
+    await ended.promise
+    return 'answered'
+  }
+  const service = await createService({
+    ...petsWith({ created: job('waits', waits) }),
+    database: 'sqlite::memory:',
+    attributes,
+    actions: { last: action({ on: 'service', access: true, transaction: false, run }) },
+  } as Config)
+  const { url } = await service.listen(0)
+  await petsOf(service).create({ name: 'Rex' })
+  await began.promise
+  const answer = fetch(`${url}/last`, { method: 'POST' })
+  await eventually(() => isAsked)
+  await service.close()
+  assert.equal(await (await answer).json(), 'answered')
 })
 
 for (const { name, missing, open: openDatabase } of databases) {

@@ -182,5 +182,15 @@ testPostgresDriver((open, isPooled) => {
       )
       await eventually(() => network.connections === 0 || undefined, 'all have ended')
     })
+
+    test('close() ends statements that would outlast a tenth of stopTimeoutMs', async () => {
+      await using given = await open({ stopTimeoutMs: 1_000 })
+      const { driver, network } = given
+      const last = driver.transaction(async (query) => query('select pg_sleep(8)', []), undefined)
+      const refused = assert.rejects(last, kindOf('lost'))
+      await eventually(() => network.connections > 0 || undefined, 'it is under way')
+      await driver[Symbol.asyncDispose]()
+      await refused
+    })
   })
 })

@@ -1,7 +1,16 @@
 import { eventLoopTurn } from '../../../support/event-loop-turn.ts'
 import type { Limits } from '../../../support/limits.ts'
 import type { MaybePromise } from '../../../support/maybe-promise.ts'
-import type { Driver, Query, Reader, Row, Scan, Statement, TransactionOptions } from '../../driver.ts'
+import {
+  DatabaseError,
+  type Driver,
+  type Query,
+  type Reader,
+  type Row,
+  type Scan,
+  type Statement,
+  type TransactionOptions,
+} from '../../driver.ts'
 import type { ReadOptions } from '../../store.ts'
 import { originText, type WriteOrigin } from '../../write-origin.ts'
 import { isLocked } from '../errors.ts'
@@ -59,6 +68,8 @@ const pipelinedWriteMs = 250
  */
 const readLockMs = 5
 const writeLockMs = 25
+/** The part of `stopTimeoutMs` for closing the connections, after the requests and jobs have had the rest of it. */
+const closingShare = 0.1
 
 export interface DriverParts {
   readonly connect: Connect
@@ -251,9 +262,17 @@ export class PostgresDriver implements Driver {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#closing.map((close) => close()))
     const { reads, writes } = this.#pipelined
+    const timer = setTimeout(() => this.#endUsed(), this.#limits.stopTimeoutMs * closingShare)
+    await Promise.all(this.#closing.map((close) => close()))
     await Promise.all([...reads, ...writes, ...this.#pools].map((part) => part.close()))
+    clearTimeout(timer)
     this.#watchdog[Symbol.dispose]()
+  }
+
+  /** Ends statements and transactions that nothing waits for any more: those of clients that were cut off. */
+  #endUsed(): void {
+    const reason = new DatabaseError({ kind: 'lost' }, 'The store is closed')
+    for (const pool of this.#pools) for (const connection of pool.connections) connection.destroy(reason)
   }
 }
