@@ -55,6 +55,8 @@ export class LiveStream implements LiveClient, QueryOwner {
   #connection: Disposable | undefined
   /** Whether some query may hold outdated rows. */
   #mayHaveReset = false
+  /** The first queries were added. */
+  #isOpen = false
   #isEnded = false
 
   constructor(options: LiveStreamOptions) {
@@ -84,6 +86,7 @@ export class LiveStream implements LiveClient, QueryOwner {
         limit: 'maxLiveQueries',
         query: above.name,
       })
+    this.#isOpen = true
     for (const name of removed) this.#remove(name)
     for (const planned of added) {
       const query = new StreamQuery(planned, this)
@@ -214,10 +217,11 @@ export class LiveStream implements LiveClient, QueryOwner {
   }
 
   /**
-   * The first turn whose changes some query may not have sent; 0 while a query is being read, because it may resume with outdated
-   * rows.
+   * The first turn whose changes some query may not have sent; 0 while a query is being read, or before the first ones are added,
+   * because they may resume with outdated rows.
    */
   get #oldest(): number {
+    if (!this.#isOpen) return 0
     if (this.#joining.size + this.#toJoin.length > 0) return 0
     if (this.#options.queries.isSettled && !this.#mayHaveReset) return Number.POSITIVE_INFINITY
     let oldest = Number.POSITIVE_INFINITY
