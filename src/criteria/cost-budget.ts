@@ -8,8 +8,8 @@ import type { Limits } from '../support/limits.ts'
 export const costs = {
   /** A comparison, and each `and`, `or` and `not`, also an empty one. */
   node: 1,
-  /** A search inside of texts, which no index serves. */
-  textSearch: 5,
+  /** A comparison that reads the whole value of each row, such as a search in a text. No index serves it. */
+  wholeValue: 5,
   /** A condition on related records: a subquery over another table. */
   related: 10,
   /** Sorting by an attribute of a to-one association. */
@@ -35,7 +35,7 @@ export class CostBudget {
     if (this.#spent <= this.#limit) return
     throw new ServiceError(
       'E_BAD_CRITERIA',
-      `The conditions, sort orders and populated associations of a request may cost at most ${this.#limit}: comparisons and combinations cost ${costs.node}, text searches ${costs.textSearch}, related conditions ${costs.related}`,
+      `The conditions, sort orders and populated associations of a request may cost at most ${this.#limit}: comparisons and combinations cost ${costs.node}, text searches and comparisons of JSON ${costs.wholeValue}, related conditions ${costs.related}`,
       { limit: 'maxConditionCost' },
     )
   }

@@ -153,7 +153,7 @@ const fromText = (raw: Json, limits: Limits): Json =>
   typeof raw === 'string' && beginsLikeJson(raw) ? (jsonInText(raw, limits) ?? raw) : raw
 
 function costOf({ operator, operand }: Comparison): number {
-  if (operator.isTextSearch) return costs.textSearch
+  if (operator.readsWholeValue) return costs.wholeValue
   return costs.node + (Array.isArray(operand) ? Math.floor(operand.length / costs.valuesPerNode) : 0)
 }
 

@@ -162,14 +162,14 @@ const selectOf = (column: string, table: string, where: Sql, { identifier }: Dia
  * in order, and a row that fails one is not counted by the next. `condition` tells how expensive a row may be.
  */
 export function guarded(where: Sql, model: Model, condition: Condition, dialect: Dialect): Sql {
-  const guard = dialect.rowGuard?.(model, searchesText(condition))
+  const guard = dialect.rowGuard?.(model, readsWholeValues(condition))
   return guard === undefined ? where : sql`${raw(guard)} and (${where})`
 }
 
-/** Whether a value of any length is searched for each row. */
-const searchesText = (condition: Condition): boolean =>
+/** Whether a value of any length is read for each row. */
+const readsWholeValues = (condition: Condition): boolean =>
   leavesOf(condition).some((leaf) =>
-    leaf.kind === 'related' ? searchesText(leaf.condition) : leaf.operator.isTextSearch === true,
+    leaf.kind === 'related' ? readsWholeValues(leaf.condition) : leaf.operator.readsWholeValue === true,
   )
 
 /** The quoted column of an attribute, or the expression of a computed one. `table` qualifies the columns in it. */

@@ -173,7 +173,7 @@ function guardedLookup({ where, sort, skip, masks, lock }: Criteria): GuardedLoo
 
 /** Whether a condition compares values of the row alone, with a cost that does not depend on their length. */
 const isOfOneRow = (condition: Condition): boolean =>
-  leavesOf(condition).every((leaf) => leaf.kind === 'compare' && leaf.operator.isTextSearch !== true)
+  leavesOf(condition).every((leaf) => leaf.kind === 'compare' && leaf.operator.readsWholeValue !== true)
 
 const isKeyComparison = (where: Condition): where is Comparison =>
   where.kind === 'compare' && where.attribute.isPrimaryKey && where.operator === equals && where.operand !== null

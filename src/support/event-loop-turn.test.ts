@@ -3,12 +3,9 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { compute } from '../../test/support/compute.ts'
 import { TurnCounter } from '../../test/support/turn-counter.ts'
 import { EventLoopTurn } from './event-loop-turn.ts'
-
-const compute = (ms: number): void => {
-  for (const end = performance.now() + ms; performance.now() < end; );
-}
 
 test('a turn is used after some milliseconds, and the next one begins anew', async (t) => {
   let now = 1_000

@@ -18,7 +18,7 @@ const textOf = (value: Json): string =>
  */
 export const sameJson: Operator<string | null> = {
   name: 'same json',
-  isTextSearch: true,
+  readsWholeValue: true,
   parse(given, attribute, limits) {
     const parsed = typeof given === 'string' ? jsonInText(given, limits) : given
     const value = parsed === undefined ? given : parsed

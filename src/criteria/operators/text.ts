@@ -29,7 +29,7 @@ const textual = (
 ): Operator<string> => ({
   name,
   isText: true,
-  isTextSearch: name !== 'startsWith',
+  readsWholeValue: name !== 'startsWith',
   parse: (value, attribute, limits) => parseText(value, attribute, limits, name),
   matches: (value, operand) => typeof value === 'string' && test(value, operand),
   sql: (column: string, operand: string, _: Attribute, dialect: Dialect): Sql => dialect[name](column, operand),
@@ -42,7 +42,7 @@ export const endsWith = textual('endsWith', (value, operand) => value.endsWith(o
 const patterned = (name: 'like' | 'ilike', test: (value: string, pattern: string) => boolean): Operator<string> => ({
   name,
   isText: true,
-  isTextSearch: true,
+  readsWholeValue: true,
   parse(value, attribute, limits) {
     const pattern = parseText(value, attribute, limits, name)
     if (pattern === '') throw refuse(attribute, `"${name}" of "${attribute.name}" must not be empty`)

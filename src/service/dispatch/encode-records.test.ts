@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { compute } from '../../../test/support/compute.ts'
 import { fingerprint, VersionHash } from '../../operation/version.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import type { Embedded, Records } from '../../storage/store.ts'
 import { KeyedHash } from '../../support/keyed-hash.ts'
 import { type Encoded, encodeRecord, encodeRecords } from './encode-records.ts'
-
-const compute = (ms: number): void => {
-  for (const end = performance.now() + ms; performance.now() < end; );
-}
 
 /** Records of these texts; encoding each takes some milliseconds. */
 const recordsOf = (texts: readonly string[], { ms = 0, size = texts.length } = {}): Records => ({

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { compute } from '../../../test/support/compute.ts'
 import { allAttributes, findByPrimaryKey } from '../../criteria/criteria.ts'
 import { defineModels } from '../../model/define.ts'
 import type { Model } from '../../model/model.ts'
@@ -32,10 +33,6 @@ class SlowRecords extends MemoryRecords {
     compute(5)
     return super.encodeAt(index)
   }
-}
-
-const compute = (ms: number): void => {
-  for (const end = performance.now() + ms; performance.now() < end; );
 }
 
 function planOf(input: Partial<FindInput>) {

@@ -4,15 +4,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { connect, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { compute } from '../../../test/support/compute.ts'
 import { TurnCounter } from '../../../test/support/turn-counter.ts'
 import type { Service, ServiceResponse } from '../../protocol/request.ts'
 import { defaultLimits } from '../../support/limits.ts'
 import { Connections } from './connections.ts'
 import { handler } from './serve.ts'
-
-const compute = (ms: number): void => {
-  for (const end = performance.now() + ms; performance.now() < end; );
-}
 
 test('many requests in one piece are answered in order, and others have their turn in between', async (t) => {
   const count = 40

@@ -2,13 +2,10 @@ import assert from 'node:assert/strict'
 import { Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { compute } from '../../../test/support/compute.ts'
 import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import { Connections } from './connections.ts'
 import { ReadingTurns } from './reading-turns.ts'
-
-const compute = (ms: number): void => {
-  for (const end = performance.now() + ms; performance.now() < end; );
-}
 
 /** What the server does when a connection is accepted, and when one has sent many requests in one piece. */
 function accepting(t: TestContext) {

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { describe, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
+import { compute } from '../../../test/support/compute.ts'
 import { RawPolling } from '../../../test/support/raw-polling.ts'
 import { startSockets, until } from '../../../test/support/socket-server.ts'
 import { TurnCounter } from '../../../test/support/turn-counter.ts'
@@ -12,10 +13,6 @@ import type { ServiceRequest, ServiceResponse } from '../../protocol/request.ts'
 
 const clientCount = 6
 const requestCount = 400
-
-const compute = (ms: number): void => {
-  for (const end = performance.now() + ms; performance.now() < end; );
-}
 
 const maskedFrame = (text: string) =>
   Buffer.concat([Buffer.from([0x81, 0x80 | text.length, 0, 0, 0, 0]), Buffer.from(text)])
