@@ -31,6 +31,22 @@ for (const [raw, comparisons] of [
   })
 }
 
+for (const operator of ['like', 'ilike']) {
+  for (const [text, isMatch] of [
+    ['a'.repeat(200_000), false],
+    [`${'a'.repeat(200_000)}b`, true],
+    [null, false],
+  ] as const) {
+    test(`a long pattern of ${operator} and ${text ? `${text.length} characters` : 'null'}: each step may wait`, async (t) => {
+      const where = parseWhere({ name: { [operator]: `%${'_'.repeat(990)}b%` } }, pet, defaultLimits)
+      t.mock.getter(EventLoopTurn.prototype, 'isUsed', () => true)
+      const { mock } = t.mock.method(EventLoopTurn.prototype, 'next', async () => {})
+      assert.equal(await matchesInTurns(where, { id: 1, name: text }), isMatch)
+      assert.equal(mock.callCount(), text ? 7 : 1)
+    })
+  }
+}
+
 test('only a text is long', () => {
   assert.ok(hasLongText(record))
   assert.ok(!hasLongText({ ...record, name: 'x' }))

@@ -3,8 +3,8 @@ import { eventLoopTurn } from '../support/event-loop-turn.ts'
 import type { Condition } from './criteria.ts'
 import { matches } from './matches.ts'
 
-/** In a longer text, the searches of one condition may take more than a turn of the event loop. */
-const longLength = 50_000
+/** A hundred patterns take some milliseconds for such a text. */
+const longLength = 2_000
 
 export const isLongText = (value: unknown): boolean => typeof value === 'string' && value.length > longLength
 
@@ -13,7 +13,7 @@ export function hasLongText(record: JsonObject | undefined): boolean {
   return false
 }
 
-/** As `matches`, with a turn of the event loop for some of the comparisons: for a record with long texts. */
+/** As `matches`, in several turns of the event loop: for a record with long texts. */
 export async function matchesInTurns(condition: Condition, record: JsonObject): Promise<boolean> {
   switch (condition.kind) {
     case 'and':
@@ -24,8 +24,21 @@ export async function matchesInTurns(condition: Condition, record: JsonObject): 
       return false
     case 'not':
       return !(await matchesInTurns(condition.condition, record))
-    default:
+    case 'compare': {
       if (eventLoopTurn.isUsed) await eventLoopTurn.next()
+      const { attribute, operator, operand } = condition
+      const steps = operator.matchSteps?.(record[attribute.name] ?? null, operand)
+      return steps ? lastInTurns(steps) : matches(condition, record)
+    }
+    default:
       return matches(condition, record)
+  }
+}
+
+async function lastInTurns<T>(steps: Generator<undefined, T>): Promise<T> {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+    if (eventLoopTurn.isUsed) await eventLoopTurn.next()
   }
 }

@@ -5,11 +5,17 @@ import { parseLike } from './like.ts'
 /** What is between two `%` of a pattern: code points, and undefined for `_`. */
 type Segment = readonly (string | undefined)[]
 
+/** Characters compared with a segment with `_` in one step, divided by the words of its state. */
+const stepLength = 1_000_000
+
 /**
  * Whether the text matches the LIKE pattern. Each segment is searched once, after the end of the one before, so the time is
  * proportional to the length of the text, and for segments with `_` also to a 32nd of their length.
  */
-export function matchesLike(text: string, pattern: string): boolean {
+export const matchesLike = (text: string, pattern: string): boolean => resultOf(likeSteps(text, pattern))
+
+/** As `matchesLike`, in steps of a few milliseconds. */
+export function* likeSteps(text: string, pattern: string): Generator<undefined, boolean> {
   const segments = segmentsOf(pattern)
   const first = segments.shift() as Segment
   const last = segments.pop()
@@ -17,7 +23,9 @@ export function matchesLike(text: string, pattern: string): boolean {
   if (last === undefined) return end === text.length
   for (const segment of segments) {
     if (end === -1) return false
-    end = endOfFirstMatch(text, end, segment)
+    end = segment.includes(undefined)
+      ? yield* endOfFirstWithWildcards(text, end, segment)
+      : endOfFirst(text, end, segment.join(''))
   }
   const start = startOfLast(text, last.length)
   return end !== -1 && start >= end && endOfMatch(text, start, last) === text.length
@@ -28,7 +36,17 @@ export const longestMatchMs = (text: string, pattern: string): number =>
   pattern.includes('_') ? (text.length * (10 + pattern.length / 10)) / 1_000_000 : 0
 
 /** As `matchesLike`, whatever the letter case. */
-export const matchesIlike = (text: string, pattern: string): boolean => matchesLike(foldCase(text), foldCase(pattern))
+export const matchesIlike = (text: string, pattern: string): boolean => resultOf(ilikeSteps(text, pattern))
+
+export const ilikeSteps = (text: string, pattern: string): Generator<undefined, boolean> =>
+  likeSteps(foldCase(text), foldCase(pattern))
+
+function resultOf<T>(steps: Generator<undefined, T>): T {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
+}
 
 function segmentsOf(pattern: string): Segment[] {
   let segment: (string | undefined)[] = []
@@ -55,9 +73,7 @@ function endOfMatch(text: string, start: number, segment: Segment): number {
   return at
 }
 
-function endOfFirstMatch(text: string, from: number, segment: Segment): number {
-  if (segment.includes(undefined)) return endOfFirstWithWildcards(text, from, segment)
-  const literal = segment.join('')
+function endOfFirst(text: string, from: number, literal: string): number {
   const start = linearIndexOf(text, literal, from)
   return start === -1 ? -1 : start + literal.length
 }
@@ -66,13 +82,19 @@ function endOfFirstMatch(text: string, from: number, segment: Segment): number {
  * The bits of `state` are the prefixes of the segment that end at the current character (Baeza-Yates and Gonnet): the text is
  * read once, 32 prefixes at a time.
  */
-function endOfFirstWithWildcards(text: string, from: number, segment: Segment): number {
+function* endOfFirstWithWildcards(text: string, from: number, segment: Segment): Generator<undefined, number> {
   const masks = masksOf(segment)
   const others = masks.get(undefined) as Uint32Array
   const state = new Uint32Array(others.length)
   const lastWord = state.length - 1
   const lastBit = 1 << ((segment.length - 1) % 32)
+  const charactersPerStep = Math.ceil(stepLength / state.length)
+  let stepEnd = from + charactersPerStep
   for (let at = from; at < text.length; ) {
+    if (at >= stepEnd) {
+      yield
+      stepEnd = at + charactersPerStep
+    }
     const code = text.codePointAt(at) as number
     const mask = masks.get(code) ?? others
     at += width(code)

@@ -40,6 +40,9 @@ test('while the server is away, every kind of request gets 503', { skip: missing
       const { status, headers } = await response
       assert.deepEqual([what, status, headers.get('Retry-After')], [what, 503, '2'])
     }
+    const { pet } = service.system.records
+    for (const reading of [pet.find(), pet.live().next(), pet.liveQuery().next()])
+      await assert.rejects(reading, { code: 'E_UNAVAILABLE', status: 503 })
   } finally {
     if (isRunning) own.stop()
   }

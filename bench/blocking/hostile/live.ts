@@ -6,6 +6,7 @@ const queries = (count: number, make: (i: number) => object) =>
 const stream = { Accept: 'text/event-stream' }
 const searches = (n: number, count: number, at: number) =>
   several(count, (i) => ({ note: { contains: `zz${n}.${at}.${i}` } }))
+const longPattern = (text: string) => ({ like: `%${text}${'_'.repeat(900)}b%` })
 const live = (count: number, make: (i: number) => object) => post('/live', { queries: queries(count, make) })
 
 /** Streams, live queries and subscriptions. */
@@ -77,6 +78,21 @@ export const hostileLive: readonly Hostile[] = [
       n % 8 === 0
         ? post('/owner?populate=false', { note: 'zz1'.repeat(300_000) })
         : live(100, (i) => ({ model: 'owner', limit: 1, where: { or: searches(n, 1, i) } })),
+  },
+  {
+    name: 'live queries of long patterns, and lists of 45 kB texts',
+    over: 'stream',
+    request: (n) =>
+      n % 4 === 0
+        ? post(
+            '/owner?populate=false',
+            several(15, () => ({ note: 'zz'.repeat(22_500) })),
+          )
+        : live(10, (i) => ({
+            model: 'owner',
+            limit: 1,
+            where: { or: several(50, (k) => ({ note: longPattern(`${n}.${i}.${k}`) })) },
+          })),
   },
   {
     name: '700 windows of 1000, and a write that changes each',

@@ -2,7 +2,7 @@ import type { Attribute } from '../../model/model.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import type { Json } from '../../protocol/json.ts'
 import type { Dialect } from '../../sql/dialect.ts'
-import { matchesIlike, matchesLike } from '../../sql/matches-like.ts'
+import { ilikeSteps, likeSteps, matchesIlike, matchesLike } from '../../sql/matches-like.ts'
 import type { Sql } from '../../sql/sql.ts'
 import type { Limits } from '../../support/limits.ts'
 import { linearIndexOf } from '../../support/linear-index-of.ts'
@@ -39,7 +39,11 @@ export const contains = textual('contains', (value, operand) => linearIndexOf(va
 export const startsWith = textual('startsWith', (value, operand) => value.startsWith(operand))
 export const endsWith = textual('endsWith', (value, operand) => value.endsWith(operand))
 
-const patterned = (name: 'like' | 'ilike', test: (value: string, pattern: string) => boolean): Operator<string> => ({
+const patterned = (
+  name: 'like' | 'ilike',
+  test: (value: string, pattern: string) => boolean,
+  steps: (value: string, pattern: string) => Generator<undefined, boolean>,
+): Operator<string> => ({
   name,
   isText: true,
   readsWholeValue: true,
@@ -49,10 +53,13 @@ const patterned = (name: 'like' | 'ilike', test: (value: string, pattern: string
     return pattern
   },
   matches: (value, operand) => typeof value === 'string' && test(value, operand),
+  *matchSteps(value, operand) {
+    return typeof value === 'string' && (yield* steps(value, operand))
+  },
   sql: (column, operand, attribute, dialect) => dialect[name](column, operand, attribute),
 })
 
 /** SQL patterns: `%` matches any text, `_` one character, and a backslash escapes the next character. */
-export const like = patterned('like', matchesLike)
+export const like = patterned('like', matchesLike, likeSteps)
 /** The same, whatever the letter case. */
-export const ilike = patterned('ilike', matchesIlike)
+export const ilike = patterned('ilike', matchesIlike, ilikeSteps)

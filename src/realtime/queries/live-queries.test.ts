@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { compute } from '../../../test/support/compute.ts'
 import { matchAll } from '../../criteria/criteria.ts'
 import { defineModels } from '../../model/define.ts'
 import type { Model } from '../../model/model.ts'
@@ -217,6 +218,34 @@ describe('a query that follows the images of changes is not settled before its d
     assert.deepEqual(told, [`a: ${difference}`, 'b: 1 rows at 1'])
     assert.equal(queries.isSettled, true)
   })
+
+  for (const [changes, ms, reads] of [
+    [100, 0, 1],
+    [3, 3, 2],
+  ] as const) {
+    test(`${changes} changes during a read, for each of which it computes ${ms} ms: ${reads} reads`, async () => {
+      using made = await setUp()
+      const { log, queries, told, subscriber } = made
+      const first = Promise.withResolvers<void>()
+      log.hold = first.promise
+      queries.subscribe(
+        localPlan(log, () => compute(ms)),
+        subscriber('a'),
+        () => {},
+      )
+      await settled()
+      log.hold = undefined
+      log.write(...Array.from({ length: changes }, () => 'x'))
+      await settled()
+      told.splice(0)
+      first.resolve()
+      await settled()
+      assert.equal(log.runs, reads)
+      assert.equal(told.length, 2)
+      assert.match(told[1] as string, /^a: "enter":.*\{"id":3,"name":"x"\}/)
+      assert.equal(queries.isSettled, true)
+    })
+  }
 
   test('a gap during a read that another one follows', async () => {
     using made = await setUpDuringRead()

@@ -244,15 +244,15 @@ export class LiveQueries implements ChangeFeedListener {
     const mustRepeat = query.isQueued
     query.isQueued = false
     const since = Math.min(query.unsettledSince, this.#turn)
-    const missed = this.#counting(query, () => query.finish(result))
-    const reactions = missed?.map((change) => query.react(change, since)) ?? ['run']
-    const isTouched = reactions.includes('touched')
+    this.#counting(query, () => query.finish(result))
+    const reactions = query.reactToMissed(since)
+    const isTouched = reactions?.includes('touched')
     // The missed changes are from earlier turns: the query stays unsettled until their difference is sent, at the end of this
     // turn or by another run.
-    if ((!missed || isTouched) && this.#isCurrent(query)) this.#unsettle(query, since)
+    if ((!reactions || isTouched) && this.#isCurrent(query)) this.#unsettle(query, since)
     else if (this.#isCurrent(query)) this.#noteSettled(query)
     if (isTouched) this.#touched.add(query)
-    if (mustRepeat || reactions.includes('run')) this.#queue(query)
+    if (mustRepeat || !reactions || reactions.includes('run')) this.#queue(query)
     // Within a turn, the difference is sent when the turn ends.
     else if (!this.#isInTurn && this.#position !== undefined) this.#flush(this.#position)
     for (const client of clients) client.onSettled(this.#position)

@@ -27,6 +27,9 @@ const charactersOfRow = 25
 /** Changes that are buffered during a run. If there are more, or if one has long texts, the query is run again instead. */
 const keptChanges = 500
 
+/** For so long they are applied, all in one turn of the event loop. */
+const longestReactionMs = 4
+
 /** Later rows, and the text of their difference to the rows that are held. */
 interface Difference {
   readonly rows: readonly HeldRow[]
@@ -150,8 +153,8 @@ export class LiveQuery {
     this.joining.clear()
   }
 
-  /** The rows of a run. Returns the changes that were delivered meanwhile and may follow it; undefined: they are not known. */
-  finish(result: QueryResult): readonly Change[] | undefined {
+  /** The rows of a run. */
+  finish(result: QueryResult): void {
     const { position, rows, total, hasMore } = result
     this.isRunning = false
     this.#start = this.#starts.at(position)
@@ -165,7 +168,21 @@ export class LiveQuery {
       subscriber.onRows(result)
     }
     this.unsettledSince = Number.POSITIVE_INFINITY
-    return this.#missed
+  }
+
+  /**
+   * Applies the changes that were delivered during the run. Undefined: the query must be run again, because they are not known, or
+   * another run takes less time.
+   */
+  reactToMissed(turn: number): readonly Reaction[] | undefined {
+    if (!this.#missed) return undefined
+    const begunAt = performance.now()
+    const reactions: Reaction[] = []
+    for (const change of this.#missed) {
+      if (performance.now() - begunAt > longestReactionMs) return undefined
+      reactions.push(this.react(change, turn))
+    }
+    return reactions
   }
 
   /**

@@ -10,6 +10,7 @@ import type { SubscriptionTarget } from '../../realtime/subscription-target.ts'
 import { cancellable } from '../../support/cancellable.ts'
 import type { Limits } from '../../support/limits.ts'
 import type { Authorization } from '../dispatch/authorize.ts'
+import { shownError } from '../dispatch/shown-error.ts'
 import { assertLocalCondition, type SubscriptionFactory } from './subscription-factory.ts'
 
 export interface LooseLiveOptions {
@@ -69,6 +70,8 @@ function targetOf(where: Json | undefined, id: Json | undefined, model: Model, l
 async function* eventsIn(live: EventIterator, end: () => void): AsyncGenerator<LooseLiveEvent, undefined, undefined> {
   try {
     for await (const item of live) yield* eventsOf(item)
+  } catch (error) {
+    throw shownError(error)
   } finally {
     end()
   }

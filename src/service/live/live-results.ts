@@ -4,6 +4,7 @@ import { type ErrorCode, ServiceError } from '../../protocol/errors.ts'
 import type { JsonObject } from '../../protocol/json.ts'
 import { cancellable } from '../../support/cancellable.ts'
 import type { Authorization } from '../dispatch/authorize.ts'
+import { shownError } from '../dispatch/shown-error.ts'
 import type { DifferenceData } from './held-rows.ts'
 import { rowsAfter } from './held-rows.ts'
 import { encodeFrame, type LiveFrame } from './live-frame.ts'
@@ -59,6 +60,8 @@ async function* resultsOf(
       isNew = false
       yield result
     }
+  } catch (error) {
+    throw shownError(error)
   } finally {
     end()
   }
