@@ -112,7 +112,10 @@ const byPolling = async (posted: HostileRequest): Promise<void> => {
     isAnswered = true
   })
   // A message waits until the answers to those before it are read.
-  while (!isAnswered) await Promise.race([answered, overHttp({ method: 'GET', path: `${path}&sid=${sid}` })])
+  for (let polls = 1; !isAnswered || polls <= (hostile?.polls ?? 0); polls++) {
+    const read = overHttp({ method: 'GET', path: `${path}&sid=${sid}` })
+    await (polls <= (hostile?.polls ?? 0) ? read : Promise.race([answered, read]))
+  }
 }
 
 let sent = 0

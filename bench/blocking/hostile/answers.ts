@@ -11,6 +11,15 @@ export const hostileAnswers: readonly Hostile[] = [
   { name: 'pages of 1000, sorted', request: (n) => page('wide', n, 'populate=false&sort=n5') },
   { name: 'answers of 15 MB', request: () => page('document', 0, 'populate=false') },
   { name: 'answers of 15 MB, by socket', over: 'socket', request: () => page('document', 0, 'populate=false') },
+  {
+    name: 'answers of 15 MB, by long polling',
+    over: 'polling',
+    polls: 2,
+    request: () => ({
+      ...post('', undefined),
+      text: '63:421["get",{"url":"/document?limit=1000&populate=false&skip=0"}]',
+    }),
+  },
   { name: 'JSONP of 15 MB', request: () => page('document', 0, 'populate=false&callback=f') },
   {
     name: 'known answers of 15 MB',

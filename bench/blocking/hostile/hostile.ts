@@ -19,6 +19,8 @@ export interface Hostile {
   readonly over?: 'socket' | 'stream' | 'bytes' | 'polling'
   /** To the service with access rules. */
   readonly isRuled?: boolean
+  /** Of `polling`: so many polls are read at least. The first one is answered when the session is connected. */
+  readonly polls?: number
   /** Of `bytes`: the client leaves so long after it has written. By default when nothing has come for a time. */
   readonly leavesAfterMs?: number
   /** Bytes are written to so many connections at once. One request at a time is sent. */

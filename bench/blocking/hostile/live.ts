@@ -83,7 +83,7 @@ export const hostileLive: readonly Hostile[] = [
     name: 'live queries of long patterns, and lists of 45 kB texts',
     over: 'stream',
     request: (n) =>
-      n % 4 === 0
+      n % 8 > 0
         ? post(
             '/owner?populate=false',
             several(15, () => ({ note: 'zz'.repeat(22_500) })),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { get, type IncomingMessage } from 'node:http'
+import { get, type IncomingMessage, ServerResponse } from 'node:http'
 import { describe, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
@@ -72,22 +72,88 @@ for (const version of [3, 4] as const) {
       assert.equal(server.sockets.size, 1)
     })
 
-    test('a long answer over the WebSocket is a frame that the library does not encode', async (t) => {
-      const text = 'é😀'.repeat(100_000)
-      const parts = [Buffer.from('["a","'), Buffer.from(text), Buffer.from('"]')]
-      await using server = await startSockets({
-        handle: () => ({ status: 200, headers: {}, body: new EncodedJson(parts) }),
+    describe('a long answer, of which the library makes no text,', () => {
+      const text = 'aé😀'.repeat(100_000)
+      const json = Buffer.from(JSON.stringify(['a', text]))
+      // The parts end within characters.
+      const parts = Array.from({ length: Math.ceil(json.length / 65_539) }, (_, index) =>
+        json.subarray(index * 65_539, (index + 1) * 65_539),
+      )
+      const start = () => startSockets({ handle: () => ({ status: 200, headers: {}, body: new EncodedJson(parts) }) })
+      const request = (ack: number): string => `42${ack}["get",{"url":"/pet"}]`
+      const bodyOf = (packet: string): unknown => JSON.parse(packet.slice(packet.indexOf('[')))[0].body
+      const isAnswer = (packet: string): boolean => packet.startsWith('43')
+
+      test('is sent in parts to one poll, also with others', async (t) => {
+        await using server = await start()
+        await using polling = await RawPolling.connect(server.url, { version })
+        const send = t.mock.method(Socket.prototype, 'send')
+        const end = t.mock.method(ServerResponse.prototype, 'end')
+        assert.equal(onlyPeer(server.peers).send(created(1)), true)
+        await polling.post(request(1), request(2))
+        const packets = await polling.poll()
+        assert.equal(packets.map((packet) => packet.slice(0, 3)).join(), '42[,431,432')
+        for (const packet of packets.filter(isAnswer)) assert.deepEqual(bodyOf(packet), ['a', text])
+        for (const { arguments: given } of [...send.mock.calls, ...end.mock.calls])
+          assert.ok(String(given[0]).length < 1_000)
+        assert.equal((await polling.ask('get', { url: '/pet' }, 4)).statusCode, 200)
+        assert.equal(server.reported.length, 0)
       })
-      await using polling = await RawPolling.connect(server.url, { version })
-      await using socket = await upgrade(polling)
-      const send = t.mock.method(Socket.prototype, 'send')
-      assert.deepEqual((await socket.ask('get', { url: '/pet' })).body, ['a', text])
-      assert.deepEqual((await socket.ask('get', { url: '/pet' })).body, ['a', text])
-      for (const { arguments: given } of send.mock.calls) assert.ok(String(given[0]).length < 1_000)
-      assert.equal(server.reported.length, 0)
+
+      test('is a frame over the WebSocket', async (t) => {
+        await using server = await start()
+        await using polling = await RawPolling.connect(server.url, { version })
+        await using socket = await upgrade(polling)
+        const send = t.mock.method(Socket.prototype, 'send')
+        assert.deepEqual((await socket.ask('get', { url: '/pet' })).body, ['a', text])
+        assert.deepEqual((await socket.ask('get', { url: '/pet' })).body, ['a', text])
+        for (const { arguments: given } of send.mock.calls) assert.ok(String(given[0]).length < 1_000)
+        assert.equal(server.reported.length, 0)
+      })
+
+      test('is a frame where the session is upgraded before a poll arrives', async () => {
+        await using server = await start()
+        await using polling = await RawPolling.connect(server.url, { version })
+        await using socket = await RawSocket.open(webSocketOf(polling))
+        socket.send('2probe')
+        await socket.until((frame) => frame === '3probe')
+        await polling.poll()
+        await polling.post(request(1))
+        socket.send('5')
+        assert.deepEqual(bodyOf(await socket.until(isAnswer)), ['a', text])
+      })
+
+      test('ends the session when its connection is closed', async () => {
+        // More than the system buffers.
+        const body = new EncodedJson(Array.from({ length: 300 }, () => Buffer.alloc(65_536, '1')))
+        await using server = await startSockets({ handle: () => ({ status: 200, headers: {}, body }) })
+        await using polling = await RawPolling.connect(server.url, { version })
+        await polling.post(request(1))
+        const poll = get(polling.url, { agent: false })
+        const [response] = (await once(poll, 'response')) as [IncomingMessage]
+        response.destroy()
+        await allClosed(server.sockets)
+        assert.equal(server.reported.length, 0)
+      })
     })
   })
 }
+
+for (const [what, length] of [
+  ['several answers', 8],
+  ['a long answer', 1],
+] as const)
+  test(`${what} to one poll are sent in parts`, async (t) => {
+    const body = 'x'.repeat(1_000_000 / length)
+    await using server = await startSockets({ handle: () => ({ status: 200, headers: {}, body }) })
+    await using polling = await RawPolling.connect(server.url)
+    const end = t.mock.method(ServerResponse.prototype, 'end')
+    await polling.post(...Array.from({ length }, (_, ack) => `42${ack}["get",{"url":"/pet"}]`))
+    const packets = await polling.poll()
+    assert.equal(packets.length, length)
+    for (const packet of packets) assert.ok(packet.includes(body))
+    for (const { arguments: given } of end.mock.calls) assert.ok(String(given[0]).length < 1_000)
+  })
 
 test('a session ends when the connection of its poll is closed', async () => {
   await using server = await startSockets()

@@ -13,6 +13,7 @@ import {
   type SessionOptions,
 } from './engine-session.ts'
 import { textFrameHeader } from './frame.ts'
+import { sendLongPayloads } from './long-payload.ts'
 import { messagePacket, parsePacket } from './packet.ts'
 import { readInTurns } from './read-in-turns.ts'
 import { ReceivedBytes } from './received-bytes.ts'
@@ -26,6 +27,10 @@ export type UpgradeRequest = IncomingMessage & { readonly websocket?: WebSocket 
 interface FrameOptions {
   readonly compress: boolean
   readonly wsPreEncodedFrame?: readonly Buffer[]
+}
+
+interface ReplyOptions extends FrameOptions {
+  readonly parts: readonly Uint8Array[]
 }
 
 interface LibraryPacket {
@@ -71,6 +76,7 @@ export class LibrarySession implements EngineSession {
     this.#options = options
     // Otherwise the library keeps a closed session for 30 seconds, in case that the client fetches the closing packet.
     socket.transport.discard()
+    sendLongPayloads(socket.transport, options.version)
   }
 
   get version() {
@@ -104,6 +110,7 @@ export class LibrarySession implements EngineSession {
     this.#socket.on('close', () => {
       // The library closes the WebSocket of an upgrade that is not complete by a handshake, for which it waits 30 seconds.
       this.#handshake?.connection.destroy()
+      if (this.#isWriting) this.#poll?.destroy()
       this.resume()
       this.#unread?.[Symbol.dispose]()
       listener.onClose()
@@ -116,8 +123,8 @@ export class LibrarySession implements EngineSession {
     if (req.method === 'POST') {
       await this.#resumed?.promise
     } else {
-      // The library ends a response without waiting until the client has read it.
-      if (this.#poll?.writableEnded) await once(this.#poll, 'close')
+      // The client may not have read the response to the last one.
+      if (this.#poll?.headersSent) await once(this.#poll, 'close')
       this.#poll = res
       res.once('close', () => this.#onPollClosed(res))
     }
@@ -161,19 +168,19 @@ export class LibrarySession implements EngineSession {
     if (this.isOpen) this.#socket.send(packet, { compress: false })
   }
 
-  /** The frame of a WebSocket is made here: of a text, the library would encode millions of characters in one turn. */
+  /** Of a text, the library would encode millions of characters in one turn. */
   replyInParts(parts: readonly Uint8Array[]): void {
-    if (!this.#ws) this.reply(Buffer.concat(parts).toString())
-    else if (this.isOpen) this.#replyInFrame(parts)
-  }
-
-  #replyInFrame(parts: readonly Uint8Array[]): void {
+    if (!this.isOpen) return
     const packet = [Buffer.from(messagePacket('')), ...parts]
     const length = packet.reduce((sum, part) => sum + part.length, 0)
     this.#queuedBytes += length
-    const options: FrameOptions = {
+    const options: ReplyOptions = {
       compress: false,
-      wsPreEncodedFrame: [Buffer.concat([textFrameHeader(length), ...packet])],
+      parts,
+      // Read when a WebSocket sends it, to which the session may be upgraded before a poll arrives.
+      get wsPreEncodedFrame() {
+        return [Buffer.concat([textFrameHeader(length), ...packet])]
+      },
     }
     this.#socket.send('', options)
   }
@@ -199,7 +206,7 @@ export class LibrarySession implements EngineSession {
   }
 
   heartbeat(nowMs: number): void {
-    if (nowMs - (this.#closingSinceMs ?? nowMs) > nextPollMs) this.terminate()
+    if (!this.#isWriting && nowMs - (this.#closingSinceMs ?? nowMs) > nextPollMs) this.terminate()
   }
 
   /**
@@ -208,7 +215,7 @@ export class LibrarySession implements EngineSession {
    */
   close(code: number): void {
     if (this.#ws) terminateIfSending(this.#ws)
-    if (this.#ws || this.#poll?.writableEnded === false) this.#socket.close()
+    if (this.#ws || this.#poll?.headersSent === false) this.#socket.close()
     else if (this.#bufferedBytes === 0 || isByClient(code)) this.terminate()
     else this.#closingSinceMs ??= this.#options.now()
   }
@@ -233,6 +240,11 @@ export class LibrarySession implements EngineSession {
 
   #readOn(): void {
     if (!this.#resumed && !this.#unread && !this.#isHeld) this.#ws?.resume()
+  }
+
+  /** A long response to a poll is being written. */
+  get #isWriting(): boolean {
+    return this.#poll?.headersSent === true && !this.#poll.writableEnded
   }
 
   get #bufferedBytes(): number {

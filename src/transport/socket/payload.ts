@@ -2,7 +2,7 @@ import type { EngineVersion } from './packet.ts'
 import { type Refusal, refusals } from './refusal.ts'
 
 /** Between the packets of a payload, in version 4. JSON does not contain it. */
-const separator = '\x1e'
+export const separator = '\x1e'
 /** Before each packet in version 3: its length in UTF-16 code units. */
 const header = /(\d{1,10}):/y
 /** So many packets, and so many characters of short ones, are read in about a millisecond. */
