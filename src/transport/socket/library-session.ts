@@ -12,9 +12,8 @@ import {
   type SessionListener,
   type SessionOptions,
 } from './engine-session.ts'
-import { textFrameHeader } from './frame.ts'
-import { sendLongPayloads } from './long-payload.ts'
-import { messagePacket, parsePacket } from './packet.ts'
+import { type FrameOptions, messageOf, sendLongPayloads } from './long-payload.ts'
+import { parsePacket } from './packet.ts'
 import { readInTurns } from './read-in-turns.ts'
 import { ReceivedBytes } from './received-bytes.ts'
 import type { SharedPacket } from './shared-packet.ts'
@@ -22,16 +21,6 @@ import { UnreadBytes } from './unread-bytes.ts'
 
 /** What the library adds to the request of a WebSocket handshake. */
 export type UpgradeRequest = IncomingMessage & { readonly websocket?: WebSocket }
-
-/** The library writes the frame as it is; Socket.IO uses this option for its broadcasts. It is missing in the types. */
-interface FrameOptions {
-  readonly compress: boolean
-  readonly wsPreEncodedFrame?: readonly Buffer[]
-}
-
-interface ReplyOptions extends FrameOptions {
-  readonly parts: readonly Uint8Array[]
-}
 
 interface LibraryPacket {
   readonly type: string
@@ -171,17 +160,8 @@ export class LibrarySession implements EngineSession {
   /** Of a text, the library would encode millions of characters in one turn. */
   replyInParts(parts: readonly Uint8Array[]): void {
     if (!this.isOpen) return
-    const packet = [Buffer.from(messagePacket('')), ...parts]
-    const length = packet.reduce((sum, part) => sum + part.length, 0)
+    const { length, options } = messageOf(parts)
     this.#queuedBytes += length
-    const options: ReplyOptions = {
-      compress: false,
-      parts,
-      // Read when a WebSocket sends it, to which the session may be upgraded before a poll arrives.
-      get wsPreEncodedFrame() {
-        return [Buffer.concat([textFrameHeader(length), ...packet])]
-      },
-    }
     this.#socket.send('', options)
   }
 

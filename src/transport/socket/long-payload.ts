@@ -3,14 +3,41 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Transport } from 'engine.io'
 import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import { slicesOf } from '../http/write.ts'
-import type { EngineVersion } from './packet.ts'
+import { textFrameHeader } from './frame.ts'
+import { type EngineVersion, messagePacket } from './packet.ts'
 import { separator } from './payload.ts'
 
+/** The library writes the frame as it is; Socket.IO uses this option for its broadcasts. It is missing in the types. */
+export interface FrameOptions {
+  readonly compress: boolean
+  readonly wsPreEncodedFrame?: readonly Buffer[]
+}
+
+interface MessageOptions extends FrameOptions {
+  /** In UTF-8, in place of the data of the packet. */
+  readonly parts: readonly Uint8Array[]
+}
+
+/** The options of a message that is sent without data, and its length in bytes. */
+export function messageOf(parts: readonly Uint8Array[]): { readonly length: number; readonly options: MessageOptions } {
+  const packet = [Buffer.from(messagePacket('')), ...parts]
+  const length = packet.reduce((sum, part) => sum + part.length, 0)
+  const options = {
+    compress: false,
+    parts,
+    // Read when a WebSocket sends it, to which the session may be upgraded before a poll arrives.
+    get wsPreEncodedFrame() {
+      return [Buffer.concat([textFrameHeader(length), ...packet])]
+    },
+  }
+  return { length, options }
+}
+
 /** What the library queues for a transport. */
-export interface QueuedPacket {
+interface QueuedPacket {
   readonly type: string
   readonly data?: string
-  readonly options?: { readonly parts?: readonly Uint8Array[] }
+  readonly options?: Partial<MessageOptions>
 }
 
 /** What the library uses of a transport of long polling, which is missing in its types. */
@@ -37,7 +64,7 @@ const longLength = 65_536
 
 /**
  * Sends the long payloads of a transport in several turns of the event loop, as fast as the client reads: the library makes one
- * text of all packets, measures and encodes it at once. A packet of any payload may have `parts`, in UTF-8, in place of `data`.
+ * text of all packets, measures and encodes it at once.
  */
 export function sendLongPayloads(transport: Transport, version: EngineVersion): void {
   const polling = transport as unknown as Polling
