@@ -1,6 +1,7 @@
 import { eventLoopTurn } from '../../../support/event-loop-turn.ts'
 import type { Limits } from '../../../support/limits.ts'
 import type { MaybePromise } from '../../../support/maybe-promise.ts'
+import { closingMs } from '../../closing-ms.ts'
 import {
   DatabaseError,
   type Driver,
@@ -68,8 +69,6 @@ const pipelinedWriteMs = 250
  */
 const readLockMs = 5
 const writeLockMs = 25
-/** The part of `stopTimeoutMs` for closing the connections, after the requests and jobs have had the rest of it. */
-const closingShare = 0.1
 
 export interface DriverParts {
   readonly connect: Connect
@@ -263,7 +262,7 @@ export class PostgresDriver implements Driver {
 
   async [Symbol.asyncDispose](): Promise<void> {
     const { reads, writes } = this.#pipelined
-    const timer = setTimeout(() => this.#endUsed(), this.#limits.stopTimeoutMs * closingShare)
+    const timer = setTimeout(() => this.#endUsed(), closingMs(this.#limits))
     await Promise.all(this.#closing.map((close) => close()))
     await Promise.all([...reads, ...writes, ...this.#pools].map((part) => part.close()))
     clearTimeout(timer)

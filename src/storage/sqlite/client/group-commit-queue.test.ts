@@ -174,6 +174,26 @@ test('close() finishes accepted operations and rejects new ones', async (t) => {
   assert.deepEqual(await accepted, ['done', 'done'])
 })
 
+test('close() rejects what waits too long for a transaction, which may end', async (t) => {
+  const { add, writer, names } = open(t, { limits: { stopTimeoutMs: 1 } })
+  const [begun, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const transaction = writer.run(
+    async (query) => {
+      begun.resolve()
+      await held.promise
+      await query('insert into pet (name) values (?)', ['a'])
+    },
+    { single: false, origin: undefined, isExclusive: true },
+  )
+  const waiting = [add('b'), add('c')]
+  await begun.promise
+  const closed = writer.close()
+  assert.deepEqual(await outcomes(waiting), ['lost', 'lost'])
+  held.resolve()
+  await Promise.all([transaction, closed])
+  assert.deepEqual(names(), ['a'])
+})
+
 test('a transaction that has taken long is committed, and the other operations follow in order', async (t) => {
   const { connection, several, names } = open(t)
   let now = 0

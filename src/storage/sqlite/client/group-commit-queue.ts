@@ -2,6 +2,7 @@ import type { Limits } from '../../../support/limits.ts'
 import type { MaybePromise } from '../../../support/maybe-promise.ts'
 import { yieldToEventLoop } from '../../../support/yield-to-event-loop.ts'
 import type { ChangeNotifier } from '../../change-notifier.ts'
+import { closingMs } from '../../closing-ms.ts'
 import { DatabaseError, type Query, type Row } from '../../driver.ts'
 import type { WriteOrigin } from '../../write-origin.ts'
 import type { OperationMarker } from '../change-log/operation-marker.ts'
@@ -75,7 +76,7 @@ export class GroupCommitQueue {
     origin: WriteOrigin | undefined,
     isExclusive: boolean,
   ): Promise<unknown> {
-    if (this.#closed) return Promise.reject(new DatabaseError({ kind: 'lost' }, 'The database is closed'))
+    if (this.#closed) return Promise.reject(closed())
     if (this.refusal) return Promise.reject(this.refusal)
     const { maxQueuedWrites } = this.#limits
     if (this.#queue.length >= maxQueuedWrites)
@@ -134,11 +135,17 @@ export class GroupCommitQueue {
     }
   }
 
-  /** Finishes accepted operations and rejects new ones. */
+  /** Rejects new operations and, after a time, those that still wait. Resolves when the last one has ended. */
   async close(): Promise<void> {
     this.#closed = true
     if (!this.#isDraining) return
     this.#drained ??= Promise.withResolvers()
+    const timer = setTimeout(() => {
+      for (const { settled } of this.#queue.splice(0)) settled.reject(closed())
+    }, closingMs(this.#limits))
     await this.#drained.promise
+    clearTimeout(timer)
   }
 }
+
+const closed = (): DatabaseError => new DatabaseError({ kind: 'lost' }, 'The database is closed')
