@@ -1,19 +1,19 @@
 import cluster from 'node:cluster'
 import type { Socket } from 'node:net'
 import type { WorkerChannel } from '../../transport/worker-channel.ts'
-import { type ChannelEnd, GivenConnections } from './given-connections.ts'
+import { type ChannelEnd, ConnectionHandoff } from './connection-handoff.ts'
 import { type ConnectionMessage, isConnectionMessage } from './messages.ts'
 
-/** The channel of this process to the other workers, by way of their parent; undefined: it is not one of several. */
+/** The channel of this process to the other workers, by way of their parent; undefined if it is not one of several. */
 export function openWorkerChannel(): WorkerChannel | undefined {
   const { worker } = cluster
   if (!worker) return undefined
-  const given = new GivenConnections(process as ChannelEnd)
+  const handoff = new ConnectionHandoff(process as ChannelEnd)
   return {
     id: String(worker.id),
     send(to, connection, received) {
       const message: ConnectionMessage = { kind: 'connection', to, received: received.toString('latin1') }
-      given.give(message, connection)
+      handoff.send(message, connection)
     },
     receive(listener) {
       process.on('message', (message: unknown, connection?: Socket) => {

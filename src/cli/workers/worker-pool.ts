@@ -76,10 +76,10 @@ export class WorkerPool {
     }
   }
 
-  /** The client of a worker that has ended connects again. */
+  /** Passes a connection to its worker. If that has ended, the connection is closed, and its client connects again. */
   #route(message: ConnectionMessage, connection: Socket): void {
     const worker = this.#workers.get(message.to)
-    if (worker) worker.give(message, connection)
+    if (worker) worker.sendConnection(message, connection)
     else connection.destroy()
   }
 

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Socket } from 'node:net'
 import type { OptionValues } from '../option.ts'
-import { GivenConnections } from './given-connections.ts'
+import { ConnectionHandoff } from './connection-handoff.ts'
 import { type ConnectionMessage, isConnectionMessage, startMessage, type WorkerMessage } from './messages.ts'
 
 export interface WorkerExit {
@@ -10,7 +10,7 @@ export interface WorkerExit {
   readonly signal: string | null
 }
 
-/** For messages: "exited with …". */
+/** The end of a message such as "exited with code 1". */
 export const exitReason = ({ code, signal }: WorkerExit): string => signal ?? `code ${code ?? 'unknown'}`
 
 /** The arguments of a worker, so that it uses the same configuration as its parent. */
@@ -27,15 +27,15 @@ export function workerArguments({ config, host, database, port, log, json, verbo
 /** A worker process, as seen by its parent. It exits when the parent ends, because the channel is closed then. */
 export class Worker {
   readonly #child: ChildProcess
-  readonly #given: GivenConnections
+  readonly #handoff: ConnectionHandoff
   readonly #messages: (WorkerMessage | WorkerExit)[] = []
   #waiting: ((message: WorkerMessage | WorkerExit) => void) | undefined
   readonly exited: Promise<WorkerExit>
 
-  /** `child` must have been started with an IPC channel. `route` receives the connections it has for other workers. */
+  /** `child` must have been started with an IPC channel. `route` receives the connections that it sends to other workers. */
   constructor(child: ChildProcess, route?: (message: ConnectionMessage, connection: Socket) => void) {
     this.#child = child
-    this.#given = new GivenConnections(child)
+    this.#handoff = new ConnectionHandoff(child)
     this.#child.on('message', (message: WorkerMessage | ConnectionMessage, connection?: unknown) => {
       if (!isConnectionMessage(message)) this.#receive(message)
       else if (connection) route?.(message, connection as Socket)
@@ -44,7 +44,7 @@ export class Worker {
       const end = (code: number | null, signal: string | null) => {
         const exited: WorkerExit = { kind: 'exited', code, signal }
         this.#receive(exited)
-        this.#given.clear()
+        this.#handoff.clear()
         resolve(exited)
       }
       this.#child.once('exit', end)
@@ -71,9 +71,9 @@ export class Worker {
     })
   }
 
-  /** Gives it a connection, which is closed when the worker has ended. */
-  give(message: ConnectionMessage, connection: Socket): void {
-    if (this.#child.connected) this.#given.give(message, connection)
+  /** Sends a connection to the worker. It is closed if the worker has ended. */
+  sendConnection(message: ConnectionMessage, connection: Socket): void {
+    if (this.#child.connected) this.#handoff.send(message, connection)
     else connection.destroy()
   }
 

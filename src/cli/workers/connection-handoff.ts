@@ -5,40 +5,40 @@ import type { ConnectionMessage } from './messages.ts'
 /** The end of an IPC channel: a child process, or this process as one. */
 export type ChannelEnd = Required<Pick<ChildProcess, 'send'>>
 
-/** Past these, the process at the other end does not keep up. A system may allow 1,024 file descriptors, of which these are half. */
-const maxGiven = 500
-const maxGivenBytes = 67_108_864
+/** Above these, the other process does not keep up. A system may allow 1,024 file descriptors, of which these are half. */
+const maxPending = 500
+const maxPendingBytes = 67_108_864
 
-/** Of `node:net`, which documents none of it. */
+/** The internal handle of a socket of `node:net`, which is not documented. */
 interface Handle {
   /** May be called again. */
   close(): void
 }
 
 /**
- * Connections on their way to another process. Node passes them on one at a time, each after the other process has confirmed the one
+ * Sends connections to another process. Node passes them on one at a time, each after the other process has confirmed the one
  * before, and would keep any number of them with what was read from them, also when that process has ended.
  */
-export class GivenConnections {
+export class ConnectionHandoff {
   readonly #channel: ChannelEnd
-  /** With the bytes of the message. */
-  readonly #given = new Map<Handle, number>()
+  /** The connections that Node has not sent yet, each with the number of bytes of its message. */
+  readonly #pending = new Map<Handle, number>()
   #bytes = 0
-  /** The one that was sent last. Node closes it when the other process has confirmed it, which one that has ended does not. */
+  /** The last one that was sent. Node closes it when the other process confirms it, which a process that has ended does not. */
   #sent: Handle | undefined
 
   constructor(channel: ChannelEnd) {
     this.#channel = channel
   }
 
-  /** One too many is closed: its client connects again. */
-  give(message: ConnectionMessage, connection: Socket): void {
+  /** Above the limits, the connection is closed instead: its client connects again. */
+  send(message: ConnectionMessage, connection: Socket): void {
     const bytes = message.received.length
-    const isTooMany = this.#given.size >= maxGiven || this.#bytes + bytes > maxGivenBytes
+    const isTooMany = this.#pending.size >= maxPending || this.#bytes + bytes > maxPendingBytes
     const handle = isTooMany ? null : takeHandle(connection)
     connection.destroy()
     if (handle === null) return
-    this.#given.set(handle, bytes)
+    this.#pending.set(handle, bytes)
     this.#bytes += bytes
     this.#channel.send(message, unread(handle), {}, (error) => {
       this.#delete(handle)
@@ -47,22 +47,22 @@ export class GivenConnections {
     })
   }
 
-  /** When the other process has ended. */
+  /** Closes the connections that the other process has not received. To be called when it has ended. */
   clear(): void {
     this.#sent?.close()
-    for (const handle of [...this.#given.keys()]) {
+    for (const handle of [...this.#pending.keys()]) {
       handle.close()
       this.#delete(handle)
     }
   }
 
   #delete(handle: Handle): void {
-    this.#bytes -= this.#given.get(handle) ?? 0
-    this.#given.delete(handle)
+    this.#bytes -= this.#pending.get(handle) ?? 0
+    this.#pending.delete(handle)
   }
 }
 
-/** Leaves `connection` as a socket that is closed. Null: it is. */
+/** Takes the handle of a connection, which is a closed socket afterwards. Null if it was closed before. */
 function takeHandle(connection: Socket): Handle | null {
   const socket = connection as unknown as { _handle: Handle | null }
   const handle = socket._handle
