@@ -21,12 +21,12 @@ export interface StartingService {
 
 /**
  * Opens the database, seeds it when it is new, and listens. With NODE_ENV=production all models must declare access.
- * A promise of the application that is rejected, and that nothing waits for, is reported and does not end the process.
+ * An unhandled rejection in the application is reported and does not end the process.
  */
 export function serve(settings: Settings, entry: PublicApi, progress: Progress, startedAt: number): StartingService {
   const stopped = Promise.withResolvers<'stopped'>()
   const { onError } = observersOf(settings.config)
-  process.on('unhandledRejection', (error) => onError(notAwaited(error)))
+  process.on('unhandledRejection', (error) => onError(unhandledRejection(error)))
   const opened = open(settings, entry)
   let closed: Promise<void> | undefined
 
@@ -66,8 +66,8 @@ export function serve(settings: Settings, entry: PublicApi, progress: Progress, 
   }
 }
 
-const notAwaited = (error: unknown): Error =>
-  withoutStack(new Error(`Nothing waits for a promise that was rejected: ${errorText(error)}`, { cause: error }))
+const unhandledRejection = (error: unknown): Error =>
+  withoutStack(new Error(`Unhandled promise rejection: ${errorText(error)}`, { cause: error }))
 
 async function open({ config }: Settings, entry: PublicApi): Promise<RunningService> {
   if (process.env.NODE_ENV === 'production') assertAccessDeclared(config)
