@@ -35,7 +35,7 @@ describe('keelson init --database', () => {
       stdout,
       /Left out:\n +album_pages: its key is "album_id" and "page", and that of a model is one column\./,
     )
-    assert.match(stdout, /Hidden in responses, because their names say so:\n +artist\.secret/)
+    assert.match(stdout, /Hidden in responses, because of their names:\n +artist\.secret/)
     assert.match(stdout, /curl http:\/\/localhost:1337\/artist /)
 
     const config = readFileSync(join(cwd, 'keelson.config.ts'), 'utf8')
@@ -63,7 +63,7 @@ describe('keelson init --database', () => {
     assert.match(received, /event: created/)
   })
 
-  test('what the next commands do is one column, however long the name of a model is', async () => {
+  test('the effects of the next commands are aligned, however long the name of a model is', async () => {
     const cwd = folder({ 'package.json': '{}' })
     using database = new DatabaseSync(join(cwd, 'shop.db'))
     database.exec('create table purchase_order_confirmations (id integer primary key)')
@@ -170,7 +170,7 @@ describe('keelson init --database with PostgreSQL', withPostgres, () => {
     assert.deepEqual(artist, { id: 1, name: 'Ann', albums: [{ id: 1, title: 'First', artist: 1 }] })
   })
 
-  test('a server that has no connection left is named with what may be done', async () => {
+  test('a server that accepts no further connection is reported with advice', async () => {
     await using database = await emptyDatabase()
     const role = `${new URL(database.url).pathname.slice(1)}_limited`
     await database.query(`create role ${role} login password 'secret' connection limit 0`)

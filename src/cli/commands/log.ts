@@ -78,7 +78,7 @@ async function follow(reader: Reader, from: Position, stop: Promise<unknown>): P
   for (;;) {
     const end = await printAfter(position, reader)
     if (end === 'reset') {
-      // Before it is printed, so that every change after the line is printed.
+      // Read before the line is printed, so that every change after the line is printed.
       const head = await log.head()
       printReset(position, output)
       position = head
@@ -107,6 +107,6 @@ async function printAfter(from: Position, { log, models, output, model }: Reader
 function printReset(position: Position, output: Output): void {
   output.event({ event: 'reset', position })
   output.line(
-    `  ${output.paint('yellow', 'reset')}  The log does not contain the position ${position}, or no longer: changes may be missing.`,
+    `  ${output.paint('yellow', 'reset')}  The log does not contain the position ${position}: changes may be missing.`,
   )
 }

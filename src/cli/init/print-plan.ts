@@ -32,8 +32,8 @@ export function printPlan({ models, junctions, leftOut }: DatabasePlan, { line, 
     paint('yellow', 'Left out:'),
     [...leftOut].map(([table, reason]) => `${table}: ${reason}`),
   )
-  print(paint('yellow', 'To know:'), notesOf(models))
-  print('Hidden in responses, because their names say so:', hiddenIn(models))
+  print(paint('yellow', 'Notes:'), notesOf(models))
+  print('Hidden in responses, because of their names:', hiddenIn(models))
 }
 
 const notesOf = (models: DatabasePlan['models']): readonly string[] =>
