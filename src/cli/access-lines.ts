@@ -93,7 +93,7 @@ interface PrintedSql {
   readonly values: readonly Json[]
 }
 
-/** The term that stops a slow statement is left out: it says nothing of the rule. */
+/** The SQL of a rule, without the term that stops slow statements, which is not part of it. */
 function sqlOf(condition: Condition, model: Model, dialect: Dialect | undefined): PrintedSql | undefined {
   if (!dialect) return undefined
   const { rowGuard: _, ...plain } = dialect
@@ -101,7 +101,7 @@ function sqlOf(condition: Condition, model: Model, dialect: Dialect | undefined)
   return { sql: textOf(sql, dialect.placeholder), values: sql.values.map(printable) }
 }
 
-/** Bound values of drivers are not all JSON. */
+/** A value as JSON: drivers bind other values too. */
 const printable = (value: unknown): Json =>
   typeof value === 'number' || typeof value === 'string' || value === null ? value : String(value)
 

@@ -3,7 +3,7 @@ import type { AnyConfig } from '../service/config/config.ts'
 import { CommandError } from './command.ts'
 import { displayPath } from './import-error.ts'
 
-/** For commands that only read: opening a SQLite file that does not exist would create it. Throws a CommandError. */
+/** Throws a CommandError for a SQLite file that does not exist: a command that only reads would create it by opening it. */
 export function assertDatabaseExists({ database }: AnyConfig): void {
   const [, path] = /^(?:sqlite|file):(.+)$/.exec(database ?? '') ?? []
   if (path === undefined || path === ':memory:' || existsSync(path)) return

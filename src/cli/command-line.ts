@@ -39,8 +39,8 @@ const overviewOf = (output: Output): string => overview(commands, version(), out
 const toServe = 'keelson start serves the models, and keelson dev restarts on changes.'
 const toMigrate = `There is no such step: keelson start and keelson dev create the tables and columns that are missing. \`migrate\` of the configuration says what they may do.`
 
-/** Commands of other programs, and what does their work. */
-const otherWords: Readonly<Record<string, string>> = {
+/** Advice for commands of other programs: what replaces each of them here. */
+const replacements: Readonly<Record<string, string>> = {
   serve: toServe,
   run: toServe,
   server: toServe,
@@ -60,7 +60,7 @@ function commandOf(name: string): Command {
   const command = commands.find((command) => command.name === name)
   if (command) return command
   if (name.startsWith('-')) throw new UsageError(`Missing command before ${name}: keelson start ${name}`)
-  const replacement = Object.hasOwn(otherWords, name) ? otherWords[name] : undefined
+  const replacement = Object.hasOwn(replacements, name) ? replacements[name] : undefined
   if (replacement !== undefined) throw new UsageError(`Unknown command "${name}"`, replacement)
   const names = commands.filter(({ isInternal }) => !isInternal).map((command) => command.name)
   const advice = didYouMean(name, names, (name) => `keelson ${name}`, 'keelson --help lists the commands.')

@@ -11,7 +11,7 @@ const refused = failed('connect ECONNREFUSED 127.0.0.1:5999', {
   port: 5999,
 })
 
-describe('an error of the system or of a server is reported with what may be done', () => {
+describe('an error of the system or of a server is reported with advice', () => {
   const cases: readonly (readonly [error: Error, message: RegExp, advice: RegExp])[] = [
     [lost(refused), /: no server accepts connections at 127\.0\.0\.1:5999$/, /^--database, DATABASE_URL/],
     [lost(new AggregateError([refused], '')), /at 127\.0\.0\.1:5999$/, /^--database, DATABASE_URL/],

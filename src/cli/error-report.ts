@@ -53,7 +53,7 @@ function reasonOf(error: unknown): string {
   return inner === undefined ? error.message || error.name : reasonOf(inner)
 }
 
-/** Of the system: where no server could be reached. */
+/** Why a connection to the database failed, if the operating system or DNS refused it. */
 function networkReason(cause: unknown): string | undefined {
   const failure: unknown = cause instanceof AggregateError ? cause.errors[0] : cause
   const { code, hostname, address, port } = (failure ?? {}) as Readonly<Record<string, unknown>>
@@ -78,9 +78,9 @@ function adviceFor(error: unknown): string {
   return '--verbose prints the stack trace.'
 }
 
-/** Of PostgreSQL: the server has no database of this name. */
+/** Whether PostgreSQL has no database of this name. */
 const isMissing = ({ cause }: DatabaseError): boolean => (cause as { readonly code?: unknown }).code === '3D000'
 
-/** Of PostgreSQL: too many clients of the server, or of the role or the database. */
+/** Whether PostgreSQL refuses further connections to the server, to the database, or of the role. */
 const isOutOfConnections = ({ cause }: DatabaseError): boolean =>
   (cause as { readonly code?: unknown }).code === '53300'

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 
-/** Compiles the files without running them. The first error is not caught, because Node prints its place only then. */
+/** Compiles the files without running them. The first error is not caught: Node prints its location only then. */
 const program = `
 import { readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
@@ -14,7 +14,7 @@ const timeoutMs = 10_000
 
 /**
  * The first syntax error of these ES modules as Node prints it: the file, the line, the source and the message. The error
- * of an import says neither the file nor the line.
+ * of an import names neither the file nor the line.
  */
 export function findSyntaxError(files: readonly string[]): string {
   const flags = ['--experimental-vm-modules', '--no-warnings', '--input-type=module']

@@ -6,7 +6,10 @@ import { findSyntaxError } from './find-syntax-error.ts'
 import { LoadError } from './load-error.ts'
 import { isOwnFile } from './own-package.ts'
 
-/** Translates an error of importing the configuration: its message names the file and, where known, the line. `modules` were loaded for it. */
+/**
+ * Translates an error of importing the configuration: its message names the file and, where known, the line. `modules` are the
+ * ES modules that were loaded for it.
+ */
 export function describeImportError(error: unknown, file: string, modules: ReadonlySet<string>): Error {
   if (error instanceof ConfigError) return error
   if (!(error instanceof Error)) return new LoadError(`${displayPath(file)} threw ${String(error)}`, { cause: error })
@@ -14,8 +17,8 @@ export function describeImportError(error: unknown, file: string, modules: Reado
   if (code === 'ERR_MODULE_NOT_FOUND') return notFound(error, url)
   if (code === 'ERR_UNSUPPORTED_DIR_IMPORT') return folderImport(error)
   if (code === 'ERR_INVALID_PACKAGE_CONFIG') return badManifest(error)
-  if (code === 'ERR_IMPORT_ATTRIBUTE_MISSING') return withoutAttribute(error)
-  if (code === 'ERR_UNKNOWN_FILE_EXTENSION') return unknownEnding(error)
+  if (code === 'ERR_IMPORT_ATTRIBUTE_MISSING') return missingAttribute(error)
+  if (code === 'ERR_UNKNOWN_FILE_EXTENSION') return unknownExtension(error)
   if (error instanceof SyntaxError) return badSyntax(error, code, file, modules)
   const [frame] = framesOf(error)
   const [, name] = /^Cannot access '(.+)' before initialization$/.exec(error.message) ?? []
@@ -27,8 +30,8 @@ export function describeImportError(error: unknown, file: string, modules: Reado
   })
 }
 
-/** The error names the imported file only, and Keelson's import of the configuration as the place. */
-function withoutAttribute(error: Error): LoadError {
+/** The error names the imported file, but not the importing one: its stack ends at Keelson's import of the configuration. */
+function missingAttribute(error: Error): LoadError {
   const [, url, type] = /^Module "(.+)" needs an import attribute of "type: (.+)"/.exec(error.message) ?? []
   if (url === undefined) return new LoadError(error.message, { cause: error })
   return new LoadError(`${displayPath(url)}: Node imports this file with an attribute only`, {
@@ -37,7 +40,7 @@ function withoutAttribute(error: Error): LoadError {
   })
 }
 
-function unknownEnding(error: Error): LoadError {
+function unknownExtension(error: Error): LoadError {
   const [, path] = / for (.+)$/.exec(error.message) ?? []
   if (path === undefined) return new LoadError(error.message, { cause: error })
   return new LoadError(`${displayPath(path)}: Node cannot import files that end with ${extname(path)}`, {
@@ -55,7 +58,7 @@ function notFound(error: Error, url: string | undefined): LoadError {
   }
   const path = fileURLToPath(url)
   const source = path.replace(/\.([cm]?)js$/, '.$1ts')
-  const advice = completeName([source, ...['.ts', '.js', '.mjs'].map((end) => path + end)])
+  const advice = completeNameAdvice([source, ...['.ts', '.js', '.mjs'].map((end) => path + end)])
   return new LoadError(`File not found: ${displayPath(path)}${by}`, { ...(advice && { advice }), cause: error })
 }
 
@@ -63,27 +66,27 @@ function folderImport(error: Error): LoadError {
   const { by } = importerOf(error)
   const [, path] = /^Directory import '(.+?)' is not supported/.exec(error.message) ?? []
   if (path === undefined) return new LoadError(error.message, { cause: error })
-  const advice = completeName(['/index.ts', '/index.js', '/index.mjs'].map((end) => path + end))
+  const advice = completeNameAdvice(['/index.ts', '/index.js', '/index.mjs'].map((end) => path + end))
   return new LoadError(`${displayPath(path)} is a folder${by}`, {
     advice: advice ?? 'Imports name files; `loadModels` reads all models of a folder.',
     cause: error,
   })
 }
 
-/** The file whose import has failed. Keelson itself imports the configuration. */
+/** The file that contains the failed import. `by` is empty where Keelson itself imports the configuration. */
 function importerOf(error: Error): { readonly importer: string | undefined; readonly by: string } {
   const importer = / imported from (.+)$/.exec(error.message)?.[1]
   const isKnown = importer !== undefined && !isOwnFile(pathToFileURL(importer).href)
   return { importer, by: isKnown ? `, imported by ${displayPath(importer)}` : '' }
 }
 
-/** The first of these files that exists. */
-function completeName(paths: readonly string[]): string | undefined {
+/** Advice that names the first of these files that exists. */
+function completeNameAdvice(paths: readonly string[]): string | undefined {
   const found = paths.find((path) => existsSync(path))
   return found && `Imports need the complete file name: ${displayPath(found)}`
 }
 
-/** The name of a package may be meant as a path, which compilers and bundlers find by their own rules. */
+/** What looks like the name of a package may be meant as a path, which compilers and bundlers resolve by their own rules. */
 function adviceFor(name: string, importer: string | undefined): string {
   if (/^[@~]\//.test(name))
     return "Node does not read `paths` of tsconfig.json: import the file by its path, such as './models/pet.ts'."
@@ -97,13 +100,13 @@ function adviceFor(name: string, importer: string | undefined): string {
 export const manifestIn = (error: unknown): string | undefined =>
   error instanceof Error ? /^Invalid package config (.+?package\.json)/.exec(error.message)?.[1] : undefined
 
-/** Node reads the `package.json` beside a file before the file, and names Keelson's import of it as the place. */
+/** Node reads the `package.json` beside a file before the file. The stack ends at Keelson's import of the configuration. */
 function badManifest(error: Error): LoadError {
   const path = manifestIn(error)
   return new LoadError(path === undefined ? error.message : `${displayPath(path)}: not valid JSON`, { cause: error })
 }
 
-/** Where Node tells it, the stack of a SyntaxError begins with the location and the lines of the source. */
+/** The stack of a SyntaxError begins with the location and the lines of the source, unless Node does not know them. */
 const sourceExcerpt = /^(?:file:\/\/)?(.+?):(\d+)\r?\n([\s\S]+?)\r?\n\r?\n?SyntaxError/
 
 function badSyntax(
@@ -115,12 +118,12 @@ function badSyntax(
   const [, path, line, source] =
     sourceExcerpt.exec(error.stack ?? '') ?? sourceExcerpt.exec(findSyntaxError([...modules])) ?? []
   const place = path === undefined ? displayPath(file) : `${displayPath(path)}:${line}`
-  const isMore = code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX'
+  const isUnsupported = code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX'
   return new LoadError(
-    `${place}: ${isMore ? `${error.message.replace(/ in strip-only mode$/, '')} here` : error.message}`,
+    `${place}: ${isUnsupported ? `${error.message.replace(/ in strip-only mode$/, '')} here` : error.message}`,
     {
       details: (source ?? '').split(/\r?\n/).filter((text) => text.trim() !== ''),
-      ...(isMore && { advice: `${unstrippable}${replacementOf(error.message)}` }),
+      ...(isUnsupported && { advice: `${unstrippable}${replacementOf(error.message)}` }),
       cause: error,
     },
   )

@@ -35,8 +35,9 @@ export function findConfig(named: string | undefined, cwd: string): string {
 }
 
 /**
- * Imports the configuration file and returns its default export. The imported files are added to `files`, also when the
- * import fails, and a `package.json` that it fails by, so that the caller can watch them. May be called once per process, because modules are loaded once.
+ * Imports the configuration file and returns its default export. The imported files are added to `files`, also when the import
+ * fails, as is an invalid `package.json` that makes it fail, so that the caller can watch them. May be called once per process,
+ * because modules are loaded once.
  */
 export async function loadConfig(file: string, files: Set<string> = new Set()): Promise<AnyConfig> {
   const modules = new Set<string>()
@@ -56,7 +57,7 @@ async function importDefault(
   files: Set<string>,
   modules: ReadonlySet<string>,
 ): Promise<AnyConfig | undefined> {
-  // A process that waits for nothing else ends with success, although an `await` of the configuration has not ended.
+  // Without other work, Node would end the process with success, although an `await` of the configuration has not ended.
   const idle = Promise.withResolvers<never>()
   const onIdle = () => idle.reject(new LoadError(`${displayPath(file)} waits for a promise that nothing resolves`))
   process.once('beforeExit', onIdle)

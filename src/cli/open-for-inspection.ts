@@ -4,8 +4,8 @@ import type { OptionValues } from './option.ts'
 import { readSettings } from './settings.ts'
 
 /**
- * Opens the service of the configuration beside those that serve it. Neither the schema is changed nor a job is run, and the lock of
- * the only writer is not taken. Throws a CommandError where there is no database.
+ * Opens the service of the configuration while other processes may serve it: the schema is not changed, no job is run, and the
+ * lock of the only writer (`writers: 'self'`) is not taken. Throws a CommandError if the database does not exist.
  */
 export async function openForInspection(options: OptionValues, context: CommandContext): Promise<RunningService> {
   const { config } = await readSettings(options, context)

@@ -20,7 +20,7 @@ export interface Output {
   paint(format: Format, text: string): string
 }
 
-/** `process` fulfils it. */
+/** The part of `process` that is used. */
 export interface OutputStreams {
   readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number }
   readonly stderr: NodeJS.WritableStream

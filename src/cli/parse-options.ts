@@ -44,7 +44,7 @@ const typeOf = ({ valueName, short }: Option) => ({
 const isOneOf = (names: readonly OptionName[], name: string): name is OptionName =>
   (names as readonly string[]).includes(name)
 
-/** What an argument without the name of its option is taken for, by its form. */
+/** The options that an argument without a name may be meant for, by the form of their values. */
 const argumentForms = { config: /\.[cm]?[jt]s$/, database: /^\w+:/, port: /^\d+$/ } as const
 
 function unexpectedArgument(value: string, command: Command): UsageError {

@@ -31,7 +31,7 @@ describe('with --log', () => {
       }
     })
 
-  test('an unexpected error, which onError gets from the service, is printed without it only', (t) => {
+  test('an unexpected error is printed only without onError, which receives it from the service', (t) => {
     const printed = t.mock.method(console, 'error', () => {})
     const onError = t.mock.fn()
     for (const config of [{ onError }, {}]) logTo(requestLog(output, config as never))({ kind: 'error', error: cause })

@@ -3,7 +3,7 @@ import type { AnyConfig } from '../service/config/config.ts'
 import type { Logger } from '../support/logger.ts'
 import type { Output } from './output.ts'
 
-/** A logger that prints warnings and why pages and tokens are refused, and passes everything on to the logger of the configuration. */
+/** A logger that prints everything but requests, and passes everything on to the logger of the configuration. */
 export function warningLog(output: Output, config: AnyConfig): Logger {
   const log = requestLog(output, config)
   const isPrinted = (data: object) => (data as JsonObject).kind !== 'request'
@@ -29,7 +29,7 @@ export function requestLog(output: Output, { logger: configured, onError }: AnyC
     error(data, message) {
       const { kind, err } = data as { readonly kind?: string; readonly err: unknown }
       if (configured) configured.error(data, message)
-      // A job that has failed: without a logger of the configuration, `onError` gets it from here.
+      // A job that has failed. The service reports it to `onError` only if it has no logger, and this is one.
       else if (kind !== undefined) (onError ?? console.error)(new Error(message, { cause: err }))
       else if (!onError) console.error(err)
     },

@@ -51,8 +51,8 @@ export async function readSettings(
 }
 
 /**
- * For what needs no database: one that is not set, as by an environment variable that exists on servers only, is left out.
- * So is its broker, whose check asks for the kind of the database.
+ * The configuration for commands that need no database: without `database` if it is not set, as by an environment variable
+ * that exists on servers only, and then without `broker`, whose check needs the kind of the database.
  */
 export function withoutUnsetDatabase(config: AnyConfig): AnyConfig {
   if (typeof config !== 'object' || config === null) return config
@@ -81,7 +81,7 @@ function databaseOf(
 ): Pick<AnyConfig, 'database'> {
   if (override !== undefined) return { database: absoluteUrl(override, cwd) }
   if (!Object.hasOwn(config, 'database')) return { database: absoluteUrl(defaultDatabase, folder) }
-  // Of another type, or undefined: the check of the configuration refuses it.
+  // A value of another type, and undefined, are refused by the check of the configuration.
   return typeof config.database === 'string' ? { database: absoluteUrl(config.database, folder) } : {}
 }
 

@@ -20,7 +20,7 @@ export interface Ready {
   readonly seeded: boolean
   /** The models without access rules: every client may read and write them. */
   readonly open: readonly string[]
-  /** Changes that the change log of this database cannot see, when there are such. */
+  /** Which changes the change log of this database cannot contain; undefined if it contains all of them. */
   readonly limitation?: string | undefined
   /** What the configuration contains and the service does not use. */
   readonly warnings?: readonly string[]
@@ -65,7 +65,7 @@ function rowsOf(ready: Ready, { paint }: Output): readonly (readonly [string, st
   ]
 }
 
-/** The addresses for other machines, when the service listens on all of this one. */
+/** The URLs for other machines, if the service listens on all addresses of this one. */
 const networkUrls = ({ host, port }: Ready): readonly string[] =>
   host !== '0.0.0.0' && host !== '::'
     ? []
@@ -115,7 +115,7 @@ export function summarize(steps: readonly SchemaStep[]): string {
   return [...created, ...added, ...shownOthers].join(', ')
 }
 
-/** Of tables that are counted and not named. */
+/** The tables that may have been renamed, named beside the number of created tables. */
 function renamings(steps: readonly SchemaStep[]): string {
   const texts = steps.flatMap((step) =>
     step.kind === 'createTable' && step.earlier ? [`${step.table}: ${renamedTable(step.earlier)}`] : [],

@@ -54,7 +54,7 @@ export const init: Command = {
   },
 }
 
-/** Loaded when it is needed: it contains the models and the databases. */
+/** The import is lazy, because it loads the models and the databases. */
 async function databaseProjectOf(
   database: string | undefined,
   tables: string | undefined,

@@ -41,7 +41,7 @@ export const jobs: Command = {
   },
 }
 
-/** Also a job that is not declared any more. Throws a UsageError for one that has never run on this database. */
+/** The job of this name, also one that is not declared any more. Throws a UsageError if it has never run on this database. */
 function jobNamed(name: string, listed: readonly JobSummary[]): JobSummary {
   const found = listed.find((job) => job.name === name)
   if (found) return found
@@ -57,7 +57,7 @@ interface Change {
   readonly selection: { readonly id?: number | undefined; readonly name?: string | undefined }
 }
 
-/** Undefined: only list. Throws a UsageError for an action without a selection. */
+/** The requested change; undefined if the jobs are only listed. Throws a UsageError for an action without a selection. */
 function changeOf({ action, id, all, job }: OptionValues): Change | undefined {
   if (action === undefined || action === 'list') {
     if (id !== undefined || all) throw new UsageError('Missing action: retry or drop', 'keelson jobs retry 12')

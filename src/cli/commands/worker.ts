@@ -28,7 +28,7 @@ export const worker: Command = {
       const startRequested = nextMessage()
       const settings = await readSettings(options, context, files)
       await routesOf(settings.config)
-      // A database of another kind is reported while the previous worker still serves.
+      // An unsupported database is reported while the previous worker still serves.
       if (settings.config.database !== undefined) storeFor(settings.config.database)
       const entry = await context.load()
       const { config } = settings
@@ -63,7 +63,7 @@ export const worker: Command = {
 const inMemoryDatabaseOf = ({ database }: AnyConfig): string | null =>
   database !== undefined && /^memory:|:memory:$/.test(database) ? database : null
 
-/** A SQLite file tells each process what others have written. */
+/** Whether the configuration allows one process only. It never does on SQLite, where each process detects the writes of others. */
 const isSoleWriter = ({ database = '', cache, writers, models }: AnyConfig): boolean =>
   /^postgres(ql)?:/.test(database) &&
   cache !== false &&

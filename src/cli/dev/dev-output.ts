@@ -45,16 +45,16 @@ export class DevOutput {
       if (!before.warnings?.includes(warning)) line(`      ${paint('yellow', `Warning: ${warning}`)}`)
   }
 
-  /** The configuration is invalid: prints all problems. `still` is the version that keeps serving. */
-  broken(report: ErrorReport, changed: readonly string[], still: Ready | undefined): void {
+  /** The configuration is invalid: prints all problems. `serving` is the previous version, if it keeps serving. */
+  broken(report: ErrorReport, changed: readonly string[], serving: Ready | undefined): void {
     const { line, event, paint } = this.#output
     const { message, problems, advice } = report
-    event({ event: 'broken', files: this.#names(changed), message, problems, serving: still?.url ?? null })
+    event({ event: 'broken', files: this.#names(changed), message, problems, serving: serving?.url ?? null })
     const where = changed.length === 0 ? '' : `${paint('bold', this.#summary(changed))}   `
     line(`  ${paint('red', '✗')} ${where}${message}`)
     for (const problem of problems) line(`      ${problem}`)
     if (advice !== undefined) line(`    ${paint('dim', advice)}`)
-    const meanwhile = still ? `${still.url} keeps serving the previous version` : 'Nothing is served'
+    const meanwhile = serving ? `${serving.url} keeps serving the previous version` : 'Nothing is served'
     line(`    ${paint('dim', `${meanwhile}; waiting for a change.`)}`)
   }
 

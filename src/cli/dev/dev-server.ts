@@ -80,7 +80,7 @@ export class DevServer {
     }
   }
 
-  /** Resolves with the next stop or change. */
+  /** Resolves with the next stop or change. An exit of the worker is reported meanwhile. */
   async #waitForEvent(stop: Promise<'stop'>): Promise<'stop' | 'changed'> {
     const changed = this.#watch.next.then(() => 'changed' as const)
     const serving = this.#serving

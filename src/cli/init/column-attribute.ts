@@ -10,9 +10,9 @@ import { wordsOf } from './names.ts'
 /** An attribute as it is written to the file. */
 export interface PlannedAttribute {
   readonly definition: AttributeDefinition
-  /** What the database does and the service does not. */
+  /** A comment: what the database does and the service does not. */
   readonly note?: string | undefined
-  /** Advice. */
+  /** A comment: an option that the attribute may need. */
   readonly hint?: string | undefined
 }
 
@@ -76,7 +76,7 @@ function valueOptions(base: AttributeDefinition, name: string, column: ExistingC
   return { options: nullable ? {} : { required: true }, note: unusedDefault(column) }
 }
 
-/** A note on the default of a column whose attribute has none. Undefined: the column has none either. */
+/** A note on the default of a column whose attribute has none; undefined if the column has none either. */
 export function unusedDefault({ defaultText, nullable }: ExistingColumn): string | undefined {
   if (defaultText === undefined) return undefined
   const consequence = nullable ? 'an omitted value is null' : 'a value must be given'
@@ -97,7 +97,7 @@ function automaticTime(name: string): AttributeDefinition | undefined {
   return option && { [option]: true }
 }
 
-/** A time that a program sets, and not the database: perhaps the service should. */
+/** A hint for a time that the database does not set, so that a program does: the service may set it instead. */
 function timeHint({ type }: AttributeDefinition, name: string): { readonly hint?: string } {
   const option = automaticTimes[name.toLowerCase()]
   return type === 'datetime' && option ? { hint: `With ${option}: true, without required, the service sets it` } : {}
@@ -122,7 +122,7 @@ function parsed(text: string): Json | undefined {
 
 const secretWords = new Set(['password', 'passwd', 'pwd', 'passphrase', 'secret', 'salt', 'token', 'otp'])
 
-/** Whether the name says that the value is for the application alone. */
+/** Whether the name indicates a secret, such as a password. */
 function isSecret({ type }: AttributeDefinition, name: string): boolean {
   if (type !== 'string' && type !== 'binary') return false
   const words = wordsOf(name)

@@ -41,7 +41,7 @@ function databaseLines(url: string, indent: string): readonly string[] {
   return [...comment(note, indent), `  database: ${isFile ? '' : 'process.env.DATABASE_URL ?? '}${quoted(url)},`]
 }
 
-/** What another value would bring, because a start changes the database only if it is asked to. */
+/** The comment on `migrate: 'safe'`: what a start with `'add'` would change. */
 function migrateNote(steps: readonly SchemaStep[]): string {
   const indexes = steps.filter(({ kind }) => kind === 'createIndex').length
   const also =

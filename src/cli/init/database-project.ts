@@ -17,7 +17,7 @@ export interface DatabaseProject {
   readonly configText: string
 }
 
-/** Reads the tables of an existing database, without changing it. `tables`: the only ones to serve, separated by commas. */
+/** Reads the tables of an existing database without changing it: those that `tables` names, separated by commas, or all. */
 export async function databaseProject(
   given: string,
   tables: string | undefined,
@@ -47,11 +47,11 @@ export async function databaseProject(
 const wrongUrl = ({ problems }: ConfigError): UsageError =>
   new UsageError(problems.map((problem) => problem.replace(/^database: /, '--database: ')).join('\n'))
 
-function chosen(tables: string, known: readonly string[]): readonly string[] {
+function chosen(tables: string, existing: readonly string[]): readonly string[] {
   return tables.split(',').map((text) => {
     const name = text.trim()
-    if (known.includes(name)) return name
-    const advice = didYouMean(name, known, (name) => name, `Tables: ${known.join(', ')}`)
+    if (existing.includes(name)) return name
+    const advice = didYouMean(name, existing, (name) => name, `Tables: ${existing.join(', ')}`)
     throw new UsageError(`--tables: the database has no table "${name}"`, advice)
   })
 }

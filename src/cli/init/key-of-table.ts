@@ -32,7 +32,10 @@ export function keyOf(table: ExistingTable, description: DatabaseDescription): K
   return undefined
 }
 
-/** In a partitioned table, whose key includes that of the partitions, as good as unique. */
+/**
+ * Whether the database generates the values. In a partitioned table, whose key includes the columns that it is partitioned by,
+ * they are taken to be unique.
+ */
 const isGenerated = (column: ExistingColumn | undefined, description: DatabaseDescription): boolean =>
   column !== undefined && (description.isCounted(column) || description.attributeFor(column)?.isUUID === true)
 
@@ -50,7 +53,7 @@ function keyAttribute(
   if (type.storedAs === 'uuid') return { type: 'string', isUUID: true, ...(refers && { required: true }) }
   const isNumber = type.storedAs !== 'text'
   const { isInteger, ...rest } = base
-  // A function of the database, as one that composes numbers of a time.
+  // The default is a function of the database, such as one that makes numbers of the time.
   if (isNumber && column.defaultText?.includes('(')) return { ...rest, autoIncrement: true }
   return { ...base, ...(base.type === 'number' && { isInteger: true }), required: true }
 }

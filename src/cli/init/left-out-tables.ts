@@ -11,7 +11,7 @@ const migrationTables = new Set(
   ].flat(),
 )
 
-/** Why no model is written for a table of this name. `isChosen`: it is named on the command line. */
+/** Why no model is written for a table of this name; undefined if one is. `isChosen`: it is named on the command line. */
 export function leftOutByName(table: string, isChosen: boolean): string | undefined {
   if (/^keelson_/i.test(table)) return 'it belongs to Keelson'
   if (!isChosen && migrationTables.has(table.toLowerCase())) return 'it belongs to a migration tool'

@@ -26,7 +26,7 @@ export interface DatabasePlan {
 
 /**
  * Writes models for the tables, and leaves out what the check of a start would refuse until it refuses nothing: first an
- * association, then the attribute, then the table. `chosen` are the tables to serve; undefined: all.
+ * association, then the attribute, then the table. `chosen` are the tables to serve; default all.
  */
 export function modelsOfTables(description: DatabaseDescription, chosen?: readonly string[]): DatabasePlan {
   const considered = [...description.tables.values()].filter(({ name }) => chosen?.includes(name) ?? true)
@@ -55,13 +55,13 @@ export function modelsOfTables(description: DatabaseDescription, chosen?: readon
     ])
     if (models.length === 0) throw new CommandError(nothingToServe(leftOut))
     const defined = defineModels(definitionsOf(models), withoutTimes)
-    if (!refuse(defined, models, description, refusals))
+    if (!addRefusals(defined, models, description, refusals))
       return { models, junctions, leftOut, steps: description.stepsOf([...defined.values()]) }
   }
 }
 
-/** Notes what a start would refuse. Returns whether there is such. */
-function refuse(
+/** Adds what a start would refuse to `refusals`. Returns whether it would refuse anything. */
+function addRefusals(
   defined: Models,
   planned: readonly PlannedModel[],
   description: DatabaseDescription,

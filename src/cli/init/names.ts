@@ -17,7 +17,7 @@ export function camelCase(words: readonly string[]): string {
 export const capitalized = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)
 export const plural = (name: string): string => pluralize.plural(name)
 
-/** Plurals in `s`, and two without: `data` and `media` are as common in the singular. */
+/** Plurals that end with `s`, and two others. `data` and `media` are not among them: they are as common in the singular. */
 const pluralWord = /^(?:\w{3,}(?<!s)s|\w+sses|people|children)$/
 
 /** `invoice_lines` and `InvoiceLine` are `invoiceLine`. */

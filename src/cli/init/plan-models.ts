@@ -42,7 +42,7 @@ export interface Refusals {
   readonly links: Map<string, Set<string>>
 }
 
-/** The tables that can have a model, by table. */
+/** By table, the name and the key of its model. */
 export type Candidates = ReadonlyMap<string, { readonly name: string; readonly key: KeyOfTable }>
 
 /** The models of the tables that have a key of one column, with their to-one associations. */

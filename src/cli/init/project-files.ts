@@ -43,7 +43,7 @@ export const tsconfigText = `${JSON.stringify(
     compilerOptions: {
       target: 'es2024',
       lib: ['es2024', 'esnext.disposable'],
-      // Of Node, which the package installs: without them TypeScript knows neither `console` nor `fetch`.
+      // The types of Node, which the package installs, declare `console` and `fetch`.
       types: ['node'],
       module: 'preserve',
       strict: true,

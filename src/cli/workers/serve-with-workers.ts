@@ -11,7 +11,7 @@ import { WorkerPool } from './worker-pool.ts'
 /** A larger number is more than the cores of any machine, so it is probably a typing mistake. */
 const maxWorkers = 128
 
-/** The number of processes. Throws a UsageError for an invalid number. */
+/** The number of processes; 1 without `--workers`. Throws a UsageError for an invalid number. */
 export function workerCount({ workers }: OptionValues): number {
   if (workers === undefined) return 1
   const size = /^\d{1,3}$/.test(workers) ? Number(workers) : 0
