@@ -1,10 +1,10 @@
 import type { Json } from '../protocol/json.ts'
 import type { Comparison, Condition, Criteria, Masks, Selection, Sort } from './criteria.ts'
 
-/** What criteria of one shape have in common: their comparisons have a `slot` in place of an operand of their own. */
+/** Criteria that requests of one shape share: each comparison has a `slot`, the index of its operand among those of a request. */
 export interface CriteriaTemplate {
   readonly criteria: Criteria
-  /** By slot, in the order in which they are parsed. Their operands are those of the request that it was made from. */
+  /** By slot, in the order in which they are parsed. Their operands are those of the request that the template was made from. */
   readonly comparisons: readonly Comparison[]
 }
 
@@ -29,8 +29,8 @@ export function templateOf(criteria: Criteria): CriteriaTemplate {
 }
 
 /**
- * A template with operands. Complete criteria like any other; what is compiled from the template is found by it. A copy
- * that is made by spreading, perhaps with another condition, has no template: it is a getter of the class.
+ * A template with the operands of a request: complete criteria, whose compiled statement is cached by `template`. A copy that is
+ * made by spreading, perhaps with another condition, has no template: it is a getter of the class.
  */
 export class FilledCriteria implements Criteria {
   readonly where: Condition

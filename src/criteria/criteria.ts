@@ -24,7 +24,7 @@ export interface Comparison {
   readonly attribute: Attribute
   readonly operator: Operator
   readonly operand: Json
-  /** In a template only: which operand of a request stands here. */
+  /** In a template only: the index of the operand in a request. */
   readonly slot?: number
 }
 
@@ -96,7 +96,7 @@ export const isOneOf = (attribute: Attribute, values: readonly Json[]): Comparis
   operand: values,
 })
 
-/** Of no values, every record. */
+/** For an empty list, every record matches. */
 export const isNoneOf = (attribute: Attribute, values: readonly Json[]): Condition =>
   values.length === 0 ? matchAll : { kind: 'compare', attribute, operator: notIn, operand: values }
 
@@ -132,7 +132,7 @@ export const lockByPrimaryKey = (model: Model, id: Json): Criteria => ({ ...find
 
 const keySelections = new WeakMap<Model, Selection>()
 
-/** Whether there is a record with this key: it may have megabytes, of which none is read. */
+/** Selects the key alone, to see whether the record exists: its other values may have megabytes, which are not read. */
 export const findKey = (model: Model, id: Json): Criteria => {
   const select = getOrInsertComputed(keySelections, model, () => [model.primaryKey])
   return findByPrimaryKey(model, id, select)

@@ -3,7 +3,7 @@ import { eventLoopTurn } from '../support/event-loop-turn.ts'
 import type { Condition } from './criteria.ts'
 import { matches } from './matches.ts'
 
-/** A hundred patterns take some milliseconds for such a text. */
+/** To compare a text of this length with a hundred patterns takes some milliseconds. */
 const longLength = 2_000
 
 export const isLongText = (value: unknown): boolean => typeof value === 'string' && value.length > longLength
@@ -28,14 +28,14 @@ export async function matchesInTurns(condition: Condition, record: JsonObject): 
       if (eventLoopTurn.isUsed) await eventLoopTurn.next()
       const { attribute, operator, operand } = condition
       const steps = operator.matchSteps?.(record[attribute.name] ?? null, operand)
-      return steps ? lastInTurns(steps) : matches(condition, record)
+      return steps ? resultInTurns(steps) : matches(condition, record)
     }
     default:
       return matches(condition, record)
   }
 }
 
-async function lastInTurns<T>(steps: Generator<undefined, T>): Promise<T> {
+async function resultInTurns<T>(steps: Generator<undefined, T>): Promise<T> {
   for (;;) {
     const step = steps.next()
     if (step.done) return step.value

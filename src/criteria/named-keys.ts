@@ -26,7 +26,7 @@ export function maxMatches(where: Condition): number {
   return keys ? countOf(keys) : Number.POSITIVE_INFINITY
 }
 
-/** The condition for these of the keys that it names. */
+/** The condition, restricted to these of the keys that it names. */
 export function withKeys(where: Condition, ids: readonly Json[]): Condition {
   const keys = keysIn(where)
   return keys ? replaced(where, keys, { ...keys, operator: isIn, operand: ids }) : where
@@ -38,7 +38,10 @@ function replaced(where: Condition, given: Comparison, other: Comparison): Condi
   return { ...where, conditions: where.conditions.map((part) => replaced(part, given, other)) }
 }
 
-/** The condition for so many of the keys that it names at a time, each once; as it is, where it names fewer or none. */
+/**
+ * The condition in parts, each for at most `size` of the keys that it names; a repeated key is in one part only. The condition
+ * itself if it names no more keys than that, or none.
+ */
 export function* inParts(where: Condition, size: number): Generator<Condition> {
   const keys = keysIn(where)
   if (!keys || countOf(keys) <= size) yield where

@@ -24,7 +24,7 @@ export interface Operator<Operand extends Json = Json> {
   matches(value: Json, operand: Operand, attribute: Attribute): boolean
   /** The same in steps of a few milliseconds, if it may take longer for one value. */
   matchSteps?(value: Json, operand: Operand): Generator<undefined, boolean>
-  /** The result may be null instead of false. `column` is a quoted identifier. */
+  /** The result may be null instead of false. `column` is a quoted identifier, or the expression of a computed attribute. */
   sql(column: string, operand: Operand, attribute: Attribute, dialect: Dialect): Sql
 }
 
@@ -42,8 +42,8 @@ export function parseOperand(raw: Json, attribute: Attribute, operator: string):
   return value
 }
 
-/** Refuses JSON values and bytes, of which only equality is compared. */
-export function comparable(attribute: Attribute, operator: string): void {
+/** Throws E_BAD_CRITERIA for attributes of JSON and bytes, which are compared by equality only. */
+export function assertComparable(attribute: Attribute, operator: string): void {
   const { storedAs } = attribute.type
   if (storedAs === 'json' || storedAs === 'binary') {
     throw refuse(

@@ -43,7 +43,7 @@ const otherNames: Readonly<Record<string, string>> = {
 }
 const equalities = ['eq', '=', '==', '===', 'is', 'equals']
 
-/** Symbols are not among them: a word is no misspelt symbol. */
+/** The names that a misspelt word may stand for: words, not symbols. */
 const operatorNames: readonly string[] = [...byName.keys()].filter((name) => /\w/.test(name))
 
 /** What an unknown operator was probably meant to be, as the end of a message. */

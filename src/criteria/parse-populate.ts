@@ -13,8 +13,8 @@ import { parseWhere } from './parse-where.ts'
 
 export interface ParsePopulateOptions {
   /**
-   * For a write, which must not fail after it happened: the number of records that they are embedded in. The largest
-   * possible number is then checked before it.
+   * For a write: the number of records that the associations are embedded in. The largest possible number of embedded records is
+   * then checked before the write, which must not fail after its commit.
    */
   readonly within?: number | undefined
   /** Shared with the other parts of the request. Default: a budget of its own. */
@@ -88,7 +88,7 @@ export function withForeignKeys(select: Selection, model: Model, populate: reado
   return allAttributes(model).filter((attribute) => select.includes(attribute) || needed.includes(attribute))
 }
 
-const known = ['where', 'sort', 'limit', 'skip', 'select', 'omit', 'populate']
+const optionNames = ['where', 'sort', 'limit', 'skip', 'select', 'omit', 'populate']
 
 function requested(raw: Json, limits: Limits): Readonly<Record<string, JsonObject>> {
   if (typeof raw === 'string' && raw.startsWith('{')) return requested(parseJson(raw, limits), limits)
@@ -123,7 +123,7 @@ function parseOptions(
   budget: CostBudget,
 ): Criteria {
   for (const name of Object.keys(options)) {
-    if (!known.includes(name)) throw bad(`"populate" has no option "${name.slice(0, 60)}"`)
+    if (!optionNames.includes(name)) throw bad(`"populate" has no option "${name.slice(0, 60)}"`)
   }
   const get = (name: string) => (Object.hasOwn(options, name) ? options[name] : undefined)
   const where = get('where')
@@ -148,7 +148,7 @@ function parseJson(text: string, limits: Limits): Json {
 const bad = (message: string, limit?: string): ServiceError =>
   new ServiceError('E_BAD_CRITERIA', message, limit === undefined ? {} : { limit })
 
-/** The end of a message. */
+/** The association that an unknown name was probably meant to be, as the end of a message. */
 function suggestion(name: string, { associations }: Model): string {
   const near = nearest(name.slice(0, 60), [...associations.keys()])
   return near === undefined ? '' : `; did you mean "${near}"?`

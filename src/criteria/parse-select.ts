@@ -43,7 +43,7 @@ function names(raw: Json, parameter: string, limits: Limits): readonly string[] 
   })
 }
 
-/** What a list of names, or a text of names with commas, consists of; anything else as it is. Throws E_BAD_CRITERIA for too many. */
+/** The items of a list of names, or of a text of names with commas; other values unchanged. Throws E_BAD_CRITERIA for too many. */
 export function namesIn(raw: Json, parameter: string, { maxParameters }: Limits): Json {
   // Splitting stops one name past the limit.
   const list = typeof raw === 'string' ? raw.split(',', maxParameters + 1) : raw

@@ -52,7 +52,7 @@ function resolveName(name: string, model: Model): Omit<Sort, 'direction'> {
 
 type Term = readonly [name: string, direction: Json]
 
-/** At most one more than may be given. */
+/** The terms of the parameter. A text or a list is read only up to one term more than the limit, which the caller refuses. */
 function terms(raw: Json, limits: Limits): readonly Term[] {
   const most = limits.maxSortKeys + 1
   if (typeof raw === 'string')

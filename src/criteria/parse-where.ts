@@ -16,7 +16,7 @@ import { suggestion } from './unknown-attribute.ts'
 export interface ParseWhereOptions {
   /** Shared with the other parts of the request. Default: a budget of its own. */
   readonly budget?: CostBudget | undefined
-  /** Receives what was given to each comparison, in the order of the tree. */
+  /** Receives the operand of each comparison as it was sent, in the order of the tree. */
   readonly operands?: Json[] | undefined
 }
 

@@ -4,7 +4,7 @@ import type { Selection } from './criteria.ts'
 
 const selections = new WeakMap<Selection, Selection>()
 
-/** What is read for a selection: its stored attributes, and those that its computed ones depend on. Without the latter, itself. */
+/** What is read for a selection: its stored attributes and those that computed ones depend on. Itself without computed ones. */
 export const storedSelection = (select: Selection): Selection =>
   getOrInsertComputed(selections, select, () =>
     select.some(({ computed }) => computed)

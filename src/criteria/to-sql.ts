@@ -8,7 +8,7 @@ import { keysIn } from './named-keys.ts'
 /** Selects the values of a column in the records that a statement is about. */
 export type ValuesAmong = (column: string) => Sql
 
-/** Undefined: their keys are not known, or the database needs no such help. */
+/** For the records whose keys `where` names. Undefined if it names none, and for databases that correlate subqueries. */
 export function valuesAmong(model: Model, where: Condition, dialect: Dialect): ValuesAmong | undefined {
   const keys = dialect.capabilities.correlates ? undefined : keysIn(where)
   return keys && ((column) => selectOf(column, model.table, toSql(keys, model, dialect), dialect))
@@ -30,7 +30,7 @@ interface Scope {
   readonly among?: ValuesAmong | undefined
   /** The name of the table in the select, quoted. */
   readonly table: string
-  /** Of selects within selects. */
+  /** The number of selects that this one is nested in. */
   readonly depth: number
 }
 
@@ -140,7 +140,7 @@ function related({ association, condition }: Related, { dialect, among }: Scope)
   }
 }
 
-/** `values`: those of the column that are asked for; undefined: all. */
+/** The values of a column in the records that match. `values` selects those that are asked for; default all. */
 function keysOf(model: Model, column: string, condition: Condition, dialect: Dialect, values?: Sql): Sql {
   const isAskedFor = values && isIn(column, values, dialect)
   const among = isAskedFor
@@ -159,7 +159,7 @@ const selectOf = (column: string, table: string, where: Sql, { identifier }: Dia
 
 /**
  * The `where` of a select over the table of `model`, behind the term that can stop the statement: terms are evaluated
- * in order, and a row that fails one is not counted by the next. `condition` tells how expensive a row may be.
+ * in order, and a row that fails one is not counted by the next. `condition` determines how expensive a row may be.
  */
 export function guarded(where: Sql, model: Model, condition: Condition, dialect: Dialect): Sql {
   const guard = dialect.rowGuard?.(model, readsWholeValues(condition))

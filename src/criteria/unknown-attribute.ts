@@ -38,9 +38,9 @@ const parameters = new Map(
 export function suggestion(name: string, model: Model): string {
   const parameter = parameters.get(name.toLowerCase())
   if (parameter !== undefined) return `; did you mean the parameter "${parameter}"?`
-  const known = everyAttribute(model)
+  const visible = everyAttribute(model)
     .filter(({ hidden }) => !hidden)
     .map((attribute) => attribute.name)
-  const near = nearest(name.slice(0, 60), [...known, ...model.associations.keys()])
+  const near = nearest(name.slice(0, 60), [...visible, ...model.associations.keys()])
   return near === undefined ? '' : `; did you mean "${near}"?`
 }

@@ -2,7 +2,7 @@ import { raw, sql } from '../../sql/sql.ts'
 import type { Operator } from '../operator.ts'
 import { parseOperand } from '../operator.ts'
 
-/** The meaning of `{ name: 'Rex' }`. Null matches records without a value. Of JSON it is `sameJson`. */
+/** The meaning of `{ name: 'Rex' }`. Null matches records without a value. JSON values are compared by `sameJson` instead. */
 export const equals: Operator = {
   name: '=',
   parse(value, attribute) {

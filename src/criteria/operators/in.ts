@@ -4,10 +4,10 @@ import type { Json } from '../../protocol/json.ts'
 import { raw, sql } from '../../sql/sql.ts'
 import type { Limits } from '../../support/limits.ts'
 import type { Operator } from '../operator.ts'
-import { comparable, parseOperand, refuse } from '../operator.ts'
+import { assertComparable, parseOperand, refuse } from '../operator.ts'
 
 function parseList(value: Json, attribute: Attribute, limits: Limits, name: string): readonly Json[] {
-  comparable(attribute, name)
+  assertComparable(attribute, name)
   if (!Array.isArray(value)) throw refuse(attribute, `"${name}" of "${attribute.name}" must be a list of values`)
   if (value.length > limits.maxListItems) {
     throw new ServiceError('E_BAD_CRITERIA', `"${name}" may have at most ${limits.maxListItems} values`, {

@@ -1,6 +1,6 @@
 import { raw, sql } from '../../sql/sql.ts'
 import type { Operator } from '../operator.ts'
-import { comparable, parseOperand } from '../operator.ts'
+import { assertComparable, parseOperand } from '../operator.ts'
 
 /** Another value. Records with null do not match, unlike with the combination `not`. */
 export const notEquals: Operator = {
@@ -8,7 +8,7 @@ export const notEquals: Operator = {
   aliases: ['!', 'not'],
   parse(value, attribute) {
     if (value === null) return null
-    comparable(attribute, '!=')
+    assertComparable(attribute, '!=')
     return parseOperand(value, attribute, '!=')
   },
   matches: (value, operand) => (operand === null ? value !== null : value !== null && value !== operand),

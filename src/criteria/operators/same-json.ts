@@ -5,7 +5,7 @@ import { raw } from '../../sql/sql.ts'
 import { getOrInsertComputed } from '../../support/get-or-insert-computed.ts'
 import { type Operator, parseOperand } from '../operator.ts'
 
-/** An event has one value for the conditions of all subscribers. */
+/** Cached, because the conditions of all subscribers compare the same value of an event. */
 const texts = new WeakMap<object, string>()
 const textOf = (value: Json): string =>
   typeof value === 'object' && value !== null
