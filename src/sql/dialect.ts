@@ -16,7 +16,10 @@ export interface Capabilities {
   readonly correlates: boolean
   /** Foreign keys can be added to a table that exists; otherwise they are part of the column definition. */
   readonly addsForeignKeys: boolean
-  /** Rows of one writing statement: further ones follow in the next turn of the event loop. Absent: all rows at once. */
+  /**
+   * About how many rows one statement writes; further ones follow in later turns of the event loop. Absent where the database runs
+   * in another process.
+   */
   readonly sliceRows?: number
 }
 
@@ -33,7 +36,7 @@ export interface Dialect {
   columnType(attribute: Attribute): string
   /** The storage classes whose values are bound as they are: `encode` returns them unchanged. */
   readonly boundAsIs: ReadonlySet<StorageClass>
-  /** Whether of a time only the date is written. Without this method the database does it, by the type of the column. */
+  /** Whether only the date of a time is written. Absent where the database does it itself, by the type of the column. */
   writesDate?(attribute: Attribute): boolean
   /** A value of the attribute's type as the driver accepts it. Never called with null. */
   encode(attribute: Attribute, value: Json): unknown
@@ -42,9 +45,9 @@ export interface Dialect {
   /** As `decode`, for a value from an image that a trigger wrote. */
   decodeImage(attribute: Attribute, value: unknown): Json
   /**
-   * Source of a JavaScript expression that turns the driver's value `v`, never null, into JSON text; undefined: the value
-   * is decoded and stringified. It may contain `other(v)`, which decodes, and one with `quote(v)`, of a text, gives nothing but
-   * these two. Encoders are compiled from it.
+   * Source of a JavaScript expression that turns the driver's value `v`, never null, into JSON text. It may contain `other(v)`,
+   * which decodes and stringifies the value; an expression with `quote(v)`, the value as a JSON string, results in one of these
+   * two calls only. Undefined stands for `other(v)`. Encoders are compiled from it.
    */
   encoderSource(attribute: Attribute): string | undefined
   /**
@@ -90,11 +93,11 @@ export interface Dialect {
    * table: for each of them if `isCostly`, else for a sample. Absent where the database runs in another process.
    */
   rowGuard?(model: Model, isCostly: boolean): string
-  /** The number of bytes of a column with texts, JSON or bytes. The values are not read where the database knows it. */
+  /** The number of bytes of a column with texts, JSON or bytes, from the stored length where the database has one. */
   octets(attribute: Attribute, column: string): string
   /** `limit` and `skip`. `isFixed`: no request chooses the limit, so that it may be part of the text. */
   page(limit: number, skip: number, isFixed?: boolean): Sql
-  /** The operation of the change log that a writing statement is part of, as an expression; absent where the driver knows it. */
+  /** An expression for the operation of the change log that a writing statement belongs to. Absent where the driver provides it. */
   readonly operation?: string
   /** Suffix of a select that locks the row until the transaction ends. */
   readonly lock: string

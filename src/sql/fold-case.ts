@@ -9,15 +9,15 @@ export const foldCase = (text: string): string =>
     .join('İ')
     .replaceAll('ς', 'σ')
 
-let others: Map<string, string> | undefined
+let variants: Map<string, string> | undefined
 
 /** All characters that are folded to this one, itself included. */
 export function variantsOf(folded: string): string {
-  others ??= inverse()
-  return folded + (others.get(folded) ?? '')
+  variants ??= inverse()
+  return folded + (variants.get(folded) ?? '')
 }
 
-/** There are no letters with two cases beyond. */
+/** No character above this code point has another letter case. */
 const lastLetter = 0x1ffff
 const changing = /\p{Changes_When_Lowercased}/gu
 

@@ -5,7 +5,7 @@ import { parseLike } from './like.ts'
 /** What is between two `%` of a pattern: code points, and undefined for `_`. */
 type Segment = readonly (string | undefined)[]
 
-/** Characters compared with a segment with `_` in one step, divided by the words of its state. */
+/** The work of one step of a segment with `_`: characters, times the 32-bit words of its state. */
 const stepLength = 1_000_000
 
 /**
@@ -31,7 +31,7 @@ export function* likeSteps(text: string, pattern: string): Generator<undefined, 
   return end !== -1 && start >= end && endOfMatch(text, start, last) === text.length
 }
 
-/** About how long that takes at most, in milliseconds: what is to end sooner must not begin. */
+/** About the longest time of `matchesLike` in milliseconds: a caller that has less time left must not begin. */
 export const longestMatchMs = (text: string, pattern: string): number =>
   pattern.includes('_') ? (text.length * (10 + pattern.length / 10)) / 1_000_000 : 0
 
