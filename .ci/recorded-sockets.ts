@@ -17,7 +17,7 @@ const timeoutMs = 10_000
  * Recorded pauses are not repeated: each step ends with a mark, and the messages before it are complete.
  */
 export async function recordSockets(folder: string, base: string, file: string): Promise<void> {
-  // Read when the module is loaded: its own pauses are not needed, and its client is one of our dependencies.
+  // The recorder reads both when it is loaded. Its pauses are not needed, and its client is one of our dependencies.
   Object.assign(process.env, { SETTLE_MS: '0', SAILS_MODULES: clientModules() })
   const load = (name: string) => import(pathToFileURL(join(folder, name)).href)
   const [{ scenarios }, { SocketRun }, { makeClient, wipe }] = await Promise.all(
@@ -50,11 +50,11 @@ export async function recordSockets(folder: string, base: string, file: string):
       const result = await given
       if (this.clients.size === 0) return result
       const { id } = JSON.parse((await http.send('POST', '/mark', {})).text)
-      const isMark = ({ event, payload }: Heard) => event === 'mark' && payload.id === id
-      const hasHeard = ({ events }: Box) => events.some(isMark)
-      const giveUpAt = performance.now() + timeoutMs
-      while (![...this.clients.values()].every(hasHeard)) {
-        if (performance.now() > giveUpAt) throw new Error('not everybody heard what happened')
+      const isMark = ({ event, payload }: ReceivedEvent) => event === 'mark' && payload.id === id
+      const hasMark = ({ events }: Box) => events.some(isMark)
+      const deadline = performance.now() + timeoutMs
+      while (![...this.clients.values()].every(hasMark)) {
+        if (performance.now() > deadline) throw new Error('a client did not receive the mark in time')
         await sleep(1)
       }
       for (const box of this.clients.values()) box.events.splice(box.events.findIndex(isMark), 1)
@@ -62,24 +62,24 @@ export async function recordSockets(folder: string, base: string, file: string):
     }
   }
 
-  const said: Record<string, object> = {}
+  const conversations: Record<string, object> = {}
   for (const { name, run } of scenarios) {
     await wipe(http)
     const conversation = new MarkedRun()
     await run(conversation)
     await conversation.finish()
-    said[name] = { steps: conversation.steps }
+    conversations[name] = { steps: conversation.steps }
   }
   http.close()
-  writeFileSync(file, JSON.stringify({ scenarios: said }))
+  writeFileSync(file, JSON.stringify({ scenarios: conversations }))
 }
 
-interface Heard {
+interface ReceivedEvent {
   readonly event: string
   readonly payload: { readonly id?: unknown }
 }
 interface Box {
-  readonly events: readonly Heard[]
+  readonly events: readonly ReceivedEvent[]
 }
 
 /** A `node_modules` folder in which the client of Sails finds the version of socket.io-client that it was made for. */

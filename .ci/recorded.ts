@@ -61,7 +61,7 @@ async function check({ name, database, models, recording, page, record }: Part):
     models: models as ModelDefinitions,
     attributes: defaults.attributes,
     unknownAttributes: 'ignore',
-    // As with Sails, so that the recordings can be compared.
+    // A socket of Sails receives no events of its own changes.
     sockets: { mirror: false },
   })
   await record((await service.listen(0)).url, file)
