@@ -5,15 +5,15 @@ export interface BenchRequest {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT'
   readonly target: string
   readonly body?: string
-  /** As `If-None-Match`: Keelson answers with 304, and a server that knows no tags with the whole. */
+  /** Sent as `If-None-Match`. Keelson answers 304; a server without entity tags sends the complete response. */
   readonly tag?: string
 }
 
-/** What a server has given before the run. */
+/** Values that a server returned before the run, and that requests to it contain. */
 export interface Given {
-  /** The beginning of page 300, in the form of the server. */
+  /** The cursor of page 300, in the form of the server. */
   readonly cursor: string
-  /** Of the list of patients, which no case changes. */
+  /** The entity tag of the list of patients, which no case changes. */
   readonly tag: string
 }
 

@@ -27,7 +27,7 @@ export function reportToParent(close: () => Promise<unknown>): void {
 
 export interface ChildOptions {
   readonly output?: 'inherit' | 'ignore'
-  /** As programs that are started apart from each other have: Linux may divide the processors between sessions first. */
+  /** Runs it in its own session, like a program that was started alone: Linux may divide the processors between sessions first. */
   readonly ownSession?: boolean
 }
 

@@ -24,7 +24,7 @@ const { values: options } = parseArgs({
     rounds: { type: 'string', default: '100' },
     /** Rounds before them. V8 goes on compiling for tens of thousands of requests. */
     'warm-up': { type: 'string', default: '8' },
-    /** Of one block. */
+    /** The number of requests in one block. */
     requests: { type: 'string', default: '240' },
     connections: { type: 'string', default: '48' },
     /** The folder of the other checkout. */

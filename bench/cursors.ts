@@ -1,6 +1,6 @@
 import { taggedList } from './cases.ts'
 
-/** The beginning of page 300 of the patients by age, in the form of each server. */
+/** The cursor of page 300 of the patients by age, in the form of each server. */
 export interface Cursors {
   readonly keelson: string
   /** The age and the key of the last patient before it. */

@@ -47,7 +47,7 @@ export const cities = [
   ...['Accra', 'Dakar', 'Tunis', 'Basel', 'Linz', 'Cork', 'Leeds', 'Tampa', 'Salem', 'Perth'],
 ] as const
 
-/** As sent by a client. */
+/** A pet as a client sends it. */
 export interface Pet {
   readonly name: string
   readonly kind: string

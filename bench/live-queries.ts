@@ -68,8 +68,8 @@ const median = (times: readonly number[]): number =>
 const ms = (value: number): string => `${value.toFixed(2)} ms`
 
 /**
- * Queries on own attributes: `matching` of them, all in the first of the streams, match what is written. Every stream receives
- * that it has passed the write.
+ * Queries on own attributes: `matching` of them, all in the first of the streams, match what is written. Every stream receives the
+ * token of the operation once it is up to date with the write.
  */
 async function local(count: number, matching: number, streams = 1): Promise<number> {
   await using served = await serve()
@@ -205,7 +205,7 @@ const few = await local(1_000, 10)
 const many = await local(100_000, 10)
 console.log(`a write beside 100,000 queries takes ${(many / few).toFixed(2)} times as long as beside 1,000`)
 const spread = await local(100_000, 10, 100)
-console.log(`in 100 streams, which are all told of the write, ${(spread / few).toFixed(2)} times`)
+console.log(`in 100 streams, all of which receive its operation token, ${(spread / few).toFixed(2)} times`)
 await windows(1_000, 10)
 await windows(1_000, 1_000)
 await secondWindow()

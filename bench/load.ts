@@ -3,8 +3,8 @@ import { connect, type Socket } from 'node:net'
 import type { BenchRequest } from './cases.ts'
 
 /*
- * The load: a process of its own that keeps connections busy, one request at a time on each, and counts what comes
- * back. It knows just enough HTTP to find the end of an answer, so that it is never slower than what it measures.
+ * The load: a process of its own that keeps connections busy, one request at a time on each, and counts the responses. It parses
+ * just enough HTTP to find the end of a response, so that it is never slower than what it measures.
  */
 
 export interface LoadOrder {
@@ -142,10 +142,10 @@ export class AnswerReader {
       const text = head.toString('latin1', 0, end)
       const length = text.startsWith('304', 9) ? ['', '0'] : /\r\ncontent-length: (\d+)/i.exec(text)
       if ((text[9] !== '2' && !text.startsWith('304', 9)) || !length)
-        throw new Error(`An answer that was not expected:\n${head.toString('latin1', 0, 1000)}`)
+        throw new Error(`Unexpected response:\n${head.toString('latin1', 0, 1000)}`)
       this.#missing = end + headEnd.length + Number(length[1]) - head.length
     }
-    if (this.#missing < 0) throw new Error('More came back than was asked for')
+    if (this.#missing < 0) throw new Error('The response is longer than its Content-Length')
     return this.#missing === 0
   }
 }

@@ -27,15 +27,15 @@ const { values: options } = parseArgs({
     rate: { type: 'string', default: '500' },
     /** Names of cases with commas between them. */
     only: { type: 'string' },
-    /** Keelson reads and encodes each list, also when it is asked for again. */
+    /** Keelson reads and encodes each list, also when the same list is requested again. */
     'without-kept-answers': { type: 'boolean', default: false },
-    /** On PostgreSQL, Keelson gives answers again that are at most a second old. */
+    /** On PostgreSQL, Keelson answers from a cache that is at most a second old. */
     'max-stale': { type: 'boolean', default: false },
-    /** On SQLite, the servers by hand answer writes that a power failure may undo, each with a commit of its own. */
+    /** On SQLite, the servers by hand answer writes before they reach the disk, and commit each of them alone. */
     'by-hand-not-durable': { type: 'boolean', default: false },
-    /** Then all writes of a turn share a commit, as they do where it is durable. */
+    /** With `by-hand-not-durable`: all writes of a turn of the event loop share a commit, as in the durable servers. */
     'by-hand-grouped': { type: 'boolean', default: false },
-    /** On PostgreSQL, Keelson is the only writer, and gives answers again. */
+    /** On PostgreSQL, Keelson is the only writer, and answers from its cache. */
     'writers-self': { type: 'boolean', default: false },
     /** A folder for CPU profiles of all servers. */
     profile: { type: 'string' },

@@ -11,8 +11,8 @@ import { print, printRow } from './print.ts'
 import type { ClientKind } from './sockets/clients.ts'
 
 /*
- * What a process grows by when its first clients connect and stay idle: servers that were just started, of which Keelson is
- * the package as it is published.
+ * How much memory a server takes for its first clients, which connect and stay idle. Each server was just started; Keelson is the
+ * package as it is published.
  */
 
 const { values: options } = parseArgs({

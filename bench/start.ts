@@ -17,7 +17,7 @@ import { installPackage, writeConfig } from './package.ts'
 const starts = 7
 const triesEveryMs = 2
 const givesUpMs = 30_000
-/** After this long the work of starting is over and its garbage is mostly gone. */
+/** After this time the work of starting is over, and most of its garbage is collected. */
 const settlesMs = 1000
 
 interface Start {

@@ -28,8 +28,8 @@ const ruleOf = ({ shape, value }: ListeningUser): RuleOutcome => ({
 })
 
 /**
- * Counts what a change costs when many listen whose rules differ: how often a rule is evaluated, and how many statements
- * are run, beside the statements of the same changes while one listener without rules receives them.
+ * Counts what a change costs with many listeners whose rules differ: how often a rule is evaluated, and how many statements
+ * are run, compared with the statements of the same changes for one listener without rules.
  */
 export async function listeners(database: string): Promise<void> {
   let statements = 0

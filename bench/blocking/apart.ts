@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import type { Client } from 'pg'
 
-/** The processor that hostile clients and the database have, as they would have a machine of their own. */
+/** The processor of hostile clients and the database, so that they take no time from the service, as on another machine. */
 const otherCpu = availableParallelism() - 1
 
 /** This process, with all its threads, runs on the other processor from now on. */
@@ -38,7 +38,7 @@ function affinityOf(pid: string): string {
   return run('taskset', ['-cp', pid]).split(': ').at(-1)?.trim() as string
 }
 
-/** Empty where it has none. */
+/** The child processes of a process. */
 function childrenOf(pid: string): readonly string[] {
   return spawnSync('pgrep', ['-P', pid], { encoding: 'utf8' }).stdout.split('\n').filter(Boolean)
 }

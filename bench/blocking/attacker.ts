@@ -11,9 +11,9 @@ import { hostileNice, setPriorityOfSession } from './scheduled.ts'
 export interface Attack {
   readonly name: string
   readonly port: number
-  /** Of the service with access rules. */
+  /** The port of the service with access rules. */
   readonly ruledPort: number
-  /** Requests at a time. */
+  /** The number of requests that are sent at a time. */
   readonly concurrency: number
   readonly position: string
   readonly isApart: boolean
@@ -21,7 +21,7 @@ export interface Attack {
 
 const attack = JSON.parse(process.argv[2] as string) as Attack
 const { name, concurrency, position, isApart } = attack
-/** A stream is read for this long. */
+/** How long a stream is read. */
 const streamMs = 500
 const hostile = hostileRequests.find((known) => known.name === name)
 if (!hostile) throw new Error(`There is no hostile request "${name}"`)
@@ -36,7 +36,7 @@ process.on('disconnect', () => process.exit())
 process.on('message', (message) => (message === 'stop' ? process.exit() : process.send?.([...statuses])))
 process.send?.('ready')
 
-/** A session of long polling sends and reads at once. */
+/** A session of long polling needs two connections: it sends and reads at the same time. */
 const agent = new Agent({ keepAlive: true, maxSockets: hostile.over === 'polling' ? 2 * concurrency : concurrency })
 
 const overHttp = ({ method, path, body, text = JSON.stringify(body), headers }: HostileRequest): Promise<void> =>
@@ -74,7 +74,7 @@ const overSocket = (
     })
   })
 
-/** Writes the bytes and reads what comes until nothing comes any longer. Counts the chunks that begin with a response. */
+/** Writes the bytes and reads until nothing more is received. Counts the chunks that begin with a response. */
 async function asBytes({ text = '', then }: HostileRequest): Promise<void> {
   const connections = await Promise.all(Array.from({ length: hostile?.connections ?? 1 }, opened))
   const answered = connections.map((connection) => next(connection, 'data'))

@@ -9,7 +9,7 @@ import { malformed } from './malformed.ts'
 const requestCount = 100_000
 /**
  * One request of this many is one of those that block; the others cost little, so that the run ends in some minutes. Among
- * the first 10,000 is one of each kind: what it leaves to the memory allocator is no growth afterwards.
+ * the first 10,000 is one of each kind, so that the memory which the allocator keeps of it does not count as growth.
  */
 const expensiveShare = (n: number): number => (n < printedEvery ? Math.floor(printedEvery / overHttp.length) : 400)
 /** One of this many opens an event stream, and one a socket; both are cut off. */

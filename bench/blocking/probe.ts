@@ -1,15 +1,15 @@
-/** A program that reads one record again and again when it is asked to, for so many seconds. */
+/** A program that reads one record repeatedly, for the number of seconds that a message requests. */
 import { Agent, get } from 'node:http'
 import { measuringNice, monotonicUs, scheduled, setPriorityOfSession, stolenMs } from './scheduled.ts'
 
-/** Times between two requests: short against what is measured. */
+/** The time between two requests, short compared with what is measured. */
 const pauseMs = 2
 
 export interface Latencies {
   readonly worstMs: number
-  /** In the worst one, the time for which the server's main thread was ready to run and waited for a processor. */
+  /** How long, during the read of `worstMs`, the server's main thread was ready to run and waited for a processor. */
   readonly worstWaitMs: number
-  /** What the host of the machine took in it of all processors, in steps of 10 ms. */
+  /** How much time of all processors the host of the machine took during that read, in steps of 10 ms. */
   readonly worstStolenMs: number
   readonly p99Ms: number
   /**
@@ -17,7 +17,7 @@ export interface Latencies {
    * for a processor: for this long the read waited for the service, on a machine however busy.
    */
   readonly worstCpuMs: number
-  /** When that read began and ended, in microseconds of the monotonic clock, which all processes share. */
+  /** When the read of `worstCpuMs` began and ended, in microseconds of the monotonic clock, which all processes share. */
   readonly worstCpuFrom: number
   readonly worstCpuTo: number
   readonly count: number

@@ -30,7 +30,7 @@ const { values: options } = parseArgs({
     memory: { type: 'boolean', default: false },
     /** Hostile clients and PostgreSQL have one processor, the last, and the service has all. */
     apart: { type: 'boolean', default: false },
-    /** What the longest turn did, and the main thread during the read with the most processor time, where it is above this. */
+    /** Prints the functions of the longest turn, and of the read with the most processor time, above this many milliseconds. */
     stacks: { type: 'string' },
   },
 })
@@ -41,12 +41,12 @@ const chosen = chosenByParts(options.only, hostileRequests)
 
 const titles = ['worst ms', 'wait ms', 'stolen', 'p99 ms', 'cpu ms', 'turn ms', 'reads']
 
-/** What the worst latency may be above that without hostile requests. */
+/** By how much the worst latency may exceed that without hostile requests. */
 const aimMs = 50
 
 /**
- * A kind beside which the worst latency is above the aim is measured so many times, and the median counts: the worst of a
- * thousand reads contains what other programs of the machine, and of its host, take once.
+ * How often a kind of request is measured whose worst latency is above the aim; the median counts. The worst of a thousand reads
+ * also contains single interruptions by other programs of the machine and of its host.
  */
 const maxRuns = 3
 
@@ -153,7 +153,7 @@ interface Target {
   /** The position of the change log before anything was written. */
   readonly position: string
   readonly probe: (seconds: number) => Promise<Latencies>
-  /** Whether it runs a statement; false where it runs in the service. */
+  /** Whether the database runs a statement; false for a database in the process of the service. */
   readonly isDatabaseBusy: () => Promise<boolean>
 }
 
@@ -170,7 +170,7 @@ async function beside(name: string, target: Target): Promise<{ latencies: Latenc
   }
 }
 
-/** Waits until what was sent last has ended, so that the next kind is not measured beside it. */
+/** Waits until the last requests have ended, so that they do not disturb the measurement of the next kind. */
 async function calm({ pid, isDatabaseBusy }: Target): Promise<void> {
   const giveUpAt = performance.now() + 20_000
   for (let last = scheduled(pid)?.cpuMs ?? 0; performance.now() < giveUpAt; ) {

@@ -30,7 +30,7 @@ export function setPriorityOfSession(nice: number): boolean {
 
 const sessionFile = '/proc/self/autogroup'
 
-/** What the kernel has counted of the main thread of a process; undefined where it does not tell. */
+/** The times of the main thread of a process, as the kernel reports them; undefined where it does not. */
 export function scheduled(pid: number): Scheduled | undefined {
   try {
     const [cpu, delay] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'latin1').split(' ')
@@ -40,7 +40,7 @@ export function scheduled(pid: number): Scheduled | undefined {
   }
 }
 
-/** What the host of this virtual machine has taken of its processors, in steps of 10 ms; 0 where the kernel does not tell. */
+/** How much processor time the host has taken from this virtual machine, in steps of 10 ms; 0 if the kernel does not report it. */
 export function stolenMs(): number {
   try {
     return Number(readFileSync('/proc/stat', 'latin1').split('\n', 1)[0]?.split(/ +/)[8] ?? 0) * 10

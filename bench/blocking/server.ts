@@ -20,7 +20,7 @@ process.on('message', async (message) => {
   if (message === 'pid') return process.send?.(process.pid)
   if (message === 'longest turn') return process.send?.(await turns.longest())
   if (typeof message === 'object') return process.send?.(await turns.longest(message as Period))
-  // V8 keeps the pages of what it has collected for what comes; this collection gives them back, some time later.
+  // V8 keeps the pages of collected objects for later ones; this collection returns them to the system after some time.
   globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' })
   await setTimeout(500)
   process.send?.(process.memoryUsage())

@@ -2,15 +2,15 @@ import { Session } from 'node:inspector/promises'
 import { monotonicUs } from './scheduled.ts'
 
 export interface LongestTurn {
-  /** Processor time. */
+  /** The processor time of the turn. */
   readonly ms: number
   /** The functions that took most of it, the innermost last; empty unless stacks are recorded. */
   readonly stack: readonly string[]
-  /** The same of a time that is asked for, and the turns in it, with their processor time. */
+  /** The turns of the requested period with their processor time, and the functions that took most of it. */
   readonly during: readonly string[]
 }
 
-/** In microseconds of the monotonic clock. */
+/** A period in microseconds of the monotonic clock. */
 export interface Period {
   readonly from: number
   readonly to: number

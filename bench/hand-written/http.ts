@@ -23,7 +23,7 @@ export function answer(response: ServerResponse, status: number, body: string): 
 }
 
 export function refuse(response: ServerResponse, error: unknown): void {
-  const [status, detail] = error instanceof Refusal ? [error.status, error.message] : [500, 'Something went wrong']
+  const [status, detail] = error instanceof Refusal ? [error.status, error.message] : [500, 'Internal server error']
   if (status === 500) console.error(error)
   answer(response, status, JSON.stringify({ status, detail }))
 }
@@ -45,16 +45,16 @@ function dispatch(pets: Pets, request: IncomingMessage, response: ServerResponse
   if (path === '/pet') {
     if (method === 'GET') pets.list(mark === -1 ? '' : url.slice(mark + 1), response)
     else if (method === 'POST') readBody(request, response, (body) => pets.create(body, response))
-    else throw new Refusal(405, 'Pets are read and created')
+    else throw new Refusal(405, 'Method not allowed')
   } else if (path.startsWith('/pet/')) {
     const id = readId(path.slice(5))
     if (method === 'GET') pets.one(id, response)
     else if (method === 'PATCH') readBody(request, response, (body) => pets.update(id, body, response))
-    else throw new Refusal(405, 'A pet is read and updated')
+    else throw new Refusal(405, 'Method not allowed')
   } else if (path === '/patient') {
-    if (method !== 'GET') throw new Refusal(405, 'Patients are read')
+    if (method !== 'GET') throw new Refusal(405, 'Method not allowed')
     pets.patients(mark === -1 ? '' : url.slice(mark + 1), response)
-  } else throw new Refusal(404, 'There is nothing here')
+  } else throw new Refusal(404, 'Route not found')
 }
 
 function readId(text: string): number {

@@ -16,7 +16,7 @@ import {
  * rows of three statements become one answer.
  */
 
-/** Where these stand in the row of a patient; what comes before is the row of a pet. */
+/** The places of the key and of the owner in the row of a patient, whose first columns are those of a pet. */
 export const patientKey = 0
 export const patientOwner = 12
 
@@ -60,15 +60,15 @@ export function readPatients(query: string, mark: (number: number) => string): P
         after = value
         break
       case 'populate':
-        if (value !== 'false') throw new Refusal(400, 'populate is false, or left out')
+        if (value !== 'false') throw new Refusal(400, 'populate must be false')
         populated = false
         break
       default:
-        throw new Refusal(400, `Nothing is known of ${name}`)
+        throw new Refusal(400, `Unknown parameter ${name}`)
     }
   }
   if (after !== undefined) {
-    if (order !== '"age" ASC, "id"') throw new Refusal(400, 'Only patients by age go on behind a cursor')
+    if (order !== '"age" ASC, "id"') throw new Refusal(400, 'A cursor requires sort=age')
     const [age, id, ...rest] = after.split(',').map(Number)
     if (!Number.isSafeInteger(age) || !Number.isSafeInteger(id) || rest.length > 0)
       throw new Refusal(400, `${after} is not a cursor`)

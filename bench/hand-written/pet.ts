@@ -43,12 +43,13 @@ export class Refusal extends Error {
   }
 }
 
-/** A value as the drivers take it. */
+/** A value that the drivers accept. */
 export type Stored = string | number | boolean | null
 
-/** What a body may set, each value checked; nothing for what it does not name. */
+/** The columns that a body sets, with their checked values. */
 export function readChanges(body: unknown): { readonly names: readonly string[]; readonly values: readonly Stored[] } {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new Refusal(400, 'A pet is an object')
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw new Refusal(400, 'A pet must be an object')
   const names: string[] = []
   const values: Stored[] = []
   for (const name in body) {
@@ -99,7 +100,7 @@ function store(known: Column, value: unknown): Stored {
   }
 }
 
-/** What a list was asked for, in SQL. */
+/** The statement of a requested list. */
 export interface PetList {
   readonly text: string
   readonly values: Stored[]
@@ -115,7 +116,7 @@ const operators = new Map([
 const comparable = new Set(allColumns.filter((name) => name !== 'tags' && name !== 'details'))
 export const largestLimit = 1000
 
-/** `where`, `sort`, `limit` and `skip`, looked up in what there is; `mark` spells the nth placeholder. */
+/** Parses `where`, `sort`, `limit` and `skip`; names are looked up in fixed tables. `mark` spells the nth placeholder. */
 export function readList(query: string, mark: (number: number) => string): PetList {
   const values: Stored[] = []
   let where = ''
@@ -139,7 +140,7 @@ export function readList(query: string, mark: (number: number) => string): PetLi
         skip = readCount(value, 1_000_000)
         break
       default:
-        throw new Refusal(400, `Nothing is known of ${part}`)
+        throw new Refusal(400, `Unknown parameter ${part}`)
     }
   }
   // Written out: a limit that is bound makes SQLite prepare the statement again each time.
@@ -163,7 +164,7 @@ export function readWhere(conditions: unknown, values: Stored[], mark: (number: 
     }
     for (const [word, operand] of Object.entries(condition)) {
       const operator = operators.get(word)
-      if (operator === undefined) throw new Refusal(400, `Nothing is known of ${word}`)
+      if (operator === undefined) throw new Refusal(400, `Unknown operator ${word}`)
       values.push(scalar(operand))
       text += `${text === '' ? ' where ' : ' and '}"${name}" ${operator} ${mark(values.length)}`
     }
@@ -179,7 +180,7 @@ export function scalar(value: unknown): Stored {
 export function readSort(text: string): string {
   const [name = '', direction = 'ASC'] = text.split(' ')
   if (!comparable.has(name)) throw new Refusal(400, `A pet has no ${name} to sort by`)
-  if (direction !== 'ASC' && direction !== 'DESC') throw new Refusal(400, 'The direction is ASC or DESC')
+  if (direction !== 'ASC' && direction !== 'DESC') throw new Refusal(400, 'The direction must be ASC or DESC')
   return `"${name}" ${direction}${name === 'id' ? '' : ', "id"'}`
 }
 
@@ -197,7 +198,7 @@ export function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new Refusal(400, 'This is not JSON')
+    throw new Refusal(400, 'Invalid JSON')
   }
 }
 

@@ -26,7 +26,7 @@ const placeholder = (number: number): string => `$${number}`
 type Row = readonly (string | null)[]
 type Done = (error: unknown, rows: readonly Row[]) => void
 
-// The types know only the callback of this class; a pipeline takes nothing else.
+// A pipeline accepts instances of this class only, and its types declare only its callback.
 const Base = Query as unknown as new (text: string) => object
 
 class TextQuery extends Base {

@@ -18,7 +18,7 @@ import { columns, quote, Refusal, readChanges, readList, readNewPet, type Stored
 
 /*
  * The upper limit: a server written by hand for these tables and for speed on SQLite. Statements are prepared
- * once, rows stay arrays, JSON columns stay text, and the writes of one turn share a commit that reaches the disk. With
+ * once, rows stay arrays, JSON columns stay text, and the writes of one turn of the event loop share a durable commit. With
  * `by-hand-not-durable`, each write has a commit of its own, as in most servers, and is answered before it reaches the disk;
  * `by-hand-grouped` keeps the shared commits.
  */
@@ -161,7 +161,7 @@ class SqlitePets implements Pets {
     else if (this.#waiting.push(write) === 1) setImmediate(() => this.#commitAll())
   }
 
-  /** The writes of one turn are committed together and acknowledged after the commit. */
+  /** The writes of one turn of the event loop are committed together and acknowledged after the commit. */
   #commitAll(): void {
     const writes = this.#waiting
     this.#waiting = []

@@ -7,9 +7,9 @@ export interface LivePart {
 export interface LiveBench {
   readonly rounds: number
   readonly seconds: number
-  /** A new database with the data, gone after the part. */
+  /** Creates a database with the data, which is removed after the part. */
   readonly sqliteUrl: () => Promise<string>
-  /** Undefined: there is no server. */
+  /** The same on PostgreSQL; undefined without a server. */
   readonly postgresUrl: (() => Promise<string>) | undefined
   /** Options of Node for a server of this name. */
   readonly profile: (name: string) => readonly string[]

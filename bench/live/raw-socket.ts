@@ -15,7 +15,7 @@ export interface RawSocket {
   destroy(): void
 }
 
-/** Given a frame as it came, and where its payload begins. It must not be kept: its memory is used again. */
+/** Receives a frame and the index at which its payload begins. The memory of the frame is reused after the call. */
 export type FrameListener = (frame: Buffer, start: number, socket: RawSocket) => void
 
 /** Resolves when the server has taken the connection. */
@@ -63,7 +63,7 @@ export function openRawSocket(port: number, path: string, onFrame: FrameListener
   })
 }
 
-/** Answers what is left after the last whole frame. */
+/** Returns the bytes after the last complete frame. */
 function takeFrames(unread: Buffer, onFrame: (frame: Buffer, start: number) => void): Buffer {
   let from = 0
   while (unread.length - from >= 2) {
@@ -78,9 +78,9 @@ function takeFrames(unread: Buffer, onFrame: (frame: Buffer, start: number) => v
   return unread.subarray(from)
 }
 
-/** The mask is all zeros, so that the bytes stay what they are. */
+/** The mask is all zeros, so that it does not change the bytes. */
 function maskedFrame(message: string): Buffer {
   const payload = Buffer.from(message)
-  if (payload.length > 125) throw new Error('Too long for what a listener says')
+  if (payload.length > 125) throw new Error('A message of more than 125 bytes is not supported')
   return Buffer.concat([Buffer.from([text, 0x80 | payload.length, 0, 0, 0, 0]), payload])
 }

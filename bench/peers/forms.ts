@@ -25,7 +25,7 @@ interface Spelling {
   readonly prefix: string
   readonly limit: string
   readonly update: BenchRequest['method']
-  /** Of the case `filtered`. */
+  /** The filter of the case `filtered`. */
   readonly filter: (values: { readonly kind: string; readonly weight: string }) => Readonly<Record<string, string>>
 }
 

@@ -34,10 +34,10 @@ const headersOf = (port: number): Readonly<Record<string, string>> => ({
   Cookie: `sails.sid=${crypto.randomUUID()}${crypto.randomUUID()}`,
 })
 
-/** Ends each client. */
-const entered: (() => void)[] = []
+/** Disconnect the clients. */
+const closers: (() => void)[] = []
 
-/** Resolve when the client is connected. */
+/** Connect a client; each promise resolves with a function that disconnects it. */
 const clients: Readonly<Record<ClientKind, (port: number) => Promise<() => void>>> = {
   ws: (port) =>
     new Promise((resolve, reject) => {
@@ -72,13 +72,13 @@ const clients: Readonly<Record<ClientKind, (port: number) => Promise<() => void>
 
 async function run(order: Enter | 'leave'): Promise<void> {
   if (order !== 'leave') return enter(order)
-  for (const close of entered.splice(0)) close()
+  for (const close of closers.splice(0)) close()
 }
 
 async function enter({ kind, port, count }: Enter): Promise<void> {
   for (let begun = 0; begun < count; begun += enteringAtOnce) {
     const some = Array.from({ length: Math.min(enteringAtOnce, count - begun) }, () => clients[kind](port))
-    entered.push(...(await Promise.all(some)))
+    closers.push(...(await Promise.all(some)))
   }
 }
 

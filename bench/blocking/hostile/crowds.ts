@@ -5,7 +5,7 @@ const asked = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: localhost
 const handshake =
   'GET /socket.io/?EIO=3&transport=websocket HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
   'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n'
-/** A short frame of a client, whose mask is zero. */
+/** A short WebSocket frame of a client, with a mask of zeros. */
 const frame = (text: string): string => `\x81${String.fromCharCode(0x80 | text.length)}\0\0\0\0${text}`
 const written = (text: string, then?: string): HostileRequest => ({
   ...get(''),
@@ -13,7 +13,7 @@ const written = (text: string, then?: string): HostileRequest => ({
   ...(then !== undefined && { then }),
 })
 
-/** What many connections send at once. As many may wait until the service accepts them. */
+/** The number of connections that send at once. It is not above the number that may wait until the service accepts them. */
 const connections = 500
 
 export const hostileCrowds: readonly Hostile[] = [

@@ -2,7 +2,7 @@ export interface HostileRequest {
   readonly method: string
   readonly path: string
   readonly body?: unknown
-  /** A body as it is; by default `body` is sent as JSON. */
+  /** A body that is sent unchanged; by default `body` is sent as JSON. */
   readonly text?: string
   /** Bytes that are written when `text` has been answered. */
   readonly then?: string
@@ -17,15 +17,15 @@ export interface Hostile {
    * long polling, by version 3 of Engine.IO, and the answers of one poll are read.
    */
   readonly over?: 'socket' | 'stream' | 'bytes' | 'polling'
-  /** To the service with access rules. */
+  /** Whether it is sent to the service with access rules. */
   readonly isRuled?: boolean
-  /** Of `polling`: so many polls are read at least. The first one is answered when the session is connected. */
+  /** With `polling`: how many polls are read at least. The first one is answered when the session is connected. */
   readonly polls?: number
-  /** Of `bytes`: the client leaves so long after it has written. By default when nothing has come for a time. */
+  /** With `bytes`: after how long the client disconnects. By default when it has received nothing for a time. */
   readonly leavesAfterMs?: number
-  /** Bytes are written to so many connections at once. One request at a time is sent. */
+  /** With `bytes`: the number of connections that they are written to at once; default 1. */
   readonly connections?: number
-  /** The request number `n`; most of them differ, as those of an attacker do. `position` is an old one of the change log. */
+  /** Request number `n`; most of them differ, as those of an attacker do. `position` is an old position in the change log. */
   readonly request: (n: number, position: string) => HostileRequest
 }
 

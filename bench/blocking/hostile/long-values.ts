@@ -9,7 +9,7 @@ const write = (path: string, body: object): HostileRequest => ({
   body,
 })
 
-/** Of so many records, which have texts of 1 MB and 2 MB before they are read. */
+/** The number of records that get long texts before they are read. */
 const largeRecords = 16
 const large = (read: (id: number) => HostileRequest) => (n: number) => {
   const id = 1 + (n % largeRecords)

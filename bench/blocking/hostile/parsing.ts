@@ -7,7 +7,7 @@ const body = (type: string, text: string): HostileRequest => ({
   text,
   headers: { 'Content-Type': type },
 })
-/** So many of these as have about 1 MB. */
+/** As many of these texts as make about 1 MB. */
 const repeated = (text: (index: number) => string): string => {
   const count = Math.floor(mega / text(10_000).length)
   return several(count, text).join('')
@@ -15,7 +15,7 @@ const repeated = (text: (index: number) => string): string => {
 const nested = (open: string, close: string, levels: number) => open.repeat(levels) + close.repeat(levels)
 const records = several(25_000, (i) => ({ [`a${i}`]: 1, [`b${i}`]: 1 }))
 const lists = nested('[', ']', 30)
-/** Made once: an attacker does not make them anew either. */
+/** Bodies that are made once, so that their making takes no processor time during the measurement. */
 const wide = {
   names: `{${repeated((i) => `"a${i}":1,`)}"b":1}`,
   numbers: `{"name":[${repeated((i) => `${i},`)}1]}`,

@@ -1,6 +1,6 @@
 import { type Hostile, patch, post, several } from './hostile.ts'
 
-/** Under rules that lead through associations. */
+/** Requests under rules that depend on associated records. */
 export const hostileRuled: readonly Hostile[] = [
   {
     name: 'a change under rules',

@@ -2,7 +2,7 @@ import { owners } from '../models.ts'
 import { type Hostile, patch, post, several } from './hostile.ts'
 
 const created = (n: number) => several(10_000, (i) => ({ note: `${n}.${i}` }))
-/** Of owners far apart: each changes another page of the index. */
+/** Visits of pets far apart, so that each changes another page of the index. */
 const scattered = () => several(10_000, (i) => ({ pet: 1 + ((i * 7919) % 200_000) }))
 
 /** Writes of many records at once, and the newer ways to write. */
