@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { address, column, create, list, record, refused } from '../expect.ts'
 import type { Api, Scenario } from '../scenario.ts'
 
-async function cast(api: Api) {
+async function createFixtures(api: Api) {
   const ann = (await create(api, 'keeper', { name: 'Ann' })).id as number
   const bob = (await create(api, 'keeper', { name: 'Bob', mentor: ann })).id as number
   for (const [name, weight] of [
@@ -21,7 +21,7 @@ export const associationLists: readonly Scenario[] = [
   {
     name: 'association lists: filters, sorting, paging and projection apply to the members',
     async run(api) {
-      const { ann, bob } = await cast(api)
+      const { ann, bob } = await createFixtures(api)
       const cases = [
         ['', ['Leo', 'Tom', 'Tweety']],
         ['limit=2', ['Leo', 'Tom']],
@@ -44,7 +44,7 @@ export const associationLists: readonly Scenario[] = [
     name: 'association lists: a page holds thirty records, like any list',
     settings: { limits: { defaultLimit: 2, maxLimit: 3 } },
     async run(api) {
-      const { ann } = await cast(api)
+      const { ann } = await createFixtures(api)
       assert.deepEqual(column(await api.request('GET', `/keeper/${ann}/animals`), 'name'), ['Leo', 'Tom'])
       assert.deepEqual(column(await api.request('GET', `/keeper/${ann}/animals?limit=3`), 'name'), [
         'Leo',
@@ -57,7 +57,7 @@ export const associationLists: readonly Scenario[] = [
   {
     name: 'association lists: invalid list parameters are refused',
     async run(api) {
-      const { ann } = await cast(api)
+      const { ann } = await createFixtures(api)
       for (const query of ['nosuch=1', 'limit=abc', 'sort=nosuch', 'where={', 'select=nosuch', 'age=4']) {
         refused(await api.request('GET', `/keeper/${ann}/animals?${query}`), 'E_BAD_CRITERIA')
       }
@@ -66,7 +66,7 @@ export const associationLists: readonly Scenario[] = [
   {
     name: 'association lists: one member by its key, and 404 for a record that is not a member',
     async run(api) {
-      const { ann, nemo } = await cast(api)
+      const { ann, nemo } = await createFixtures(api)
       const [leo] = column(await api.request('GET', '/animal?populate=false&name=Leo'), 'id')
       assert.equal(record(await api.request('GET', `/keeper/${ann}/animals/${leo}`)).name, 'Leo')
       for (const path of [
@@ -82,7 +82,7 @@ export const associationLists: readonly Scenario[] = [
   {
     name: 'association lists: a to-one answers its record, or 404 when it is null',
     async run(api) {
-      const { ann, bob } = await cast(api)
+      const { ann, bob } = await createFixtures(api)
       assert.equal(record(await api.request('GET', `/keeper/${bob}/mentor`)).id, ann)
       assert.deepEqual(record(await api.request('GET', `/keeper/${bob}/mentor?select=name&populate=false`)), {
         id: ann,
@@ -97,7 +97,7 @@ export const associationLists: readonly Scenario[] = [
   {
     name: 'association lists: 404 for a missing parent and for an unknown association, whose name is matched in any letter case',
     async run(api) {
-      const { ann } = await cast(api)
+      const { ann } = await createFixtures(api)
       for (const path of ['/keeper/999999/animals', '/keeper/999999/mentor', '/keeper/999999/teams']) {
         refused(await api.request('GET', path), 'E_NO_SUCH_RECORD', { model: 'keeper' })
       }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Json } from '../../protocol/json.ts'
 import { create, invalid, record, refused, stored } from '../expect.ts'
-import { cast, embedded, members } from '../member-cast.ts'
+import { createFixtures, embedded, members } from '../member-fixtures.ts'
 import type { Scenario } from '../scenario.ts'
 
 /** Removing and replacing the members of associations. */
@@ -9,7 +9,7 @@ export const membershipRemoval: readonly Scenario[] = [
   {
     name: 'remove: by each route; the answer is the parent without the child, which still exists',
     async run(api) {
-      const { ann, leo, tom, night, day } = await cast(api)
+      const { ann, leo, tom, night, day } = await createFixtures(api)
       for (const [association, model, gone, left] of [
         ['animals', 'animal', leo, tom],
         ['teams', 'team', night, day],
@@ -34,7 +34,7 @@ export const membershipRemoval: readonly Scenario[] = [
   {
     name: 'remove: a record that is not a member changes nothing',
     async run(api) {
-      const { ann, bob, leo, night } = await cast(api)
+      const { ann, bob, leo, night } = await createFixtures(api)
       record(await api.request('PUT', `/keeper/${ann}/animals/${leo}`))
       record(await api.request('PUT', `/keeper/${ann}/teams/${night}`))
       const before = await stored(api, 'animal', leo)
@@ -51,7 +51,7 @@ export const membershipRemoval: readonly Scenario[] = [
   {
     name: 'remove: refused when the child requires its parent',
     async run(api) {
-      const { leo } = await cast(api)
+      const { leo } = await createFixtures(api)
       const meal = (await create(api, 'feeding', { grams: 1, animal: leo })).id
       refused(await api.request('DELETE', `/animal/${leo}/feedings/${meal}`), 'E_CONFLICT', {
         model: 'feeding',
@@ -64,7 +64,7 @@ export const membershipRemoval: readonly Scenario[] = [
   {
     name: 'replace: sets exactly the given members, by body and by shortcut',
     async run(api) {
-      const { ann, leo, tom, night, day } = await cast(api)
+      const { ann, leo, tom, night, day } = await createFixtures(api)
       for (const [association, a, b] of [
         ['animals', leo, tom],
         ['teams', night, day],
@@ -89,7 +89,7 @@ export const membershipRemoval: readonly Scenario[] = [
   {
     name: 'replace: an invalid member changes nothing',
     async run(api) {
-      const { ann, leo, tom, night } = await cast(api)
+      const { ann, leo, tom, night } = await createFixtures(api)
       record(await api.request('PUT', `/keeper/${ann}/animals`, { body: [leo] }))
       record(await api.request('PUT', `/keeper/${ann}/teams`, { body: [night] }))
       invalid(await api.request('PUT', `/keeper/${ann}/animals`, { body: [tom, 999999] }), { animals: ['exists'] })

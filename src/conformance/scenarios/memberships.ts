@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Json, JsonObject } from '../../protocol/json.ts'
 import { column, create, invalid, list, record, refused, stored } from '../expect.ts'
-import { cast, embedded, members } from '../member-cast.ts'
+import { createFixtures, embedded, members } from '../member-fixtures.ts'
 import type { Scenario } from '../scenario.ts'
 
 /** Members of associations: add, remove and replace, by every route. */
@@ -38,7 +38,7 @@ export const memberships: readonly Scenario[] = [
   {
     name: 'add: an existing member changes nothing',
     async run(api) {
-      const { ann, leo, night } = await cast(api)
+      const { ann, leo, night } = await createFixtures(api)
       for (const [association, child] of [
         ['animals', leo],
         ['teams', night],
@@ -58,7 +58,7 @@ export const memberships: readonly Scenario[] = [
   {
     name: 'add: a child of another parent is moved',
     async run(api) {
-      const { ann, bob, leo } = await cast(api)
+      const { ann, bob, leo } = await createFixtures(api)
       record(await api.request('PUT', `/keeper/${ann}/animals/${leo}`))
       assert.deepEqual(embedded(await api.request('PUT', `/keeper/${bob}/animals/${leo}`), 'animals'), [leo])
       assert.deepEqual(await members(api, `/keeper/${ann}/animals`), [])
@@ -68,7 +68,7 @@ export const memberships: readonly Scenario[] = [
   {
     name: 'add: a many-to-many is visible from both sides',
     async run(api) {
-      const { ann, bob, night } = await cast(api)
+      const { ann, bob, night } = await createFixtures(api)
       record(await api.request('PUT', `/keeper/${ann}/teams/${night}`))
       assert.deepEqual(embedded(await api.request('PUT', `/team/${night}/members/${bob}`), 'members'), [ann, bob])
       assert.deepEqual(await members(api, `/keeper/${bob}/teams`), [night])
@@ -77,7 +77,7 @@ export const memberships: readonly Scenario[] = [
   {
     name: 'add: attributes in the body create a new child',
     async run(api) {
-      const { ann } = await cast(api)
+      const { ann } = await createFixtures(api)
       const owned = await api.request('POST', `/keeper/${ann}/animals`, { body: { name: 'Rex', kind: 'cat' } })
       const [rex] = record(owned).animals as readonly JsonObject[]
       assert.equal(rex?.name, 'Rex')
@@ -98,7 +98,7 @@ export const memberships: readonly Scenario[] = [
   {
     name: 'add: a missing record is 404 in a path and 400 in a body',
     async run(api) {
-      const { ann, leo } = await cast(api)
+      const { ann, leo } = await createFixtures(api)
       for (const path of [
         `/keeper/${ann}/animals/999999`,
         `/keeper/${ann}/teams/999999`,
@@ -121,7 +121,7 @@ export const memberships: readonly Scenario[] = [
   {
     name: 'add: invalid ids are refused',
     async run(api) {
-      const { ann, leo } = await cast(api)
+      const { ann, leo } = await createFixtures(api)
       refused(await api.request('PUT', `/keeper/${ann}/animals/abc`), 'E_NO_SUCH_RECORD', { model: 'animal' })
       refused(await api.request('PUT', `/keeper/abc/animals/${leo}`), 'E_NO_SUCH_RECORD', { model: 'keeper' })
       for (const id of ['abc', null, {}, [leo], 1.5] as readonly Json[]) {
@@ -133,7 +133,7 @@ export const memberships: readonly Scenario[] = [
   {
     name: 'add and remove: refused for a to-one',
     async run(api) {
-      const { ann, bob } = await cast(api)
+      const { ann, bob } = await createFixtures(api)
       const asked = [
         ['POST', `/keeper/${ann}/mentor`],
         ['PUT', `/keeper/${ann}/mentor/${bob}`],
@@ -154,7 +154,7 @@ export const memberships: readonly Scenario[] = [
   {
     name: 'members: create and update accept lists of ids that replace the members',
     async run(api) {
-      const { leo, tom, night, day } = await cast(api)
+      const { leo, tom, night, day } = await createFixtures(api)
       const body = { name: 'Cy', animals: [leo, tom], teams: night, favourites: [{ id: tom, name: 'passed over' }] }
       const { id } = record(await api.request('POST', '/keeper', { body }), 201)
       assert.deepEqual(await members(api, `/keeper/${id}/animals`), [leo, tom])
@@ -172,7 +172,7 @@ export const memberships: readonly Scenario[] = [
   {
     name: 'members: a write with a missing member changes nothing',
     async run(api) {
-      const { ann, leo } = await cast(api)
+      const { ann, leo } = await createFixtures(api)
       invalid(await api.request('POST', '/keeper', { body: { name: 'Cy', animals: [leo, 999999] } }), {
         animals: ['exists'],
       })
@@ -189,7 +189,7 @@ export const memberships: readonly Scenario[] = [
   {
     name: 'members: destroying a record removes its memberships',
     async run(api) {
-      const { ann, leo, tom, night } = await cast(api)
+      const { ann, leo, tom, night } = await createFixtures(api)
       record(
         await api.request('PATCH', `/keeper/${ann}`, {
           body: { teams: [night], favourites: [leo, tom], animals: [leo] },
@@ -206,7 +206,7 @@ export const memberships: readonly Scenario[] = [
   {
     name: 'members: a junction that is a declared model',
     async run(api) {
-      const { ann } = await cast(api)
+      const { ann } = await createFixtures(api)
       await create(api, 'enclosure', { code: 'C 1' })
       const answer = await api.request('PUT', `/keeper/${ann}/posts/C%201`)
       assert.deepEqual(

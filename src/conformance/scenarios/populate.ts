@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../protocol/json.ts'
 import { address, create, list, record, refused } from '../expect.ts'
 import type { Api, Scenario } from '../scenario.ts'
 
-async function cast(api: Api) {
+async function createFixtures(api: Api) {
   const ann = (await create(api, 'keeper', { name: 'Ann' })).id as number
   const bob = (await create(api, 'keeper', { name: 'Bob', mentor: ann })).id as number
   await create(api, 'enclosure', { code: 'C 1' })
@@ -22,7 +22,7 @@ export const populate: readonly Scenario[] = [
   {
     name: 'populate: every association by default, without nested associations',
     async run(api) {
-      const { ann, bob } = await cast(api)
+      const { ann, bob } = await createFixtures(api)
       const asked = [
         record(await api.request('GET', `/keeper/${bob}`)),
         list(await api.request('GET', '/keeper?name=Bob'))[0] as JsonObject,
@@ -43,7 +43,7 @@ export const populate: readonly Scenario[] = [
   {
     name: 'populate: applies to the answers of create and destroy',
     async run(api) {
-      const { ann } = await cast(api)
+      const { ann } = await createFixtures(api)
       const made = record(await api.request('POST', '/animal', { body: { name: 'New', keeper: ann } }), 201)
       assert.equal((made.keeper as JsonObject).name, 'Ann')
       assert.deepEqual(made.feedings, [])
@@ -55,7 +55,7 @@ export const populate: readonly Scenario[] = [
   {
     name: 'populate: false, and a list of associations',
     async run(api) {
-      const { ann, bob } = await cast(api)
+      const { ann, bob } = await createFixtures(api)
       const ask = async (query: string) => record(await api.request('GET', `/keeper/${bob}?${query}`))
       const plain = await ask('populate=false')
       assert.equal(plain.mentor, ann)
@@ -74,7 +74,7 @@ export const populate: readonly Scenario[] = [
     name: 'populate: a limit applies to each parent separately',
     settings: { limits: { defaultLimit: 2 } },
     async run(api) {
-      await cast(api)
+      await createFixtures(api)
       const found = list(await api.request('GET', '/keeper'))
       assert.deepEqual(
         found.map((keeper) => names(keeper.animals)),
@@ -90,7 +90,7 @@ export const populate: readonly Scenario[] = [
   {
     name: 'populate: with its own condition, sort and page, and nested',
     async run(api) {
-      const { ann } = await cast(api)
+      const { ann } = await createFixtures(api)
       const ask = async (populate: Json) => record(await api.request('GET', address(`/keeper/${ann}`, { populate })))
       const cases = [
         [{ limit: 2 }, ['Leo', 'Tom']],
@@ -113,7 +113,7 @@ export const populate: readonly Scenario[] = [
   {
     name: 'populate: together with select and omit',
     async run(api) {
-      const { bob } = await cast(api)
+      const { bob } = await createFixtures(api)
       const selected = record(await api.request('GET', `/keeper/${bob}?select=name&populate=animals`))
       assert.deepEqual(Object.keys(selected).sort(), ['animals', 'id', 'name'])
       const omitted = record(await api.request('GET', `/keeper/${bob}?omit=animals,teams,age`))
@@ -128,7 +128,7 @@ export const populate: readonly Scenario[] = [
   {
     name: 'populate: an unknown association or option is refused',
     async run(api) {
-      const { ann } = await cast(api)
+      const { ann } = await createFixtures(api)
       const wrong: readonly Json[] = [
         'nosuch',
         'name',

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../protocol/json.ts'
 import { address, column, create, refused } from '../expect.ts'
 import type { Api, Scenario } from '../scenario.ts'
 
-async function cast(api: Api): Promise<void> {
+async function createFixtures(api: Api): Promise<void> {
   const make = async (model: string, values: JsonObject) => (await create(api, model, values)).id as number
   const ann = await make('keeper', { name: 'Ann', age: 40 })
   const bob = await make('keeper', { name: 'Bob', age: 20, mentor: ann })
@@ -54,7 +54,7 @@ export const related: readonly Scenario[] = [
   {
     name: 'related: a condition on the associated record',
     async run(api) {
-      await cast(api)
+      await createFixtures(api)
       for (const [model, where, found] of cases) {
         const answer = await api.request('GET', address(`/${model}`, { where, populate: 'false' }))
         assert.deepEqual(column(answer, nameOf[model] ?? 'name'), found, JSON.stringify(where))
@@ -64,7 +64,7 @@ export const related: readonly Scenario[] = [
   {
     name: 'related: sorting by an attribute of the associated record, missing ones first',
     async run(api) {
-      await cast(api)
+      await createFixtures(api)
       for (const [sort, found] of [
         ['keeper.name', ['Nemo', 'Leo', 'Tom']],
         ['keeper.name DESC', ['Tom', 'Leo', 'Nemo']],

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../protocol/json.ts'
 import { address, column, create, refused } from '../expect.ts'
 import type { Api, Scenario } from '../scenario.ts'
 
-async function cast(api: Api): Promise<void> {
+async function createFixtures(api: Api): Promise<void> {
   const rows: readonly JsonObject[] = [
     { label: 'a', legs: 2, weight: 1 },
     { label: 'b', legs: 4 },
@@ -22,7 +22,7 @@ export const sorting: readonly Scenario[] = [
   {
     name: 'sort: each notation',
     async run(api) {
-      await cast(api)
+      await createFixtures(api)
       const down = ['e', 'd', 'c', 'b', 'a']
       const byLegs = ['b', 'e', 'a', 'c', 'd']
       const byBoth = ['b', 'e', 'a', 'c', 'd']
@@ -57,7 +57,7 @@ export const sorting: readonly Scenario[] = [
   {
     name: 'sort: by primary key by default, independent of updates',
     async run(api) {
-      await cast(api)
+      await createFixtures(api)
       const [{ id } = {}] = (await api.request('GET', '/specimen?label=a')).body as readonly { id?: number }[]
       await api.request('PATCH', `/specimen/${id}`, { body: { weight: 100 } })
       assert.deepEqual(column(await api.request('GET', '/specimen'), 'label'), ['a', 'b', 'c', 'd', 'e'])
@@ -66,7 +66,7 @@ export const sorting: readonly Scenario[] = [
   {
     name: 'sort: nulls come first ascending and last descending; the primary key breaks ties',
     async run(api) {
-      await cast(api)
+      await createFixtures(api)
       assert.deepEqual(await sorted(api, 'legs'), ['d', 'a', 'c', 'b', 'e'])
       assert.deepEqual(await sorted(api, 'legs DESC'), ['b', 'e', 'a', 'c', 'd'])
       assert.deepEqual(await sorted(api, 'weight'), ['b', 'a', 'd', 'e', 'c'])

@@ -23,7 +23,7 @@ const cy = {
 }
 const nil = {}
 
-async function cast(api: Api): Promise<void> {
+async function createFixtures(api: Api): Promise<void> {
   for (const values of [ann, bob, cy, nil]) await create(api, 'specimen', values)
 }
 
@@ -34,7 +34,7 @@ type Case = readonly [where: Json, labels: readonly (string | null)[]]
 const table = (name: string, cases: readonly Case[]): Scenario => ({
   name: `where: ${name}`,
   async run(api) {
-    await cast(api)
+    await createFixtures(api)
     for (const [where, labels] of cases) {
       assert.deepEqual(column(await find(api, where), 'label'), labels, JSON.stringify(where))
     }
@@ -152,7 +152,7 @@ export const where: readonly Scenario[] = [
   {
     name: 'where: a bare key or a list of keys',
     async run(api) {
-      await cast(api)
+      await createFixtures(api)
       const ids = column(await find(api, {}), 'id') as readonly number[]
       const [a, b] = [ids[0] as number, ids[1] as number]
       for (const where of [a, String(a), [a], { id: a }, { id: String(a) }, { id: [a] }]) {

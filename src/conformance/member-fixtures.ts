@@ -3,7 +3,7 @@ import { column, create, record } from './expect.ts'
 import type { Answer, Api } from './scenario.ts'
 
 /** The records that scenarios about members use, by name. */
-export async function cast(api: Api) {
+export async function createFixtures(api: Api) {
   const make = async (model: string, values: JsonObject) => (await create(api, model, values)).id as number
   return {
     ann: await make('keeper', { name: 'Ann' }),
