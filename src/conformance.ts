@@ -29,7 +29,7 @@
  * }
  * ```
  *
- * Every case throws an AssertionError of `node:assert` when a promise is not kept.
+ * `run` throws an AssertionError of `node:assert` when a requirement is not met.
  */
 import { zoo } from './conformance/zoo.ts'
 import { defineModels } from './model/define.ts'

@@ -11,8 +11,10 @@ export interface Given {
   readonly headers?: Readonly<Record<string, string>>
 }
 
+/** The response to a request. */
 export interface Answer {
   readonly status: number
+  /** The value of a header, whose name is in lower case; undefined without it. */
   header(name: string): string | undefined
   /** The raw body; '' when there was none. */
   readonly text: string
@@ -35,7 +37,7 @@ export type Need =
   /** What sockets do not carry: unknown methods, JSONP, the site of each request, headers about caching. */
   | 'http'
 
-/** Settings that differ from the defaults. */
+/** Settings of the configuration that differ from the defaults. */
 export interface Settings {
   readonly prefix?: string
   readonly restPrefix?: string
@@ -50,12 +52,14 @@ export interface Settings {
 }
 
 /**
- * One promise of the interface, as a sequence of requests. All models are empty at the start, but keys may already
- * have been generated. Throws an AssertionError when the promise is not kept.
+ * One requirement of the interface, as a sequence of requests. All models are empty at the start, but keys may already
+ * have been generated. `run` throws an AssertionError when the requirement is not met.
  */
 export interface Scenario {
   readonly name: string
+  /** The settings of the service; absent for the defaults. */
   readonly settings?: Settings
+  /** The scenario is for transports with all of these features. */
   readonly needs?: readonly Need[]
   run(api: Api): Promise<void>
 }

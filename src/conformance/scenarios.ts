@@ -36,7 +36,7 @@ import { versions } from './scenarios/versions.ts'
 import { where } from './scenarios/where.ts'
 import { whereRefusals } from './scenarios/where-refusals.ts'
 
-/** All promises of the interface. To add a subject: a file in `scenarios/` and a line here. */
+/** All requirements of the interface. To add a subject: a file in `scenarios/` and a line here. */
 export const serviceConformance: readonly Scenario[] = [
   ...routes,
   ...routeSettings,

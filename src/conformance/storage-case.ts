@@ -12,6 +12,7 @@ export interface StorageUnderTest {
 /** One requirement of the Store interface. `run` throws an AssertionError when it is not met. */
 export interface StorageCase {
   readonly name: string
+  /** The member of `StorageUnderTest` without which the case must be skipped. */
   readonly needs?: 'secondProcess'
   run(storage: StorageUnderTest): Promise<void>
 }

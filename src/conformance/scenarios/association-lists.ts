@@ -111,7 +111,7 @@ export const associationLists: readonly Scenario[] = [
     },
   },
   {
-    name: 'association lists: each kind of association, from both sides',
+    name: 'association lists: every kind of association is listed, from both sides',
     async run(api) {
       const ann = (await create(api, 'keeper', { name: 'Ann' })).id as number
       const bob = (await create(api, 'keeper', { name: 'Bob', mentor: ann })).id as number

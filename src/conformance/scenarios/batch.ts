@@ -300,7 +300,7 @@ export const batch: readonly Scenario[] = [
     },
   },
   {
-    name: 'batch: below the prefix of the routes',
+    name: 'batch: its route has the prefix of the routes',
     settings: { prefix: '/api' },
     async run(api) {
       const items = [post('/api/keeper', { name: 'Ann' })]

@@ -11,7 +11,7 @@ const post = (api: Api, type: string | undefined, text: string, more: Given['hea
 /** Request bodies and their media types. */
 export const bodies: readonly Scenario[] = [
   {
-    name: 'bodies: JSON under each of its media types',
+    name: 'bodies: JSON is accepted under each of its media types',
     needs: ['bytes'],
     async run(api) {
       const types = [
@@ -27,7 +27,7 @@ export const bodies: readonly Scenario[] = [
     },
   },
   {
-    name: 'bodies: a form with bracket notation',
+    name: 'bodies: a form may use bracket notation',
     needs: ['bytes'],
     async run(api) {
       const text =

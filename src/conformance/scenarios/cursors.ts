@@ -64,7 +64,7 @@ export const cursors: readonly Scenario[] = [
     },
   },
   {
-    name: 'cursors: the filter is kept, skip applies once, and the sort attribute need not be selected',
+    name: 'cursors: the filter applies to every page, skip applies once, and the sort attribute need not be selected',
     async run(api) {
       await fill(api)
       const where = { legs: { '>=': 1 } }
@@ -129,7 +129,7 @@ export const cursors: readonly Scenario[] = [
     },
   },
   {
-    name: 'cursors: for an association, and sorted by an associated record',
+    name: 'cursors: also for the members of an association, and for lists sorted by an associated record',
     async run(api) {
       const names = ['Ann', 'Bob', 'Cy']
       const keepers: number[] = []

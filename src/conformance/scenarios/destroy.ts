@@ -23,7 +23,7 @@ export const destroy: readonly Scenario[] = [
     },
   },
   {
-    name: 'destroy: path before body before query',
+    name: 'destroy: an id in the path precedes one in the body, which precedes one in the query',
     async run(api) {
       const [a, b, c] = [
         await create(api, 'specimen', {}),
@@ -110,7 +110,7 @@ export const destroy: readonly Scenario[] = [
     },
   },
   {
-    name: 'destroy: a record that refers to itself',
+    name: 'destroy: a record that refers to itself can be destroyed',
     async run(api) {
       const { id } = await create(api, 'keeper', { name: 'Ann' })
       record(await api.request('PATCH', `/keeper/${id}`, { body: { mentor: id as number } }))

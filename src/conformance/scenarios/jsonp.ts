@@ -120,7 +120,7 @@ export const jsonp: readonly Scenario[] = [
     },
   },
   {
-    name: 'jsonp: can be turned off',
+    name: 'jsonp: where it is turned off, callback is ignored',
     settings: { jsonp: false },
     async run(api) {
       const made = await create(api, 'specimen', { label: 'a' })

@@ -14,7 +14,7 @@ function nested(word: 'and' | 'or' | 'not', levels: number, inner: Json): string
 /** Every limit has a name and is checked before any work is done. */
 export const limits: readonly Scenario[] = [
   {
-    name: 'limits: nesting depth of a condition',
+    name: 'limits: a condition nested deeper than maxDepth is refused',
     async run(api) {
       await create(api, 'specimen', { label: 'a' })
       for (const word of ['and', 'or', 'not'] as const) {
@@ -25,7 +25,7 @@ export const limits: readonly Scenario[] = [
     },
   },
   {
-    name: 'limits: cost of a condition, however it is combined',
+    name: 'limits: a condition that costs more than maxConditionCost is refused, however it is combined',
     async run(api) {
       await create(api, 'specimen', { legs: 3 })
       const of = (count: number) => Array.from({ length: count }, (_, legs) => ({ legs }))
@@ -69,7 +69,7 @@ export const limits: readonly Scenario[] = [
     },
   },
   {
-    name: 'limits: number of values in a list',
+    name: 'limits: a list of more than maxListItems values is refused',
     async run(api) {
       await create(api, 'specimen', { legs: 499 })
       const of = (count: number) => Array.from({ length: count }, (_, legs) => legs)
@@ -86,7 +86,7 @@ export const limits: readonly Scenario[] = [
     },
   },
   {
-    name: 'limits: number of sort attributes',
+    name: 'limits: more than maxSortKeys sort attributes are refused',
     async run(api) {
       const names = ['label', 'weight', 'legs', 'serial', 'bornAt', 'token', 'createdAt', 'updatedAt', 'id']
       list(await api.request('GET', address('/specimen', { sort: names.slice(0, 8) })))
@@ -96,7 +96,7 @@ export const limits: readonly Scenario[] = [
     },
   },
   {
-    name: 'limits: criteria that are texts in a body, at any of their levels',
+    name: 'limits: they apply to criteria that are texts in a body, at any level',
     needs: ['anyRequest'],
     async run(api) {
       const names = (count: number) => Array.from({ length: count }, (_, index) => `a${index}`)
@@ -132,7 +132,7 @@ export const limits: readonly Scenario[] = [
     },
   },
   {
-    name: 'limits: number and depth of names in a query string',
+    name: 'limits: a query string with too many names, or names that are too deep, is refused',
     async run(api) {
       refused(await api.request('GET', `/specimen?${'_=1&'.repeat(1000)}_=1`), 'E_BAD_REQUEST', {
         limit: 'maxParameters',
@@ -145,7 +145,7 @@ export const limits: readonly Scenario[] = [
     },
   },
   {
-    name: 'limits: length of an address in bytes',
+    name: 'limits: an address of more than maxUrlBytes is refused',
     needs: ['bytes'],
     async run(api) {
       const padded = (bytes: number) => `/specimen?_=${'x'.repeat(bytes - '/specimen?_='.length)}`
@@ -154,7 +154,7 @@ export const limits: readonly Scenario[] = [
     },
   },
   {
-    name: 'limits: size of a value in bytes',
+    name: 'limits: a value of more than maxValueBytes is refused',
     settings: { limits: { maxValueBytes: 64 } },
     async run(api) {
       await create(api, 'specimen', { label: 'a'.repeat(64), notes: ['a'.repeat(60)] })

@@ -11,7 +11,7 @@ const createAll = (api: Api, model: string, records: readonly JsonObject[]): Pro
 const withLegs = (path: string, legs: Json, more: JsonObject = {}): string =>
   address(path, { where: { legs }, ...more })
 
-/** Conditions that every record fulfils by an empty part. */
+/** Conditions with an empty part, which every record fulfils. */
 const selectingAll: readonly JsonObject[] = [
   {},
   { or: [{}, { label: 'a' }] },
@@ -151,7 +151,7 @@ export const manyRecords: readonly Scenario[] = [
     },
   },
   {
-    name: 'many records: nothing is selected by accident',
+    name: 'many records: a write is refused whose condition is missing, invalid or empty in a part',
     async run(api) {
       await createAll(api, 'specimen', [{ label: 'a' }, { label: 'b' }])
       for (const method of ['PATCH', 'DELETE']) {
@@ -172,7 +172,7 @@ export const manyRecords: readonly Scenario[] = [
     },
   },
   {
-    name: 'many records: one that is refused changes none of them',
+    name: 'many records: a write that is refused for one record changes none',
     async run(api) {
       await createAll(api, 'keeper', [
         { name: 'Ann', age: 20 },

@@ -204,7 +204,7 @@ export const memberships: readonly Scenario[] = [
     },
   },
   {
-    name: 'members: a junction that is a declared model',
+    name: 'members: where the junction is a declared model, its records are created and destroyed with the members',
     async run(api) {
       const { ann } = await createFixtures(api)
       await create(api, 'enclosure', { code: 'C 1' })

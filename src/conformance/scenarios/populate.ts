@@ -53,7 +53,7 @@ export const populate: readonly Scenario[] = [
     },
   },
   {
-    name: 'populate: false, and a list of associations',
+    name: 'populate: false embeds nothing, and a list only the associations that it names',
     async run(api) {
       const { ann, bob } = await createFixtures(api)
       const ask = async (query: string) => record(await api.request('GET', `/keeper/${bob}?${query}`))
@@ -88,7 +88,7 @@ export const populate: readonly Scenario[] = [
     },
   },
   {
-    name: 'populate: with its own condition, sort and page, and nested',
+    name: 'populate: an association may have its own condition, sort and page, and nested associations',
     async run(api) {
       const { ann } = await createFixtures(api)
       const ask = async (populate: Json) => record(await api.request('GET', address(`/keeper/${ann}`, { populate })))
@@ -111,7 +111,7 @@ export const populate: readonly Scenario[] = [
     },
   },
   {
-    name: 'populate: together with select and omit',
+    name: 'populate: can be combined with select and omit',
     async run(api) {
       const { bob } = await createFixtures(api)
       const selected = record(await api.request('GET', `/keeper/${bob}?select=name&populate=animals`))

@@ -52,7 +52,7 @@ const nameOf: Readonly<Record<string, string>> = { team: 'title', enclosure: 'co
 /** Conditions and sorting through an association. */
 export const related: readonly Scenario[] = [
   {
-    name: 'related: a condition on the associated record',
+    name: 'related: a condition may be on associated records, also through several associations',
     async run(api) {
       await createFixtures(api)
       for (const [model, where, found] of cases) {
@@ -62,7 +62,7 @@ export const related: readonly Scenario[] = [
     },
   },
   {
-    name: 'related: sorting by an attribute of the associated record, missing ones first',
+    name: 'related: a list is sorted by an attribute of the associated record; missing ones come first ascending',
     async run(api) {
       await createFixtures(api)
       for (const [sort, found] of [

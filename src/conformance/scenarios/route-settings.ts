@@ -5,7 +5,7 @@ import type { Scenario } from '../scenario.ts'
 /** Settings that move routes or turn them off. */
 export const routeSettings: readonly Scenario[] = [
   {
-    name: 'settings: prefix, restPrefix and pluralize',
+    name: 'settings: prefix, restPrefix and pluralize change the addresses',
     settings: { prefix: '/api', restPrefix: '/v2', pluralize: true },
     async run(api) {
       const made = record(await api.request('POST', '/api/v2/readings', { body: { value: 1 } }), 201)

@@ -21,7 +21,7 @@ export const uniqueAndExists: readonly Scenario[] = [
     },
   },
   {
-    name: 'unique: of a list, the item is named whose values exist already, in the database or in the list',
+    name: 'unique: in a list, the item with a value that exists already is named, whether it exists in the database or the list',
     async run(api) {
       await create(api, 'team', { title: 'Night' })
       for (const [title, index] of [
@@ -87,7 +87,7 @@ export const uniqueAndExists: readonly Scenario[] = [
     },
   },
   {
-    name: 'unique: a to-one association',
+    name: 'unique: a unique to-one refuses a second reference to a record, and any number may be null',
     async run(api) {
       const holder = (await create(api, 'keeper', { name: 'Ann' })).id as number
       await create(api, 'ticket', { seat: '1', holder })

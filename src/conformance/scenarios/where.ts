@@ -150,7 +150,7 @@ export const where: readonly Scenario[] = [
     [{ not: { not: { legs: { '>': 2 } } } }, ['ann']],
   ]),
   {
-    name: 'where: a bare key or a list of keys',
+    name: 'where: a bare key or a list of keys selects these records',
     async run(api) {
       await createFixtures(api)
       const ids = column(await find(api, {}), 'id') as readonly number[]
@@ -194,7 +194,7 @@ export const where: readonly Scenario[] = [
     },
   },
   {
-    name: 'where: JSON by equality, whatever the order of the members, and bytes',
+    name: 'where: JSON and bytes are compared by equality, whatever the order of the members',
     async run(api) {
       const values: readonly Json[] = [
         { a: 1, b: { c: [1.5, 'é'] } },

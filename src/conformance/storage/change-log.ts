@@ -207,7 +207,7 @@ export const changeLog: readonly StorageCase[] = [
     },
   },
   {
-    name: 'log: a position has passed itself and earlier ones, and is of its own log only',
+    name: 'log: a position reaches itself and earlier ones, but no position of another log',
     async run({ store, models }) {
       const tables = new Tables(models)
       const positions = [await store.changes.head()]
@@ -216,9 +216,9 @@ export const changeLog: readonly StorageCase[] = [
         positions.push(await store.changes.head())
       }
       for (const [index, position] of positions.entries()) {
-        const passed = positions.map((other) => store.changes.reaches(position, other))
+        const reached = positions.map((other) => store.changes.reaches(position, other))
         assert.deepEqual(
-          passed,
+          reached,
           positions.map((_, other) => other <= index),
         )
         for (const foreign of ['', '.', 'x.1.1', 'nothing', '1:2:', `x${position}`])

@@ -8,8 +8,8 @@ import { changesAfter, Tables } from '../tables.ts'
 const summary = ({ verb, model, id, before, after }: Change) => ({ verb, model, id, before, after })
 
 /**
- * Trims until a position is gone and so many rows are left. A log may keep rows that a transaction of another program, on
- * a shared server, could still need, so the trim is repeated for a while.
+ * Trims until a position cannot be read from and at most `rows` are left. A log may keep rows that a transaction of another
+ * program, on a shared server, could still need, so the trim is repeated for a while.
  */
 async function trimAway(changes: ChangeLog, gone: Position, rows: number): Promise<void> {
   for (let tries = 0; tries < 200; tries++) {
@@ -22,8 +22,8 @@ async function trimAway(changes: ChangeLog, gone: Position, rows: number): Promi
 }
 
 /**
- * Repeats a case until its position is kept. A trim by rows may give up a position at which a transaction of another program
- * was running, on a shared server: it is unknown whether it wrote rows that are trimmed.
+ * Repeats a case until a trim leaves its position readable. On a shared server, a trim by rows may give up a position at which a
+ * transaction of another program was running, because it may have written rows that are trimmed.
  */
 async function untilKept(changes: ChangeLog, makeAndTrim: () => Promise<Position>): Promise<Position> {
   for (let tries = 0; tries < 50; tries++) {
@@ -33,7 +33,6 @@ async function untilKept(changes: ChangeLog, makeAndTrim: () => Promise<Position
   assert.fail('what was kept cannot be read')
 }
 
-/** The change log: every change once, in commit order, readable from any position. */
 /** Reading the change log: batches, positions, trimming, and concurrent writes. */
 export const changePositions: readonly StorageCase[] = [
   {
@@ -144,7 +143,7 @@ export const changePositions: readonly StorageCase[] = [
     },
   },
   {
-    name: 'log: a trimmed position is answered with reset, and a kept one is read',
+    name: 'log: a trimmed position is answered with reset, and one that was not trimmed is read',
     async run({ store, models }) {
       const tables = new Tables(models)
       const middle = await untilKept(store.changes, async () => {

@@ -136,7 +136,7 @@ export const faults: readonly StorageCase[] = [
     },
   },
   {
-    name: 'errors: null for a required attribute',
+    name: 'errors: null for a required attribute is refused, and the error names it',
     async run({ store, models }) {
       const tables = new Tables(models)
       const ann = await tables.insert(store, 'keeper', { name: 'Ann' })
