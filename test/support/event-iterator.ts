@@ -75,8 +75,8 @@ export function setUp(options: OpenOptions = {}, currentRecords: CurrentRecords 
   const reported: unknown[] = []
   const onError = (error: unknown) => reported.push(error)
   const feed = new ChangeFeed(log, onError)
-  const kept = { maxRecentEvents: 0, maxRecentBytes: 0, currentMembers: () => new Map() }
-  const broadcaster = new Broadcaster({ feed, models, order: log, currentRecords, ...kept, onError })
+  const recent = { maxRecentEvents: 0, maxRecentBytes: 0, currentMembers: () => new Map() }
+  const broadcaster = new Broadcaster({ feed, models, order: log, currentRecords, ...recent, onError })
   const iterators = new EventIterators()
   const open = ({ since, ...more }: OpenOptions = {}) =>
     new EventIterator({

@@ -1,7 +1,7 @@
 const pauseMs = 10
 const longestMs = 60_000
 
-/** Looks until there is something. The limit only ends a test that would wait for ever. */
+/** Calls `look` until it returns something. The limit only ends a test that would wait for ever. */
 export async function eventually<T>(look: () => T | undefined | false | Promise<T | undefined | false>): Promise<T> {
   for (const end = performance.now() + longestMs; performance.now() < end; ) {
     const found = await look()

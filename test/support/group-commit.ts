@@ -26,7 +26,7 @@ export const tables = `
   create table pet (id integer primary key autoincrement, name text unique);
   create table toy (id integer primary key, pet integer references pet deferrable initially deferred);`
 
-/** Nothing takes long, however busy the machine is. */
+/** Stops the clock that durations are measured with: nothing takes long, however busy the machine is. */
 export const stopTime = (t: TestContext) => t.mock.method(performance, 'now', () => 0)
 
 /** A queue over a database with two tables, closed after the test. */

@@ -12,7 +12,7 @@ const notification = 'A'.charCodeAt(0)
 /** Where the first message ends: each has its type, then its length, which includes itself. */
 const endOf = (bytes: Buffer): number => (bytes.length < 5 ? Number.POSITIVE_INFINITY : 1 + bytes.readUInt32BE(1))
 
-/** A pooler that keeps sessions and hides the notifications of PostgreSQL, as some do. */
+/** A pooler that gives each client its own session and hides the notifications of PostgreSQL, as some poolers do. */
 export async function hidingPooler(databaseUrl: string): Promise<HidingPooler> {
   const target = new URL(databaseUrl)
   const sockets = new Set<Socket>()

@@ -32,7 +32,7 @@ export interface HeldQuery {
   total: Json | undefined
 }
 
-/** Called with what is held of a query after a frame. */
+/** Called with the held rows of a query after a frame. */
 type OnHeld = (query: string, held: HeldQuery, event: string) => void
 
 /** A client of one stream of live queries. */
@@ -45,10 +45,10 @@ export class LiveTestClient {
   readonly #abort = new AbortController()
   stream = ''
   isEnded = false
-  /** What it received contradicts what it holds. */
+  /** The error of a frame that does not fit the held rows. */
   #failure: unknown
   #wake: (() => void) | undefined
-  /** Nothing is read before it is resolved. */
+  /** While it is pending, nothing is read. */
   #stalled: PromiseWithResolvers<void> | undefined
   #onHeld: OnHeld | undefined
   ended: Promise<void> = Promise.resolve()
@@ -57,7 +57,7 @@ export class LiveTestClient {
     url: string,
     queries: object,
     headers: Readonly<Record<string, string>> = {},
-    /** What it holds already. */
+    /** The rows that it holds from an earlier stream. */
     held: ReadonlyMap<string, HeldQuery> = new Map(),
     operations?: readonly string[],
     onHeld?: OnHeld,

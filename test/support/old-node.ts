@@ -4,7 +4,7 @@ import { join } from 'node:path'
 /** An installed Node that is older than the minimum; undefined when there is none. */
 export const oldNode = ['/usr/bin/node', '/usr/local/bin/node', ...nodesOnPath()].find((path) => isOlder(path))
 
-/** Skips tests where there is none. */
+/** Skips tests where no older Node is installed. */
 export const withOldNode = {
   skip: oldNode === undefined && 'no Node older than 24 is installed on this machine',
 }

@@ -44,7 +44,7 @@ export const sessions = (database: FreshDatabase) =>
 /** Defines the tests for plain connections, and again for those to a pooler of transactions. */
 export function testPostgresDriver(tests: (open: OpenDriver, isPooled: boolean) => void): void {
   describe('PostgresDriver', withPostgres, () => tests(openWith(false), false))
-  // Without a pooler: what such connections do is right with every process of the server, so with one as well.
+  // No pooler is needed: the statements of such connections may run in any process of the server, also all in one.
   describe('PostgresDriver for a pooler of transactions', withPostgres, () => tests(openWith(true), true))
 }
 

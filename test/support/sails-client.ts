@@ -116,7 +116,7 @@ export class SailsClient {
     for (const wake of this.#waiting.splice(0)) wake()
   }
 
-  /** That of `sails.io.js` throws without a connection, and then goes on trying to connect. */
+  /** `disconnect` of `sails.io.js` throws without a connection, and continues to connect. */
   close(): void {
     this.socket._raw.disconnect()
   }

@@ -1,7 +1,6 @@
 /**
- * The seed of histories, kills and random requests; what happens between them is up to the machine. The default is the
- * same in each run, so that a change is judged by what it changed; `KEELSON_TEST_SEED=random` looks for what no run has
- * met, and a number repeats a run.
+ * The seed of histories, kills and random requests; their timing depends on the machine. The default is the same in each run,
+ * so that a change is judged by what it changed; `KEELSON_TEST_SEED=random` tries other histories, and a number repeats one.
  */
 export const seed = seedOf(process.env.KEELSON_TEST_SEED)
 

@@ -112,8 +112,8 @@ export function setUp(options: SetUpOptions = {}) {
   const onError = (error: unknown) => reported.push(error)
   const order = { includes: (position: string, change: Change) => Number(change.position) <= Number(position) }
   const feed = new ChangeFeed(log, onError)
-  const kept = { maxRecentEvents, maxRecentBytes, currentMembers: () => new Map() }
-  const broadcaster = new Broadcaster({ feed, models, order, currentRecords, ...kept, onError, ...others })
+  const recent = { maxRecentEvents, maxRecentBytes, currentMembers: () => new Map() }
+  const broadcaster = new Broadcaster({ feed, models, order, currentRecords, ...recent, onError, ...others })
   const broker = new SocketBroker(broadcaster, { maxSubscriptions, maxSubscribedRecords })
   /** A request that reads at a position and ends at once. */
   const ask = async (

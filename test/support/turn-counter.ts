@@ -1,6 +1,6 @@
 /** Counts the turns of the event loop until it is disposed of. */
 export class TurnCounter implements Disposable {
-  /** The number of the present one. */
+  /** The number of the current turn. */
   turn = 0
   #immediate = setImmediate(() => this.#next())
 

@@ -13,9 +13,9 @@ export interface UnreliableNetwork extends AsyncDisposable {
   swallow(): void
   /** Stops, or continues, reading what the server sends to existing connections. */
   stall(isStalled: boolean): void
-  /** Open connections. */
+  /** The number of open connections. */
   readonly connections: number
-  /** What the server has sent. */
+  /** The bytes that the server has sent. */
   readonly receivedBytes: number
 }
 
