@@ -7,9 +7,9 @@ import type { ExistingTable } from './schema.ts'
  */
 export interface EarlierTable {
   readonly table: string
-  /** Of a table of pairs: the association that may have been renamed, and its columns in the earlier table. */
+  /** For a table of pairs, the association that may have been renamed, and its columns in the earlier table. */
   readonly pairs?: { readonly association: string; readonly from: string; readonly to: string }
-  /** Of a to-one association: its column, and the statement that copies it. */
+  /** For a to-one association, its column and the statement that copies it. */
   readonly reference?: { readonly column: string; readonly copy: string }
 }
 

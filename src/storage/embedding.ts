@@ -18,7 +18,7 @@ export interface Embedding {
    * association.
    */
   readonly selection: object
-  /** Of a to-many association: the column that refers to the record that a list is embedded in. */
+  /** For a to-many association, the column that refers to the record that a list is embedded in. */
   readonly via: string | undefined
   /** Where the key is in a row. */
   readonly at: number

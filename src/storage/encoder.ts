@@ -15,7 +15,7 @@ export interface Encoder {
   readonly columns?: readonly Column<Attribute>[] | undefined
   /** A JSON object without its closing brace, so that members can be appended. */
   encodeOpen(row: Row): string
-  /** Undefined: `encodeOpen` encodes each row. */
+  /** The encoder of a list of rows; without it, `encodeOpen` encodes each row. */
   readonly encoderOf?: RowEncoder['encoderOf'] | undefined
   decode(row: Row): JsonObject
 }

@@ -23,7 +23,7 @@ export interface Encoding {
 export interface EncodedList {
   /** A part may end anywhere, also within a character. */
   readonly parts: readonly Buffer[]
-  /** Of the whole text. */
+  /** The fingerprint of the whole text. */
   readonly fingerprint: string
 }
 
@@ -36,7 +36,7 @@ export interface EncodedPage extends EncodedList {
   readonly next: readonly unknown[] | undefined
 }
 
-/** Undefined: the encoder computes values, which no other process can do. */
+/** The encoding that equals an encoder. Undefined if it computes values, which no other process can do. */
 export function encodingOf(
   { stored, columns }: Encoder,
   { primaryKey }: Model,

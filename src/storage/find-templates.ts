@@ -34,7 +34,7 @@ export class FindTemplates {
     this.#compile = compile
   }
 
-  /** Undefined: with these operands it is another statement. */
+  /** The statement of the template with these operands; undefined if they need another statement. */
   bind(model: Model, { template, operands }: FilledCriteria): FindStatement | undefined {
     let compiled = this.#compiled.get(template)
     if (!compiled) {

@@ -9,7 +9,7 @@ export interface JobClaim {
   readonly fence: number
   /** For a schedule, its times. */
   readonly position: Position
-  /** Of a schedule: when it is due, in milliseconds. */
+  /** For a schedule, when it is due, in milliseconds. */
   readonly dueAt: number
   /** Changes when a command changed the events that wait. */
   readonly revision: number
@@ -97,7 +97,7 @@ export interface JobStore {
   waiting(name: string): Promise<readonly WaitingEvent[]>
   /** The text of an event; undefined when it was dropped. */
   text(id: number): Promise<string | undefined>
-  /** Undefined: the database has no tables of jobs. */
+  /** The progress of all names; undefined if the database has no tables of jobs. */
   states(): Promise<readonly JobState[] | undefined>
   letters(selection: LetterSelection): Promise<readonly DeadLetter[]>
   /** Both resolve with the number of dead letters. A retried one begins with its first attempt. */

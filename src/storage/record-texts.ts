@@ -4,7 +4,7 @@ import type { Row } from './driver.ts'
 const maxSelections = 100
 /** One text takes at most this part of all. */
 const largestPart = 64
-/** Of a text, besides its characters, which may have two bytes in memory. */
+/** The memory of a text besides its characters, which may take two bytes each. */
 const overheadBytes = 64
 
 /**
@@ -27,7 +27,7 @@ export class RecordTexts {
     this.#halfBytes = maxBytes / 2
   }
 
-  /** Of the texts that are kept now. */
+  /** The size of all cached texts. */
   get bytes(): number {
     return this.#usedBytes + this.#unusedBytes
   }

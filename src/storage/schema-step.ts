@@ -24,7 +24,7 @@ export type SchemaStep =
       readonly table: string
       readonly columns: readonly string[]
       readonly unique: boolean
-      /** Of a partial index, as SQL. */
+      /** The condition of a partial index, as SQL. */
       readonly where?: string
     }
   | { readonly kind: 'createLog'; readonly schema: string }

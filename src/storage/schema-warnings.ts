@@ -51,7 +51,7 @@ const unusedCascades = ({ name, table, attributes }: Model, { foreignKeys }: Exi
         `${name}.${attribute.name}: the database deletes rows of "${table}" with the row that "${attribute.column}" refers to, and the service sets it to null before. onDestroy: 'cascade' deletes them, too`,
     )
 
-/** Of an attribute that was required or had a default, as its column is kept. */
+/** Warnings of columns that refuse null although their attributes allow it, as after `required` was removed. */
 const refusedNulls = (
   { name, table, attributes }: Model,
   { columns }: ExistingTable,
@@ -64,7 +64,7 @@ const refusedNulls = (
         `${name}.${attribute.name}: the column "${attribute.column}" of the table "${table}" does not accept null, and every record without a value gets 400. Declare required: true or defaultsTo, or allow null: ${allowNull(table, attribute.column)}`,
     )
 
-/** Of an association that had another target, as its foreign key is kept. */
+/** Warnings of foreign keys that refer to another table than their associations, as after a change of the target. */
 const otherTargets = ({ name, attributes }: Model, { foreignKeys }: ExistingTable): readonly string[] =>
   [...attributes.values()].flatMap((attribute) => {
     const { column, references } = attribute
@@ -77,7 +77,10 @@ const otherTargets = ({ name, attributes }: Model, { foreignKeys }: ExistingTabl
     ]
   })
 
-/** Of attributes that were unique, as their index is kept. Of two indexes the one whose columns the other contains decides. */
+/**
+ * Warnings of unique indexes that the model does not declare, as after `unique` was removed. An index whose columns include
+ * those of another unique index adds no rule, and is not reported.
+ */
 function refusedDuplicates(model: Model, { uniques, indexes }: ExistingTable): readonly string[] {
   const byColumn = new Map([...model.attributes.values()].map((attribute) => [attribute.column, attribute]))
   const declared = [

@@ -6,7 +6,7 @@ import type { RecordKey, TableVersions } from './table-versions.ts'
 
 /** Whether this process is the only one that can write. */
 export interface SoleWriter {
-  /** False while it is not known, and while the last statement of a lost connection may still be executed. */
+  /** Whether no other process writes. False while that is unknown, and while the last statement of a lost connection may still run. */
   readonly isAlone: boolean
   /**
    * Resolves when a previous process can no longer consider itself the only writer; this process writes nothing before.

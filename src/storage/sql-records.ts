@@ -48,7 +48,7 @@ export class Encoders implements RecordEncoders {
   }
 }
 
-/** Of rows that have the text of the record already, without its closing brace. */
+/** Encoders for rows that contain the text of the record, without its closing brace. */
 export function encodersOfTexts(dialect: Dialect, stored: Selection, textOf: (row: Row) => string): RecordEncoders {
   const encoder: Encoder = { stored, encodeOpen: textOf, decode: (row) => JSON.parse(`${textOf(row)}}`) }
   return { dialect, of: () => encoder, without: () => encoder }

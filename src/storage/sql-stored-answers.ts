@@ -75,7 +75,7 @@ export class SqlStoredAnswers implements StoredAnswers {
     })
   }
 
-  /** Within the transaction of the write. False: there is an answer under this id. */
+  /** Stores an answer in the transaction of its write. False if there is an answer with this id. */
   keep({ id, request, status, headers, body, at }: StoredAnswer, query: Query): MaybePromise<boolean> {
     this.#hasGrown = true
     const statement = sql`insert into ${this.#table} (id, request, status, headers, body, at) values (${id}, ${request}, ${status}, ${headers}, ${body}, ${at}) on conflict (id) do nothing returning 1`

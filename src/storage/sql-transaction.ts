@@ -37,11 +37,11 @@ export interface SqlTransactionParts {
  * where it runs in the event loop, a write of one.
  */
 export const fewRows = 8
-/** As many bytes of rows are changed in one turn of the event loop, where the database runs in it. */
+/** The bytes of rows that are changed in one turn of the event loop, where the database runs in it. */
 const sliceBytes = 1_000_000
 /** A write of fewer bytes is not measured: records of many megabytes are not made of such values. */
 export const longBytes = 32_000
-/** Of rows with more attributes there are fewer in a slice. */
+/** A slice has fewer rows if they have more attributes than this. */
 const usualAttributes = 20
 
 /** The reads and writes of one transaction. */
@@ -163,7 +163,7 @@ export class SqlTransaction extends SqlReads implements Transaction {
     return Math.ceil((sliceRows * usualAttributes) / Math.max(usualAttributes, attributes.size))
   }
 
-  /** With these bytes and what is not assigned, no record may have more than `maxRecordBytes`. */
+  /** Throws if a record would exceed `maxRecordBytes` with the assigned bytes and those of its other values. */
   async #requireSize(where: Condition, subject: ErrorSubject, bytes: number): Promise<void> {
     const { model, assignments } = subject
     const [largest] = await this.#run(this.compiler.largestOf(model, where, assignments), readOf(model))

@@ -229,7 +229,7 @@ export interface Store extends Reads, AsyncDisposable {
   readonly versions?: TableVersions | undefined
   /** Texts of records take half of `maxKeptBytes`. */
   readonly keepsTexts?: boolean
-  /** Of the processes that serve this database: cursors are signed with it. */
+  /** Shared by the processes that serve this database: cursors are signed with it. */
   readonly secret: string
   /** False: the database has no place for a secret, and each process has another. */
   readonly isSecretShared: boolean

@@ -2,7 +2,7 @@ import type { MaybePromise } from '../support/maybe-promise.ts'
 
 /** The answer to a write that a client may repeat: stored with the write, so that a repetition gets it again. */
 export interface StoredAnswer {
-  /** Of the requester and its key. */
+  /** Identifies the requester and its `Idempotency-Key`. */
   readonly id: string
   /** A hash of the request. */
   readonly request: string

@@ -3,7 +3,7 @@ import type { Json } from '../protocol/json.ts'
 /** One record of a table. */
 export interface RecordKey {
   readonly table: string
-  /** Of the key. */
+  /** The column of the key. */
   readonly column: string
   readonly id: Json
 }
@@ -11,7 +11,7 @@ export interface RecordKey {
 /** Records of a table that follow one another in the order of the key: a page of all records. */
 export interface PageKeys {
   readonly table: string
-  /** Of the key. */
+  /** The column of the key. */
   readonly column: string
   readonly ids: readonly Json[]
 }

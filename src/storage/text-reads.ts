@@ -64,7 +64,7 @@ export class TextReads {
     this.#encoders = encoders
   }
 
-  /** Undefined: the records have no texts of their own. `members`: the names of what is embedded in them. */
+  /** Undefined if the texts of these records cannot be cached. `members`: the names of what is embedded in them. */
   find(
     model: Model,
     criteria: Criteria,
@@ -136,7 +136,7 @@ export class TextReads {
     return records
   }
 
-  /** Reads the records of these rows of keys, and puts their texts at the end of each. False: some do not exist. */
+  /** Reads the records of these rows of keys, and puts their texts at the end of each. False if some do not exist. */
   #readMissing(
     { model, keys: { at, byKey }, encoder }: TextPage,
     missing: readonly unknown[][],

@@ -166,7 +166,7 @@ function unavailable({ kind }: DatabaseErrorKind, cause: unknown): ServiceError 
   }
 }
 
-/** Of an enumeration, a domain, or another type whose values the model does not know. */
+/** The violation of an enumeration, a domain, or another type whose values the model does not know. */
 const ofOtherType: Violation = { rule: 'type', message: 'is no value of the type of its column' }
 
 type Found = readonly [attribute: Attribute, violation: Violation]

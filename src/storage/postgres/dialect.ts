@@ -93,7 +93,7 @@ export function postgresDialect(types: ColumnTypes = () => undefined): SchemaDia
       const message = `"${attribute.name}" is not in a column of JSON: it can only be compared with null`
       throw new ServiceError('E_BAD_CRITERIA', message, { attribute: attribute.name })
     },
-    // Of a composite value whose fields are null, `is null` is true, and `is not null` is false where one of them is.
+    // For a composite value, `is null` is true if all of its fields are null, and `is not null` is false if one of them is.
     isNull: (attribute, column) =>
       typeOf(attribute, types).isComposite ? `${column} is not distinct from null` : `${column} is null`,
     isNotNull: (attribute, column) =>

@@ -35,7 +35,7 @@ const definitions = (schema: string): readonly string[] => [
   )`,
 ]
 
-/** Of the server: the processes are on several machines. */
+/** The time of the server, because the clocks of the processes may differ. */
 const leaseTime = raw('(extract(epoch from clock_timestamp()) * 1000)::bigint')
 
 interface Parts {

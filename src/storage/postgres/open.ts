@@ -52,7 +52,7 @@ export interface PostgresOptions {
   readonly now?: (() => number) | undefined
   /** `redis://`, `rediss://` or `nats://`: messages after commits, in addition to notifications of the server. */
   readonly broker?: string | undefined
-  /** For so long, an answer may miss what other programs have changed. Undefined: none is kept. */
+  /** For how long a cached answer may miss what other programs have changed. Undefined: no answer is cached. */
   readonly maxStaleMs?: number | undefined
   /** The tables that only this process writes. */
   readonly selfWritten?: ReadonlySet<string> | undefined
@@ -85,7 +85,7 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenedStor
   noteColumns(models, tables)
   const dialect = postgresDialect(typesOf(columns))
   const notifier = new ChangeNotifier()
-  /** Of this process. */
+  /** The number of commits of this process. */
   let writes = 0
   const driver = new PostgresDriver({
     ...(options.observe && { onScan: reportScans(options.observe, () => false) }),

@@ -110,7 +110,7 @@ const settings = {
 } as const
 type Setting = keyof typeof settings
 
-/** Of the types whose values depend on some settings only; all others may depend on each. */
+/** The settings that the text of a value depends on, by type; that of another type may depend on each. */
 const settingsOfType: ReadonlyMap<string, readonly Setting[]> = new Map<string, readonly Setting[]>([
   ...'bool int2 int4 int8 numeric text varchar bpchar uuid json jsonb'.split(' ').map((name) => [name, []] as const),
   ['float4', ['float']],

@@ -304,7 +304,7 @@ export class PostgresChangeLog implements SqlChangeLog {
   }
 }
 
-/** Of the log, which a history of the server leaves as it is. */
+/** The part of a history that identifies the log; another history of the server does not change it. */
 const nonceIn = (history: string): string => history.slice(0, history.indexOf('-'))
 
 const stateColumns = 'm.nonce, m.floor, m.now, m.backend'

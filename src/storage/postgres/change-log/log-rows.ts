@@ -44,7 +44,7 @@ const logRowOf = ([seq, tx, capture, verb, before, after, at, origin]: Row): Log
   origin: (origin as string | null) ?? undefined,
 })
 
-/** From this column on. An operation may have thousands of rows. */
+/** The rows of the log, whose columns begin at `from`. In several turns, because an operation may have thousands of rows. */
 export async function logRowsOf(found: readonly Row[], from: number): Promise<LogRow[]> {
   const rows: LogRow[] = []
   await forEachInTurns(found, (row) => rows.push(logRowOf(row.slice(from))))
@@ -90,8 +90,8 @@ export class RowReader {
   }
 
   /**
-   * Undefined: the change cannot be decoded, and a reset is needed. `'not sent'`: it is wanted only since the rows were asked
-   * for, which came without its images.
+   * The changes of a row. Undefined if it cannot be decoded, so that a reset is needed; `'not sent'` if its model was not wanted
+   * yet when the rows were requested, so that it came without its images.
    */
   changesOf(row: LogRow, position: Position, isWanted: IsWanted): readonly Change[] | 'not sent' | undefined {
     const verb = verbOf.get(row.verb)

@@ -49,7 +49,7 @@ const definitions = ({ log, meta, capture, horizon }: LogTables): readonly strin
   `create table if not exists ${horizon} (at timestamptz not null, oldest xid8 not null)`,
 ]
 
-/** Of a log whose tables were dropped, the functions remain, and with them triggers that make every write of their tables fail. */
+/** When the tables of a log were dropped, its functions remain, with triggers that make every write to their tables fail. */
 async function dropFunctions(run: Run, { schema }: LogTables): Promise<void> {
   const found = await run(
     `select oid::regprocedure from pg_proc where proname like 'keelson\\_capture\\_%' and pronamespace = $1::regnamespace

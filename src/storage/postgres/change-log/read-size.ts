@@ -1,7 +1,7 @@
 import { ByteBudget } from '../../byte-budget.ts'
 import { isLarge } from '../errors.ts'
 
-/** Of the rows of one read of the log, which may have twice as many where they are read. */
+/** The largest size of the rows of one read of the log. They may take twice as much memory. */
 const maxReadBytes = 8_000_000
 const fewer = 8
 

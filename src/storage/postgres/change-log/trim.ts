@@ -36,7 +36,7 @@ const lastBeyond = ({ log }: LogTables): string =>
 
 type Run = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>
 
-/** Undefined: nothing to trim, or another process is trimming. */
+/** Raises the floor of the log. Undefined if there is nothing to trim, or another process is trimming. */
 async function raiseFloor(run: Run, tables: LogTables, keep: Keep): Promise<string | undefined> {
   const [locked] = await run(`select pg_try_advisory_xact_lock(hashtext($1))`, [`${tables.log} trim`])
   if (locked?.[0] !== 't') return undefined

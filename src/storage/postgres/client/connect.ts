@@ -9,7 +9,7 @@ import { type Session, sessionScript, settingsOf } from './session-settings.ts'
 import { textQueries } from './text-query.ts'
 import { UnpreparedStatements } from './unprepared-statements.ts'
 
-/** Without a session, nothing is set. */
+/** Opens a connection. Without `session`, no setting of the session is changed. */
 export type Connect = (session?: Session) => Promise<Connection>
 
 /** A connection attempt fails after this time. */

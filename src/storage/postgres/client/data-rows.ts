@@ -13,7 +13,7 @@ const dataRow = 0x44
 const headLength = 5
 /** Values of a longer row do not share a text: one that is kept would keep all of it. */
 const sharedLength = 4096
-/** Of four bytes, set where one is no ASCII character. */
+/** The highest bits of four bytes, which are set in bytes that are no ASCII characters. */
 const beyondAscii = 0x80808080
 
 /**

@@ -37,13 +37,13 @@ export class QueryPlans {
     this.#onScan = onScan
   }
 
-  /** Undefined: not known yet. */
+  /** The class of the plan of a statement; undefined until it is known. */
   classOf(text: string): PlanClass | undefined {
     const plan = this.#plans.get(text)
     return plan && plan.until > performance.now() ? plan.planClass : undefined
   }
 
-  /** Undefined: not known yet. */
+  /** Whether the statement may read whole tables; undefined until its plan is known. */
   mayScan(text: string): boolean | undefined {
     const planClass = this.classOf(text)
     return planClass && planClass === 'scan'

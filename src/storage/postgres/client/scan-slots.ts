@@ -37,7 +37,7 @@ export class ScanSlots {
 /** What a snapshot asks before a statement. */
 export interface ScanAdmission {
   readonly slots: ScanSlots
-  /** Undefined: not known yet. */
+  /** Whether the statement may read whole tables; undefined until its plan is known. */
   readonly mayScan: (statement: Statement) => boolean | undefined
   readonly explain: (statement: Statement) => Promise<void>
 }

@@ -28,7 +28,7 @@ export interface SingleReadsParts {
 /** How a read is repeated that fails on a pipelined connection. */
 interface Repeat {
   readonly options: ReadOptions | undefined
-  /** Of the service itself. */
+  /** Whether the service itself reads, not a request. */
   readonly isOwn: boolean
 }
 
@@ -49,7 +49,7 @@ export class SingleReads {
     }
   }
 
-  /** Of the service itself. */
+  /** A read of the service itself. */
   query(text: string, values: readonly unknown[], options: ReadOptions | undefined): Promise<readonly Row[]> {
     const request: QueryRequest = { text, values, how: 'kept', budget: options?.budget }
     return this.#readOn(this.#parts.indexed, request, { options, isOwn: true })

@@ -11,7 +11,7 @@ export interface PostgresColumn extends ExistingColumn {
   readonly sequence: string | undefined
   /** An identity that refuses given values. */
   readonly isAlwaysGenerated: boolean
-  /** Of a column that is computed when it is read. */
+  /** The expression of a column that is computed when it is read. */
   readonly expression: string | undefined
 }
 

@@ -15,9 +15,9 @@ export interface Prepared {
 
 /** The first version with 64-bit transaction numbers in snapshots. */
 const oldestVersion = 130_000
-/** Longest wait for the locks of a start. */
+/** The longest wait for the locks of a start. */
 const setUpLockMs = 30_000
-/** Of which at once: every later statement on the table waits behind one that waits for a lock. */
+/** The longest part of it without a pause: every later statement on the table waits behind one that waits for a lock. */
 const oneLockMs = 500
 const lockPauseMs = 500
 

@@ -45,7 +45,7 @@ interface DecodedPosition {
   readonly at: number
 }
 
-/** Of the operation of a row, null where it has that row only: the rows of one operation are consecutive. */
+/** A column of the operation of a row; null for an operation of one row. The rows of an operation are consecutive. */
 const ofOperation = (column: string): string =>
   `(select case when last >= seq then ${column} end from ${operationTable} where first <= seq order by first desc limit 1)`
 const columns = `seq, ${ofOperation('first')}, model, verb, before, after, at, ${ofOperation('origin')}`

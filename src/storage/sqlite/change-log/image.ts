@@ -22,7 +22,7 @@ export function keyIn(image: Image, model: Model): Change['id'] {
   return key.length === 1 ? (key[0] as RecordId) : key
 }
 
-/** Without columns that were not captured when the row was written. */
+/** The record of an image, without columns that were not captured when the row was written. */
 export function recordIn(image: Image, model: Model): JsonObject {
   return imageRecord(model, (attribute) =>
     image[attribute.column] === undefined ? undefined : decoded(attribute, image),

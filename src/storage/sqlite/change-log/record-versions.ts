@@ -114,7 +114,7 @@ export class RecordVersions {
   }
 }
 
-/** Without any unique index, a key is the number of the row. */
+/** Tables without any unique index: their key is the number of the row. */
 const tablesWithRowKeys = `select t.name, c.name from pragma_table_list t join pragma_table_info(t.name) c on c.pk > 0
   where t.schema = 'main' and t.type = 'table'
     and not exists (select 1 from pragma_index_list(t.name) i where i."unique")

@@ -20,7 +20,7 @@ export class SqliteTableVersions implements TableVersions {
   readonly #texts: RecordTexts | undefined
   readonly #counters = new Map<string, number>()
   readonly #records: RecordVersions
-  /** Of all tables. */
+  /** Incremented for a change that may concern any table. */
   #common = 0
   #seen: unknown
   #schema: unknown
@@ -93,7 +93,7 @@ export class SqliteTableVersions implements TableVersions {
     this.#seen = version
   }
 
-  /** False: the new rows of the log do not explain what was committed. */
+  /** Counts the new rows of the log. False if they do not explain what was committed. */
   #countNewRows(): boolean {
     const last = this.#last
     if (last !== undefined && this.#one(`select at from ${logTable} where seq = ?`, last.seq) === last.at) {

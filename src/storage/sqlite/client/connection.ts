@@ -34,7 +34,7 @@ interface Written {
 
 export interface ConnectionOptions {
   readonly readOnly: boolean
-  /** Of a connection for reads: whether writes of this process are queued. */
+  /** For a connection that reads: whether writes of this process are queued. */
   readonly isWriting?: () => boolean
 }
 
@@ -47,7 +47,7 @@ export class Connection implements Disposable {
   readonly #shared: SharedSnapshot | undefined
   /** Node 24 has no such limits. */
   readonly #limits: DatabaseSync['limits'] | undefined
-  /** Of values, as it is set now. */
+  /** The current limit on the length of values. */
   #length = maxLength
   #journalsInMemory = false
   readonly #statements = new Lru<string, StatementSync>(
@@ -91,7 +91,7 @@ export class Connection implements Disposable {
     }
   }
 
-  /** As `all`, for statements that may be run twice. `poll`: of `ReadOptions`. */
+  /** As `all`, for statements that may be run twice. `poll` is that of `ReadOptions`. */
   read(text: string, values: readonly unknown[], budget?: ByteBudget, poll?: number): readonly Row[] {
     if (poll !== this.#shared?.poll) this.#shared?.join(poll)
     if (budget) return this.#spend(budget, text, values)
@@ -169,7 +169,7 @@ export class Connection implements Disposable {
     }
   }
 
-  /** Undefined where not all values are short. */
+  /** Reads rows of short values; undefined if one of them is longer. */
   #readShort(statement: StatementSync, values: readonly unknown[]): readonly Row[] | undefined {
     if (!this.#limits) return undefined
     this.#limitLength(longest(values, shortBytes))
@@ -220,7 +220,7 @@ export class Connection implements Disposable {
     return this.#database.isTransaction && this.#shared?.poll === undefined && !this.#shared?.isHeld
   }
 
-  /** Of a connection for reads: until `release`, they have the state of this moment. */
+  /** Until `release`, all reads have the state of this moment. For connections that read. */
   hold(): void {
     this.#shared?.hold()
   }
@@ -229,7 +229,7 @@ export class Connection implements Disposable {
     this.#shared?.release()
   }
 
-  /** Of a connection for reads: all reads of `work` have one state. */
+  /** All reads of `work` have the same state. For connections that read. */
   inOneState<T>(work: () => T): T {
     if (this.#shared?.isHeld) return work()
     this.all('begin', [])

@@ -63,7 +63,7 @@ export function measured(rows: readonly Row[], maxBytes: number): MeasuredRows {
   return { rows, bytes }
 }
 
-/** Of its texts and bytes; the other values are short. */
+/** The size of the texts and bytes of a row; other values are short. */
 export function rowSize(row: Row): number {
   let bytes = 0
   for (const value of row) {

@@ -57,7 +57,7 @@ export class QueryPlans {
   }
 }
 
-/** Of `Dialect.contains`: values are bound, so that the text of a client is not counted. */
+/** The number of `contains` in a statement. Values are bound, so the text of a client is not counted. */
 const searchesIn = (text: string): number => text.split('instr(').length - 1
 
 const scan = /^SCAN (.+?)(?: USING (?:COVERING )?INDEX .*)?$/

@@ -41,7 +41,7 @@ export class ReplacedFileWatch implements Disposable {
   }
 }
 
-/** Of the file that has this name now. */
+/** Identifies the file that currently has this path. */
 function identityOf(path: string): string | undefined {
   const stats = statSync(path, { bigint: true, throwIfNoEntry: false })
   return stats && `${stats.dev}:${stats.ino}`

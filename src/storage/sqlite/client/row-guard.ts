@@ -67,7 +67,7 @@ export class RowGuard {
     try {
       return run()
     } catch (error) {
-      // Of an error in a function, a statement that is stepped from row to row says only that there was one.
+      // A statement that is stepped from row to row reports that a function threw, but not its error.
       throw this.#isExceeded ? new BudgetExceeded() : error
     } finally {
       this.#deadline = Number.POSITIVE_INFINITY

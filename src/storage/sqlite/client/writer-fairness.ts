@@ -14,7 +14,7 @@ const contendedMs = 1000
  */
 export class WriterFairness {
   #beganAt = 0
-  /** Of the last transaction. */
+  /** When the last transaction ended. */
   endedAt = 0
   #contendedAt = Number.NEGATIVE_INFINITY
 

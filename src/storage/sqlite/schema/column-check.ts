@@ -65,7 +65,7 @@ export const sqliteColumns: ColumnCheck<SqliteColumn> = {
   changeType: (_, { column, type: { storedAs } }) =>
     `store it in another column: with columnName: '${column}_${storedAs}' and migrate: 'add', the next start creates the column; then copy the values`,
 
-  // Of a text and a number, SQLite compares the numbers.
+  // SQLite compares a text and a number as numbers.
   compares: () => true,
 
   makeUnique: (table, ...columns) =>

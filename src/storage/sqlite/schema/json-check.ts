@@ -1,4 +1,4 @@
-/** Of a quoted column. `json_valid(null)` is false before SQLite 3.45, which other programs may use. */
+/** The check of a quoted column. `json_valid(null)` is false before SQLite 3.45, which other programs may use. */
 export const jsonCheck = (column: string): string => `check (${column} is null or json_valid(${column}))`
 
 /** The check that earlier versions created. */

@@ -6,7 +6,7 @@ import { connectRedis } from './redis.ts'
 export interface BrokerParts {
   /** `redis://`, `rediss://` or `nats://`, perhaps with user and password. */
   readonly url: string
-  /** Of the database: processes on another database of the same broker use another channel. */
+  /** The secret of the database. The channel depends on it, so that processes on another database use another one. */
   readonly secret: string
   /** Identifies this process in messages. */
   readonly self: string
