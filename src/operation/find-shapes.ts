@@ -38,7 +38,7 @@ const tooLong = ' '.repeat(longestKey + 1)
 /** The parameters whose values are part of the shape, because they decide what is compiled. */
 const structural = [sort, limit, skip, select, omit, populate, count]
 
-/** Undefined: the request is too long to be kept, begins at a cursor, or cannot be read. */
+/** The shape of a request. Undefined if the request is too long to be cached, begins at a cursor, or cannot be parsed. */
 function shapeOf(parameters: ParameterValues, model: number): FindShape | undefined {
   if (parameterValue(parameters, cursor) !== undefined) return undefined
   const operands: Json[] = []

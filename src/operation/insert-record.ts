@@ -43,7 +43,7 @@ export const afterMembers = (
     ? readStored(originalOf(record.model), keyOf(stored, record.model), transaction)
     : stored
 
-/** Without rules, as a write returns it. */
+/** The stored record, read without access rules, as a write returns it. */
 export const readStored = (model: Model, key: Json, transaction: ScopedTransaction): MaybePromise<Records> =>
   integrity(transaction).find(model, findByPrimaryKey(model, key))
 

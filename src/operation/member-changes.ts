@@ -19,7 +19,7 @@ import type { OperationServices } from './operation.ts'
 /** Which records become members of an association, and which cease to be. */
 export interface MemberWrite {
   readonly association: HasMany | ManyToMany
-  /** Undefined: a new record, which has no members yet. */
+  /** The key of the record; undefined for a new one, which has no members yet. */
   readonly parent: Json | undefined
   readonly add: readonly Json[]
   readonly remove: readonly Json[] | 'others'

@@ -189,7 +189,7 @@ async function unlinkKnown(
 
 const unlinkedAtOnce = 500
 
-/** Of these junction rows, those of members that are known: rules narrow what is related to what the requester may read. */
+/** Restricts junction rows to those of members that the requester may read: rules apply to related records. */
 function knownRows({ far, target }: ManyToMany, rows: Condition): Condition {
   const association = { kind: 'belongsTo', name: far.name, target: originalOf(target), foreignKey: far } as const
   return and(rows, { kind: 'related', association, condition: matchAll })

@@ -59,7 +59,7 @@ export interface Invocation<Input = unknown> {
   readonly client?: ReadOptions | undefined
   /** Whether the client can be sent a body in pieces: a socket and a batch cannot. */
   readonly acceptsStream?: boolean
-  /** Of the request, for actions of the application. */
+  /** The headers of the request, for actions of the application. */
   readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>> | undefined
 }
 
@@ -95,7 +95,7 @@ export interface OperationServices extends ValidationContext {
   readonly referencedBy: ReadonlyMap<Model, readonly ForeignKeyReference[]>
   /** To-one attributes without a foreign key in the database. */
   readonly unenforced: ReadonlySet<Attribute>
-  /** Of the database: what is made with it is equal in all processes that share the database. */
+  /** The secret of the database: what is derived from it is equal in all processes that share the database. */
   readonly secret: string
   readonly cursors: CursorSeal
   readonly versionHash: VersionHash
@@ -151,7 +151,7 @@ export interface EmptyResult {
   readonly kind: 'empty'
 }
 
-/** Of an action of the application. */
+/** The result of an action of the application. */
 export interface ActionResult {
   readonly kind: 'action'
   /** As the action returned it, for code in the same process. */

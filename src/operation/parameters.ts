@@ -24,9 +24,9 @@ export const upsert: Parameter = {
   doc: 'a unique attribute: the record with its value is updated, or created if there is none',
 }
 
-/** Of the parameters that say how one record is shown. */
+/** The parameters for the content of a returned record. */
 export const projectionParameters: readonly Parameter[] = [select, omit, populate]
-/** All that a list can be asked for. */
+/** All parameters of a list. */
 export const listParameters: readonly Parameter[] = [where, sort, limit, skip, cursor, count, ...projectionParameters]
 /** Read by the transport, on every route: the function of a JSONP answer, and what clients add to get past caches. */
 export const transportParameters: readonly Parameter[] = [
@@ -34,7 +34,7 @@ export const transportParameters: readonly Parameter[] = [
   { name: '_', doc: 'ignored; clients add it so that no cache answers' },
 ]
 
-/** Of a request without a query string, or without a body: the same object every time. */
+/** The parameters of a request without a query string, or without a body: the same object every time. */
 export const noParameters: JsonObject = Object.freeze(Object.create(null))
 
 export const namesOf = (parameters: readonly Parameter[]): ReadonlySet<string> =>

@@ -203,7 +203,7 @@ class ValueReader {
     return undefined
   }
 
-  /** Undefined when the request would create too many records. */
+  /** The values of a new record; undefined if the request would create too many. */
   #new(raw: JsonObject, model: Model, isText: boolean, path: string): RecordValues | undefined {
     const { maxAssociated } = this.#services.limits
     if (++this.#created <= maxAssociated) {

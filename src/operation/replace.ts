@@ -38,7 +38,7 @@ export const replace: WriteOperation<ReplaceInput, RecordResult | EmptyResult, P
 
   ...changingMembers<ReplaceInput>(({ members }) => ({ add: members.ids, remove: 'others' }), replaceMembers),
 
-  /** Of the members, those that the change log reports as added. */
+  /** Among the members, those that the change log reports as added. */
   subscriptions(result, { input: { association, parent }, target: { model } }) {
     const { name, target } = association
     const added = { model: model.name, id: parent as RecordId, attribute: name, target: target.name }

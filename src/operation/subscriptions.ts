@@ -15,19 +15,19 @@ import type { EmptyResult, JsonResult, RecordResult, RecordsResult } from './ope
 
 type Ids = Map<string, Set<RecordId>>
 
-/** Of a list: its records, and new records of its model. */
+/** The subscriptions of a list: its records, and new records of its model. */
 export function listSubscriptions(result: RecordsResult, model: Model): SubscriptionRequest {
   const models = result.records.length > 0 ? [model.name, ...associatedModels(model)] : [model.name]
   return { records: recordsOf(idsOf(result)), models: [...new Set(models)] }
 }
 
-/** Of one record that was read. */
+/** The subscriptions of one record that was read. */
 export const recordSubscriptions = (result: RecordResult, model: Model): SubscriptionRequest => ({
   records: recordsOf(idsOf(result)),
   models: associatedModels(model),
 })
 
-/** Of the members of an association: those in the answer, and the record that has the association. */
+/** The subscriptions of the members of an association: those in the answer, and the record that has the association. */
 export function memberSubscriptions(
   result: RecordResult | RecordsResult,
   parent: Model,
@@ -38,7 +38,7 @@ export function memberSubscriptions(
   return { records: recordsOf(ids), models: associatedModels(parent) }
 }
 
-/** Of a record that was written. */
+/** The subscriptions of a record that was written. */
 export const writtenSubscriptions = (result: RecordResult | EmptyResult): SubscriptionRequest => ({
   records:
     result.kind === 'empty'
@@ -47,7 +47,7 @@ export const writtenSubscriptions = (result: RecordResult | EmptyResult): Subscr
   models: [],
 })
 
-/** Of records that were written. */
+/** The subscriptions of records that were written. */
 export const writtenManySubscriptions = (result: RecordsResult | JsonResult): SubscriptionRequest => ({
   records: result.kind === 'json' ? [] : recordsOf(idsOf({ ...result, populate: [] })),
   models: [],

@@ -21,7 +21,7 @@ export class VersionHash {
     this.#keyed = secret === undefined ? undefined : new SipHash(`records ${secret}`)
   }
 
-  /** Of a long text SHA-1 takes as much time as the other. */
+  /** For a long text, SHA-1 takes as much time as SipHash. */
   of(text: string): string {
     return this.#keyed?.of(text) ?? fingerprint(text)
   }

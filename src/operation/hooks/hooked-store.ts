@@ -53,7 +53,7 @@ export function hookedStore(store: Store, caller: WithinCaller): Store {
     if (written.length > 0) await runAfterCommit(written, caller)
     return result
   }
-  /** Of one statement, after which a hook may run within the transaction. */
+  /** The context of one statement. It is serializable if a hook runs after it, within its transaction. */
   const contextOf = (model: Model, write: HookedWrite, context?: WriteContext): TransactionContext => ({
     ...context,
     isSerializable: model.hooks?.within[write] !== undefined,
