@@ -45,7 +45,7 @@ export function guardCriteria(criteria: Criteria, model: Model, access: ReadAcce
   }
 }
 
-/** Of the members of an association: through keys, and rows of a junction, that the requester may read. */
+/** As `guardCriteria`, for the members of an association: also the foreign key or the row of the junction must be readable. */
 export function guardMembers(criteria: Criteria, association: Association, access: ReadAccess): Criteria {
   const guarded = guardCriteria(criteria, association.target, access)
   switch (association.kind) {

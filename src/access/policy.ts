@@ -86,7 +86,7 @@ export class AccessPolicy {
     return (model.access?.[action] ?? this.#defaults[action]) !== undefined
   }
 
-  /** As `applyRule`, with the condition of an outcome that is one. */
+  /** As `applyRule`, with an outcome that is a condition parsed. */
   verdictOf(rule: Rule, user: User | null, model: Model, name: () => string): boolean | Condition {
     const outcome = applyRule(rule, user, name)
     return typeof outcome === 'boolean' ? outcome : this.#conditionOf(outcome, model, name)
@@ -148,7 +148,7 @@ export class Access implements ReadAccess {
     this.user = user
   }
 
-  /** False: never; true: every record; a condition: records that fulfil it. */
+  /** Whether the action is allowed: never, for every record, or for the records that fulfil a condition. */
   verdict(action: Action, model: Model): boolean | Condition {
     this.#verdicts[action] ??= new Map()
     const verdicts = this.#verdicts[action]

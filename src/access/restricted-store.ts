@@ -58,7 +58,7 @@ class RestrictedStore extends RestrictedReads<Store> implements Omit<ScopedStore
     if (!condition) return this.transaction((transaction) => transaction.update(model, where, assignments), context)
     const updating = store.update(original, condition, assignments, context)
     const updated = await this.#concealing(original, assignments, updating)
-    // Of a record that the requester may read, nothing but the rule kept it.
+    // If the requester may read the record, only the rule prevented the update.
     if (updated.length === 0) await this.checks.assertVerdict(false, 'update', original, known)
     return updated
   }

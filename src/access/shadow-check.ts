@@ -61,7 +61,7 @@ export class ShadowCheck implements AsyncDisposable {
   }
 }
 
-/** Without rules, a condition on what the requester knows becomes one on the models themselves. */
+/** Access to everything. It turns a condition on what the requester may read into one on the models themselves. */
 const everything: ReadAccess = {
   readable: () => matchAll,
   mask: () => undefined,

@@ -10,7 +10,7 @@ import { OperandIndex } from './operand-index.ts'
 /** A condition that images cannot decide: on other records, or on hidden attributes. The database decides it. */
 export type DatabaseCondition = Related | Comparison
 
-/** The result of the database for one of the images. Undefined: it is no longer known. */
+/** The result of the database for one of the images; undefined if it is no longer known. */
 export type DatabaseDecision = (
   condition: DatabaseCondition,
   images: Images,
@@ -61,7 +61,7 @@ export class ShapeEvaluation {
   }
 }
 
-/** Undefined: it is no longer known. */
+/** The verdict at a position; undefined if it is no longer known. */
 export function verdictAt(verdicts: Verdicts | undefined, position: number): boolean | undefined {
   if (!verdicts) return undefined
   return hasBit(verdicts.yes, position) || (hasBit(verdicts.no, position) ? false : undefined)

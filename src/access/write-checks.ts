@@ -94,7 +94,7 @@ export class WriteChecks {
     if (!holds) throw forbidden(action, model)
   }
 
-  /** Of many records with these keys, some are counted in each turn of the event loop. */
+  /** Counts the records that match. If the condition names many keys, some are counted in each turn of the event loop. */
   async #count(model: Model, where: Condition): Promise<number> {
     const keys = keysIn(where)
     if (!keys || maxMatches(where) <= fewRecords) return this.#all.count(model, where)
