@@ -8,11 +8,13 @@ export interface RecordSnapshot<Row> {
   /** Undefined until it was read, and when there is no such record. */
   readonly record: Row | undefined
   readonly status: LiveStatus
+  /** Why the service ended the query, or the last error of the connection. */
   readonly error?: Error | undefined
 }
 
 /** The state of a function of `useWrite`. */
 export interface WriteState {
+  /** Whether a call is not settled yet. */
   readonly isPending: boolean
   /** Why the last call was rejected. */
   readonly error: Error | undefined

@@ -36,6 +36,7 @@ export type BatchRecords<M extends ModelDefinitions> = {
 
 /** The members of a client, besides its models. */
 export interface ClientMembers<M extends ModelDefinitions, A = None> extends Disposable {
+  /** Operations on records, and actions, by the name of the model. */
   readonly records: { readonly [N in ModelName<M>]: ModelMember<M, N> }
   /** The actions of the service. */
   readonly actions: ClientActions<A>
@@ -58,6 +59,7 @@ export interface ClientMembers<M extends ModelDefinitions, A = None> extends Dis
 
 /** The writes of a client that are not answered yet. */
 export interface Outbox {
+  /** The number of writes. */
   readonly size: number
   /** Calls the listener after each change of `size`. The returned function ends this. */
   subscribe(listener: () => void): () => void

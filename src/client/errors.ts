@@ -5,8 +5,9 @@ import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts'
 export class RequestError extends Error {
   /** The stable code of the problem document. */
   declare readonly code: ErrorCode | (string & {})
+  /** The HTTP status. */
   declare readonly status: number
-  /** Every violated rule by attribute, for E_INVALID_ATTRIBUTES. */
+  /** Every violated rule by attribute, for E_INVALID_ATTRIBUTES; otherwise empty. */
   declare readonly invalidAttributes: InvalidAttributes
   /** The problem document (RFC 9457) as it was received. */
   declare readonly problem: JsonObject
@@ -40,6 +41,7 @@ export class UnavailableError extends RequestError {}
 
 /** No answer was received: the service may or may not have performed the request. */
 export class NetworkError extends Error {
+  /** A code of the client: the service has sent none. */
   readonly code = 'E_NETWORK'
 
   constructor(cause: unknown) {

@@ -32,6 +32,7 @@ export type LiveOptions<
 
 /** A live query. */
 export interface Live<Row> {
+  /** The current records, in the order of `sort`. */
   readonly rows: readonly Row[]
   /** `catching-up` until the rows are current, `offline` while the service cannot be reached or refuses the connection. */
   readonly status: LiveStatus
@@ -44,5 +45,6 @@ export interface Live<Row> {
   subscribe(listener: (snapshot: LiveSnapshot<Row>) => void): () => void
   /** The current state. The same object as before if nothing has changed. */
   getSnapshot(): LiveSnapshot<Row>
+  /** Ends the query. Its listeners are not called again. */
   close(): void
 }

@@ -8,10 +8,12 @@ import type { PendingWrites } from '../writes/pending-writes.ts'
 import { applyDiff, type Diff, type Rows } from './diff.ts'
 import { overlay } from './overlay.ts'
 
+/** `catching-up` until the rows are current, `offline` while the service cannot be reached or refuses the connection. */
 export type LiveStatus = 'live' | 'catching-up' | 'offline'
 
 /** The state of a live query. A change creates a new object. */
 export interface LiveSnapshot<Row> {
+  /** The records, in the order of `sort`. */
   readonly rows: readonly Row[]
   readonly status: LiveStatus
   /** The number of records on all pages, if the query has `count: true`. */

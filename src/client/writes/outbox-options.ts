@@ -22,15 +22,20 @@ export interface OutboxOptions {
 
 /** The used part of `Storage`; its functions may return promises. */
 export interface OutboxStorage {
+  /** The stored text; null or undefined if there is none. */
   getItem(key: string): string | null | undefined | Promise<string | null | undefined>
+  /** Stores the text. A promise is awaited. */
   setItem(key: string, value: string): unknown
 }
 
 /** A write of the outbox. */
 export interface ConflictingWrite {
   readonly kind: 'create' | 'update' | 'destroy'
+  /** The name of the model. */
   readonly model: string
+  /** The key of the record; for a create whose values contain no key, a temporary one. */
   readonly id: RecordId
+  /** The values that are written; empty for a destroy. */
   readonly values: JsonObject
   /** The record as it was displayed when the write was made, if a live query contained it. */
   readonly base?: JsonObject | undefined
