@@ -105,6 +105,7 @@ export type { JwtOptions, TokenClaims } from './service/auth/jwt.ts'
 
 /** What code in the same process does on behalf of the system or of one user. */
 export interface Actor<M extends ModelDefinitions, A extends ActionDefinitions = None> {
+  /** Operations on records, and actions, by the name of the model. */
   readonly records: Records<M>
   /** The actions of the service; those of a model are beside its records. */
   readonly actions: ServiceActions<A>

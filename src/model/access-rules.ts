@@ -55,7 +55,9 @@ export type AccessDefinition<U = AnyUser, Role = RoleOf<U>> =
 
 /** The rules of one attribute, added to those of its model. A rule for `write` does not depend on the record. */
 export interface AttributeAccess<U = AnyUser> {
+  /** The rule for reading the value; default: every requester that may read the record. */
   readonly read?: Rule<RuleOutcome, U>
+  /** The rule for writing the value; default: every requester that may write the record. */
   readonly write?: Rule<boolean, U>
 }
 

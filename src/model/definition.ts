@@ -46,10 +46,13 @@ export interface AttributeDefinition<U = AnyUser> {
   readonly minLength?: number
   /** The largest number of characters. */
   readonly maxLength?: number
+  /** An email address. */
   readonly isEmail?: boolean
+  /** A URL. */
   readonly isURL?: boolean
   /** An integer within ±2^53. */
   readonly isInteger?: boolean
+  /** A UUID of any version, stored in lower case. A primary key is generated when it is omitted. */
   readonly isUUID?: boolean
   /** Matched in linear time, without lookaround and back references. */
   readonly regex?: RegExp
@@ -91,10 +94,12 @@ export interface AttributeDefinition<U = AnyUser> {
   readonly through?: string | JunctionTable
 }
 
-/** An existing junction table: its name, the column of this model's key, the column of the target's key. */
+/** An existing junction table. */
 export interface JunctionTable {
   readonly tableName: string
+  /** The column that contains the key of this model. */
   readonly from: string
+  /** The column that contains the key of the target. */
   readonly to: string
 }
 
@@ -129,6 +134,7 @@ export interface ModelDefinition<U = AnyUser> {
 /** An index: its attributes, each with an optional direction (`['kind', 'createdAt DESC']`), or an object with options. */
 export type IndexDefinition = readonly string[] | IndexOptions
 export interface IndexOptions {
+  /** The names of the attributes, each with an optional direction. */
   readonly attributes: readonly string[]
   /** No two records have the same values. Records with null in one of the attributes are not compared. */
   readonly unique?: boolean

@@ -30,7 +30,9 @@ export interface ChangeHookContext<R = any, Records = any, U = AnyUser> extends 
 
 /** The context of a hook within the transaction. */
 export interface WithinContext<Records = any, U = AnyUser> {
+  /** What `auth.identify` returned; null for an anonymous requester, and for the system. */
   readonly user: U | null
+  /** True if code in the same process writes on behalf of the system. */
   readonly isSystem: boolean
   /** The records of all models in this transaction, without access rules. The hook must not await anything else. */
   readonly tx: Records
@@ -57,7 +59,9 @@ export interface WithinHooks<U = AnyUser> {
 
 /** The hooks of a model. They run for every write by this process, and not for writes by other programs. */
 export interface HookDefinitions<U = AnyUser> {
+  /** Run before the transaction. */
   readonly before?: BeforeHooks<U>
+  /** Run in the transaction. */
   readonly within?: WithinHooks<U>
 }
 

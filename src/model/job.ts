@@ -50,7 +50,9 @@ export interface JobOptions {
  * name.
  */
 export interface Job<Rec = never> extends JobOptions {
+  /** 1 to 100 characters. A job with another name is a new one. */
   readonly name: string
+  /** Receives the record after the change; for `destroyed`, as it was before. A run fails when this throws or rejects. */
   readonly run: (record: Rec, context: EventJobContext) => unknown
   /** Two declarations with the same name are one job if this is equal. `webhook` sets it from its arguments. */
   readonly sameAs?: string

@@ -14,6 +14,7 @@ export interface ScheduleContext extends JobContext {
 /** A function that runs at times or intervals. Its name is its key in `jobs` of the configuration. */
 export interface Schedule extends Pick<JobOptions, 'retry' | 'timeoutMs'> {
   readonly times: ScheduleTimes
+  /** A run fails when this throws or rejects. */
   readonly run: (context: ScheduleContext) => unknown
 }
 

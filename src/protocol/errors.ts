@@ -55,6 +55,7 @@ export const errorTitle: Readonly<Record<ErrorCode, string>> = {
 
 /** A rule that a value violates. */
 export type Violation = { readonly rule: string; readonly message: string }
+/** The violated rules of each invalid attribute, by name; that of a nested record is a path, such as `animals.0.name`. */
 export type InvalidAttributes = { readonly [attribute: string]: readonly Violation[] }
 
 /** The code of an error of the application, chosen by it. The codes of this service begin with `E_`. */
@@ -62,13 +63,17 @@ export type ApplicationCode = string & Readonly<Record<never, never>>
 
 /** Further members of the problem document. `headers` become headers of the response instead. */
 export interface ErrorDetails {
-  /** Of an error with a code of the application, which `refuse` makes. */
+  /** The status of an error with a code of the application, which `refuse` makes. */
   readonly status?: number
-  /** What the application tells the client besides, as the member `details`. */
+  /** Further information of the application, sent as the member `details`. */
   readonly details?: JsonObject
+  /** For E_INVALID_ATTRIBUTES: every violated rule. */
   readonly invalidAttributes?: InvalidAttributes
+  /** The attribute or association that the error concerns. */
   readonly attribute?: string
+  /** The name of the limit that was exceeded. */
   readonly limit?: string
+  /** The model that the error concerns. */
   readonly model?: string
   /** The id of the worker process that can serve the request; it is not sent. */
   readonly worker?: string
@@ -81,7 +86,9 @@ export interface ErrorDetails {
 
 /** An error whose message may be sent to the client: it names what the request contained, never internals. */
 export class ServiceError extends Error {
+  /** A code that never changes its meaning. */
   readonly code: ErrorCode | ApplicationCode
+  /** What the error concerns, such as `invalidAttributes`. */
   readonly details: ErrorDetails
 
   /** Throws a TypeError for a code that says no status, such as one of the application: `refuse` takes both. */
@@ -96,6 +103,7 @@ export class ServiceError extends Error {
     this.details = details
   }
 
+  /** The HTTP status. */
   get status(): number {
     return this.details.status ?? errorStatus[this.code as ErrorCode]
   }

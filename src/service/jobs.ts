@@ -11,24 +11,31 @@ import type { AnyConfig } from './config/config.ts'
 
 /** The progress of one job. */
 export interface JobSummary {
+  /** The name of the job; for a schedule, its key in `jobs` of the configuration. */
   readonly name: string
   /** False if the configuration no longer contains the job: no process runs it. */
   readonly isDeclared: boolean
   /** Events that wait for a retry, or behind an earlier event of the same record. */
   readonly waiting: number
+  /** The number of its dead letters. */
   readonly deadLetters: number
-  /** Of a schedule. */
+  /** The time of the next run of a schedule, ISO 8601; absent for jobs of events. */
   readonly nextRunAt?: string
-  /** The last time at which events were lost: the change log no longer contained them. */
+  /** The last time at which events were lost, ISO 8601: the change log no longer contained them. Absent if none were. */
   readonly lostAt?: string
 }
 
 /** An event whose last attempt failed. */
 export interface DeadLetterSummary {
+  /** Selects this dead letter in `retry` and `drop`. */
   readonly id: number
+  /** The name of the job. */
   readonly job: string
+  /** The number of failed runs. */
   readonly attempts: number
+  /** The message of the error of the last run. */
   readonly error: string
+  /** When the event was stored, ISO 8601: after its first failed run, or when an earlier event of its record delayed it. */
   readonly at: string
   /** The event. For a schedule, only `scheduledAt`. */
   readonly event: JsonObject
@@ -36,11 +43,13 @@ export interface DeadLetterSummary {
 
 /** The jobs of a service: their progress, and their dead letters. */
 export interface JobControl {
+  /** All jobs that a process has started on this database, also those that are not declared any more. */
   list(): Promise<readonly JobSummary[]>
+  /** The selected dead letters, oldest first; default all. */
   deadLetters(selection?: LetterSelection): Promise<readonly DeadLetterSummary[]>
-  /** Queues dead letters again, beginning with attempt 1. Resolves with their number. */
+  /** Queues the selected dead letters again, beginning with attempt 1; default all. Resolves with their number. */
   retry(selection?: LetterSelection): Promise<number>
-  /** Deletes dead letters. Resolves with their number. */
+  /** Deletes the selected dead letters; default all. Resolves with their number. */
   drop(selection?: LetterSelection): Promise<number>
 }
 

@@ -28,6 +28,7 @@ import { tryComputed } from './try-computed.ts'
 
 /** A service without its transports. */
 export interface OpenService extends AsyncDisposable {
+  /** Answers a request of any transport. An invalid request gets a response with an error; this never throws for one. */
   handle(request: ServiceRequest): MaybePromise<ServiceResponse>
   /** The requester of a socket that is opened. */
   identify(handshake: Handshake): MaybePromise<Requester>
@@ -47,11 +48,15 @@ export interface OpenService extends AsyncDisposable {
   transaction<T>(requester: Requester, work: (records: LooseTransaction) => T | Promise<T>): Promise<T>
   /** Whether access rules are declared. */
   readonly hasRules: boolean
+  /** The models by name. */
   readonly models: Models
   /** What the configuration contains and the service does not use, and what a pooler costs, as sentences for the log. */
   readonly warnings: readonly string[]
+  /** All routes. `/:model` in a path stands for each model. */
   readonly routes: readonly RouteLine[]
+  /** The change log of the database. */
   readonly changes: ChangeLog
+  /** The limits in effect: the defaults and those of the configuration. */
   readonly limits: Limits
   /** The bytes that wait for all clients, whatever the transport. */
   readonly waiting: WaitingBytes
@@ -59,6 +64,7 @@ export interface OpenService extends AsyncDisposable {
   readonly observe: Observe | undefined
   /** Kind, version and location of the database, and the changes made to its schema at start. */
   readonly database: { readonly description: string; readonly steps: readonly SchemaStep[] }
+  /** The progress of jobs and their dead letters. */
   readonly jobs: JobControl
   /** Runs the jobs in this process from now on, unless the configuration says otherwise. */
   startJobs(): Promise<void>

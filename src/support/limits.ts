@@ -149,6 +149,7 @@ export const limitTable = {
   ],
 } as const satisfies Readonly<Record<string, readonly [number, string]>>
 
+/** The limits of a service. `docs/limits.md` lists their defaults and meanings. */
 export type Limits = { readonly [name in keyof typeof limitTable]: number }
 
 export const defaultLimits = Object.fromEntries(

@@ -5,8 +5,11 @@ import type { JobObservation, Observation, Observe, PageObservation } from './ob
 export interface Logger {
   /** Receives each statement and each successful job run. Optional. */
   debug?(data: object, message: string): void
+  /** Receives each request, and the reasons for refused pages and tokens. */
   info(data: object, message: string): void
+  /** Receives what an operator may act on, such as slow statements, scans and failed job runs. */
   warn(data: object, message: string): void
+  /** Receives unexpected errors, dead letters and lost events of jobs. `err` of the data is the error. */
   error(data: object, message: string): void
 }
 

@@ -90,6 +90,7 @@ export interface ActionOptions<
   Tx extends boolean,
   U = AnyUser,
 > {
+  /** Whether it is called on one record, on the model, or on the service. */
   readonly on: On
   /** A Standard Schema (zod, valibot, arktype) of the input. An action without one takes no input. */
   readonly input?: In
@@ -107,6 +108,7 @@ export interface ActionOptions<
    * transaction.
    */
   readonly transaction?: Tx
+  /** For documentation. */
   readonly description?: string
 }
 

@@ -47,8 +47,10 @@ export interface LiveResult<Row> {
   readonly total?: number
 }
 
+/** The results of a live query, for `for await`. */
 export type LiveResults<Row> = AsyncIterableIterator<LiveResult<Row>, undefined, undefined> & AsyncDisposable
 
+/** The options of a subscription. */
 export interface LiveOptions<M extends ModelDefinitions, N extends ModelName<M>> {
   /**
    * Only records that match this condition on their own attributes. A record that starts to match is `created`; one that
@@ -72,6 +74,7 @@ interface Signal {
   removeEventListener(type: 'abort', listener: () => void): void
 }
 
+/** The items of a subscription, for `for await`. */
 export type LiveEvents<M extends ModelDefinitions, N extends ModelName<M>> = AsyncIterableIterator<
   LiveEvent<M, N>,
   undefined,
@@ -79,6 +82,7 @@ export type LiveEvents<M extends ModelDefinitions, N extends ModelName<M>> = Asy
 > &
   AsyncDisposable
 
+/** An item of a subscription. */
 export type LiveEvent<M extends ModelDefinitions, N extends ModelName<M>> = LivePlace | LiveChange<M, N>
 
 /**
@@ -90,6 +94,7 @@ export interface LivePlace {
   readonly position: Position
 }
 
+/** A change of a record or of its to-many associations. */
 export type LiveChange<M extends ModelDefinitions, N extends ModelName<M>> = ChangedRecord<M, N> &
   (
     | { readonly verb: 'created'; readonly data: RecordOf<M, N> }

@@ -17,6 +17,7 @@ export interface FileOptions {
 export interface ReplyOptions {
   /** From 200 to 399; default 200. */
   readonly status?: number
+  /** Added to those of the service, which a header of the same name replaces. */
   readonly headers?: Readonly<Record<string, string>>
 }
 

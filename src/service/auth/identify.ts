@@ -4,7 +4,7 @@ import { withinHookTime } from '../../protocol/within-hook-time.ts'
 import { isThenable, type MaybePromise } from '../../support/maybe-promise.ts'
 import { type JwtOptions, type TokenContext, tokenIn, tokenVerifier } from './jwt.ts'
 
-/** The part of a request, or of the handshake of a socket, that `identify` receives. */
+/** The part of a request, or of the handshake of a socket, that `auth.identify` receives. */
 export interface AuthRequest {
   readonly method: string
   /** Percent-encoded, without the query string. */

@@ -21,7 +21,9 @@ export interface JwtOptions<U = User> {
   readonly jwks?: JSONWebKeySet
   /** Accepted algorithms; default `HS256` with a secret, `RS256`, `ES256` and `EdDSA` with keys. */
   readonly algorithms?: readonly string[]
+  /** The accepted `iss` claims; default any. */
   readonly issuer?: string | readonly string[]
+  /** The accepted `aud` claims; default any. */
   readonly audience?: string | readonly string[]
   /** The tolerated difference between the clocks of issuer and service, in seconds; default 5. */
   readonly clockToleranceSeconds?: number

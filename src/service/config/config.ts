@@ -48,7 +48,7 @@ export interface CorsOptions {
   readonly origins: readonly string[] | '*'
   /** Whether requests may carry credentials; default false. Not together with '*'. */
   readonly credentials?: boolean
-  /** Seconds for which a browser may cache a preflight response. */
+  /** For how many seconds a browser may cache a preflight response. By default the browser decides. */
   readonly maxAge?: number
 }
 
@@ -75,6 +75,7 @@ export interface Config<
   U = AnyUser,
   A extends ActionDefinitions = None,
 > extends Settings<Registry<M, Shared>, U> {
+  /** The models by name. */
   readonly models: M
   /** Operations of the application on the whole service: `POST /name`. */
   readonly actions?: A
@@ -118,6 +119,7 @@ export interface Settings<M extends ModelDefinitions, U> extends RouteOptions, A
   readonly auth?: AuthOptions<U>
   /** The access rules of models that declare none, and of actions that a model's own rules do not mention. */
   readonly access?: DefaultAccess<U>
+  /** Limits that differ from their defaults. */
   readonly limits?: Partial<Limits>
   /**
    * Whether answers and plans are cached between requests; default true. Turn it off to measure, or to find out whether a cache
@@ -141,8 +143,11 @@ export interface Settings<M extends ModelDefinitions, U> extends RouteOptions, A
    * that scripts and tests without a server run none.
    */
   readonly runJobs?: boolean
+  /** The port of `listen`; default 1337. 0 takes any free port. `--port` and PORT of `keelson start` override it. */
   readonly port?: number
+  /** The address that `listen` binds to; default `127.0.0.1`, for this machine only. `0.0.0.0` accepts connections of others. */
   readonly host?: string
+  /** The pages of other origins that may use the service; default none. */
   readonly cors?: CorsOptions
   /**
    * Host names under which the service is reached, besides IP addresses and localhost: `['api.example']`. Requests with
@@ -174,8 +179,9 @@ export interface Settings<M extends ModelDefinitions, U> extends RouteOptions, A
   readonly logger?: Logger
   /** Receives unexpected errors; without it and `logger` they are written to the console. */
   readonly onError?: (error: unknown) => void
-  /** For tests: the clock and the generator of UUID keys. */
+  /** For tests: the clock of timestamps, schedules and the expiry of users. Default: that of the system. */
   readonly clock?: Clock
+  /** For tests: the generator of UUID keys. Default: UUIDs of version 7. */
   readonly uuid?: () => string
 }
 

@@ -29,9 +29,13 @@ export interface ListenOptions extends HttpOptions {
   readonly workers?: WorkerChannel | undefined
 }
 
+/** A server that accepts connections. Disposing it is `stop`. */
 export interface HttpServer extends AsyncDisposable {
+  /** The address that it listens on, as configured. */
   readonly host: string
+  /** The port that it listens on; never 0. */
   readonly port: number
+  /** A URL for clients on this machine, without a slash at the end: `http://localhost:1337` if it listens on all addresses. */
   readonly url: string
   /**
    * Accepts no more requests, completes those in progress within `stopTimeoutMs`, ends event streams so that their clients

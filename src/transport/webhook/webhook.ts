@@ -10,10 +10,13 @@ export interface WebhookOptions {
   readonly name?: string
   /** Whether private and local addresses are allowed, and `http:`. */
   readonly allowPrivate?: boolean
+  /** As `retry` of a job. */
   readonly retry?: number
+  /** As `concurrency` of a job. */
   readonly concurrency?: number
-  /** Default 15 seconds. */
+  /** The time limit of a request in milliseconds; default 15000. */
   readonly timeoutMs?: number
+  /** As `from` of a job. */
   readonly from?: 'now' | 'beginning'
 }
 
@@ -39,7 +42,10 @@ const defaultTimeoutMs = 15_000
 /** Only compared within this process, so that the comparison reveals nothing of a secret. */
 const comparisonKey = randomBytes(32)
 
-/** A job that posts each event to a URL, signed as Standard Webhooks says. Neither the URL nor a secret is part of messages. */
+/**
+ * A job that posts each event to a URL, signed as Standard Webhooks says. Neither the URL nor a secret is part of messages.
+ * Throws a TypeError for a URL or a secret that is not valid.
+ */
 export function webhook(url: string, { secret, name, allowPrivate = false, ...options }: WebhookOptions): Webhook {
   const target = URL.parse(url)
   if (!target || !['https:', ...(allowPrivate ? ['http:'] : [])].includes(target.protocol))
