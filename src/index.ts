@@ -89,6 +89,7 @@ export type { Config, CorsOptions, DefaultAccess, RouteOptions, SocketOptions } 
 export { loadModels } from './service/config/load-models.ts'
 export type { DeadLetterSummary, JobControl, JobSummary } from './service/jobs.ts'
 export type { ChangeBatch, ChangeLog } from './storage/change-log.ts'
+export type { DeadLetterSelection } from './storage/job-store.ts'
 export type { SchemaStep } from './storage/schema-step.ts'
 export type { Limits } from './support/limits.ts'
 export type { Logger } from './support/logger.ts'

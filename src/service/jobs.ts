@@ -3,7 +3,7 @@ import type { JobServiceParts } from '../jobs/job-service.ts'
 import { isObject } from '../model/definition-kinds.ts'
 import type { ErrorListener } from '../protocol/error-response.ts'
 import type { JsonObject } from '../protocol/json.ts'
-import type { JobStore, LetterSelection } from '../storage/job-store.ts'
+import type { DeadLetterSelection, JobStore } from '../storage/job-store.ts'
 import type { Clock } from '../support/clock.ts'
 import { jobMessage } from '../support/logger.ts'
 import type { JobObservation, Observe } from '../support/observation.ts'
@@ -46,11 +46,11 @@ export interface JobControl {
   /** All jobs that a process has started on this database, also those that are not declared any more. */
   list(): Promise<readonly JobSummary[]>
   /** The selected dead letters, oldest first; default all. */
-  deadLetters(selection?: LetterSelection): Promise<readonly DeadLetterSummary[]>
+  deadLetters(selection?: DeadLetterSelection): Promise<readonly DeadLetterSummary[]>
   /** Queues the selected dead letters again, beginning with attempt 1; default all. Resolves with their number. */
-  retry(selection?: LetterSelection): Promise<number>
+  retry(selection?: DeadLetterSelection): Promise<number>
   /** Deletes the selected dead letters; default all. Resolves with their number. */
-  drop(selection?: LetterSelection): Promise<number>
+  drop(selection?: DeadLetterSelection): Promise<number>
 }
 
 /** The jobs of a configuration, and their control. */

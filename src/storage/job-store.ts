@@ -72,9 +72,10 @@ export interface DeadLetter {
   readonly at: number
 }
 
-/** Dead letters: one by its id, or all, of one name or of every one. */
-export interface LetterSelection {
+/** Which dead letters: the one with an id, or all, or those of one job. */
+export interface DeadLetterSelection {
   readonly id?: number | undefined
+  /** The name of the job. */
   readonly name?: string | undefined
 }
 
@@ -99,9 +100,9 @@ export interface JobStore {
   text(id: number): Promise<string | undefined>
   /** The progress of all names; undefined if the database has no tables of jobs. */
   states(): Promise<readonly JobState[] | undefined>
-  letters(selection: LetterSelection): Promise<readonly DeadLetter[]>
+  letters(selection: DeadLetterSelection): Promise<readonly DeadLetter[]>
   /** Both resolve with the number of dead letters. A retried one begins with its first attempt. */
-  retry(selection: LetterSelection, now: number): Promise<number>
-  drop(selection: LetterSelection): Promise<number>
+  retry(selection: DeadLetterSelection, now: number): Promise<number>
+  drop(selection: DeadLetterSelection): Promise<number>
   close(): Promise<void>
 }

@@ -6,13 +6,13 @@ import type { MaybePromise } from '../support/maybe-promise.ts'
 import type { Driver, Query, Row } from './driver.ts'
 import {
   type DeadLetter,
+  type DeadLetterSelection,
   type JobClaim,
   type JobSave,
   type JobState,
   type JobStore,
   jobEventTable,
   jobTable,
-  type LetterSelection,
   type NewWaitingEvent,
   type WaitingEvent,
 } from './job-store.ts'
@@ -223,7 +223,7 @@ export class SqlJobStore implements JobStore {
     }))
   }
 
-  async letters(selection: LetterSelection): Promise<readonly DeadLetter[]> {
+  async letters(selection: DeadLetterSelection): Promise<readonly DeadLetter[]> {
     const rows = await this.#query(
       sql`select id, job, event, attempt, error, at from ${this.#events} where ${selected(selection)} order by id`,
     )
@@ -237,13 +237,13 @@ export class SqlJobStore implements JobStore {
     }))
   }
 
-  retry(selection: LetterSelection, now: number): Promise<number> {
+  retry(selection: DeadLetterSelection, now: number): Promise<number> {
     return this.#change(
       sql`update ${this.#events} set dead = 0, attempt = 0, due_at = ${now} where ${selected(selection)} returning job`,
     )
   }
 
-  drop(selection: LetterSelection): Promise<number> {
+  drop(selection: DeadLetterSelection): Promise<number> {
     return this.#change(sql`delete from ${this.#events} where ${selected(selection)} returning job`)
   }
 
@@ -274,7 +274,7 @@ export class SqlJobStore implements JobStore {
   }
 }
 
-const selected = ({ id, name }: LetterSelection): Sql =>
+const selected = ({ id, name }: DeadLetterSelection): Sql =>
   join(
     [
       raw('dead = 1'),

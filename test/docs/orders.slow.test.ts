@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { Command, folder, root } from '../support/command.ts'
 import { databases } from '../support/databases.ts'
-import { eventually } from '../support/postgres-store.ts'
+import { eventually } from '../support/eventually.ts'
 
 /* The example of orders, as its README shows it: started by the command line, over HTTP. */
 

@@ -114,13 +114,3 @@ export async function openTestStore(
 /** One line for each change: `pet 1 created`. */
 export const summarize = (changes: readonly Change[]): readonly string[] =>
   changes.map(({ model, id, verb }) => `${model} ${JSON.stringify(id)} ${verb}`)
-
-/** Polls until a value is found; fails when that does not happen. */
-export async function eventually<T>(look: () => Promise<T | undefined> | T | undefined, what: string): Promise<T> {
-  for (let attempt = 0; attempt < 500; attempt++) {
-    const found = await look()
-    if (found !== undefined && found !== false) return found
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-  throw new Error(`timed out waiting for: ${what}`)
-}

@@ -1,11 +1,11 @@
 import type { Position } from '../../protocol/change.ts'
 import type {
   DeadLetter,
+  DeadLetterSelection,
   JobClaim,
   JobSave,
   JobState,
   JobStore,
-  LetterSelection,
   NewWaitingEvent,
   WaitingEvent,
 } from '../job-store.ts'
@@ -84,18 +84,18 @@ export class MemoryJobStore implements JobStore {
     })
   }
 
-  async letters(selection: LetterSelection): Promise<readonly DeadLetter[]> {
+  async letters(selection: DeadLetterSelection): Promise<readonly DeadLetter[]> {
     return this.#events.filter(selectedBy(selection))
   }
 
-  async retry(selection: LetterSelection, now: number): Promise<number> {
+  async retry(selection: DeadLetterSelection, now: number): Promise<number> {
     const selected = this.#events.filter(selectedBy(selection))
     const again = (event: StoredEvent) => ({ ...event, isDead: false, attempt: 0, dueAt: now })
     this.#events = this.#events.map((event) => (selected.includes(event) ? again(event) : event))
     return this.#revise(selected)
   }
 
-  async drop(selection: LetterSelection): Promise<number> {
+  async drop(selection: DeadLetterSelection): Promise<number> {
     const selected = this.#events.filter(selectedBy(selection))
     this.#events = this.#events.filter((event) => !selected.includes(event))
     return this.#revise(selected)
@@ -118,6 +118,6 @@ export class MemoryJobStore implements JobStore {
 }
 
 const selectedBy =
-  ({ id, name }: LetterSelection) =>
+  ({ id, name }: DeadLetterSelection) =>
   (event: StoredEvent): boolean =>
     event.isDead && (id === undefined || event.id === id) && (name === undefined || event.name === name)

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { startPostgres } from '../../../../test/support/embedded-postgres.ts'
+import { eventually } from '../../../../test/support/eventually.ts'
 import { freshDatabase } from '../../../../test/support/postgres.ts'
 import { models, names, opened } from '../../../../test/support/postgres-changes.ts'
 import { withPostgres } from '../../../../test/support/postgres-database.ts'
-import { eventually, openTestStore } from '../../../../test/support/postgres-store.ts'
+import { openTestStore } from '../../../../test/support/postgres-store.ts'
 
 describe('the change log: reset', withPostgres, () => {
   test('for positions that were never returned', async () => {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { eventually } from '../../../../test/support/eventually.ts'
 import { models, opened } from '../../../../test/support/postgres-changes.ts'
 import { withPostgres } from '../../../../test/support/postgres-database.ts'
-import { eventually, openTestStore, type TestStore } from '../../../../test/support/postgres-store.ts'
+import { openTestStore, type TestStore } from '../../../../test/support/postgres-store.ts'
 
 describe('the change log: notification', withPostgres, () => {
   const waking = (store: TestStore) => {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { eventually } from '../../../../test/support/eventually.ts'
 import { keepAll, models, names, opened } from '../../../../test/support/postgres-changes.ts'
 import { withPostgres } from '../../../../test/support/postgres-database.ts'
-import { eventually, openTestStore } from '../../../../test/support/postgres-store.ts'
+import { openTestStore } from '../../../../test/support/postgres-store.ts'
 
 describe('the change log: trimming', withPostgres, () => {
   test('deletes older changes and resets only positions before them', async () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { eventually } from '../../../../test/support/eventually.ts'
 import type { FreshDatabase } from '../../../../test/support/postgres.ts'
 import { byKey, increment, kindOf, statement, testPostgresDriver } from '../../../../test/support/postgres-driver.ts'
-import { eventually } from '../../../../test/support/postgres-store.ts'
 
 testPostgresDriver((open, isPooled) => {
   describe('lost connections', () => {

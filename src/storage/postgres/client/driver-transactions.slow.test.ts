@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { eventually } from '../../../../test/support/eventually.ts'
 import {
   byKey,
   increment,
@@ -8,7 +9,6 @@ import {
   statement,
   testPostgresDriver,
 } from '../../../../test/support/postgres-driver.ts'
-import { eventually } from '../../../../test/support/postgres-store.ts'
 
 testPostgresDriver((open) => {
   describe('transactions', () => {

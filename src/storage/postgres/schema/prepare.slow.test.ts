@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { eventually } from '../../../../test/support/eventually.ts'
 import { emptyDatabase, withPostgres } from '../../../../test/support/postgres-database.ts'
-import { eventually, openTestStore } from '../../../../test/support/postgres-store.ts'
+import { openTestStore } from '../../../../test/support/postgres-store.ts'
 import { ConfigError } from '../../../model/config-error.ts'
 
 const models = { pet: { attributes: { name: { type: 'string' } } } } as const

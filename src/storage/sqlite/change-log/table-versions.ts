@@ -24,7 +24,8 @@ export class SqliteTableVersions implements TableVersions {
   #common = 0
   #seen: unknown
   #schema: unknown
-  #isTold = false
+  /** Whether the log contains all changes of all tables. */
+  #isComplete = false
   #last: { readonly seq: unknown; readonly at: unknown } | undefined
 
   /** `reading` writes nothing itself. `isCaptured`: whether all changes of all tables are written to the log. */
@@ -37,7 +38,7 @@ export class SqliteTableVersions implements TableVersions {
 
   of(tables: readonly string[], record?: RecordKey, isSeen = false): string | undefined {
     try {
-      const isKnown = isSeen && this.#seen !== undefined && this.#isTold
+      const isKnown = isSeen && this.#seen !== undefined && this.#isComplete
       // An open snapshot would see neither later commits nor later rows. A closed database says so by an error.
       if (!isKnown && (this.#reading.inTransaction || !this.#isCurrent())) return undefined
     } catch {
@@ -67,13 +68,13 @@ export class SqliteTableVersions implements TableVersions {
     return this.#records.knows(table, keyColumn)
   }
 
-  /** Counts what was committed. False: the database does not tell all changes. */
+  /** Counts what was committed. False: the log does not contain all changes. */
   #isCurrent(): boolean {
     const version = this.#reading.read('pragma data_version', none)[0]?.[0]
-    if (version === this.#seen) return this.#isTold
+    if (version === this.#seen) return this.#isComplete
     this.#seen = undefined
     this.#refresh(version)
-    return this.#isTold
+    return this.#isComplete
   }
 
   /** The version is known before the log is read: what is committed in between is counted twice, and never missed. */
@@ -81,7 +82,7 @@ export class SqliteTableVersions implements TableVersions {
     if (this.#texts) this.#texts.state++
     const schema = this.#one('pragma schema_version')
     if (schema !== this.#schema) {
-      this.#isTold = this.#isCaptured()
+      this.#isComplete = this.#isCaptured()
       this.#records.readSchema(this.#reading)
       this.#schema = schema
       this.#last = undefined
