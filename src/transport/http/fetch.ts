@@ -4,10 +4,11 @@ import type { Service, ServiceResponse } from '../../protocol/request.ts'
 import type { Limits } from '../../support/limits.ts'
 import { BodyBuffer } from '../body-buffer.ts'
 import { isOfPage, type OriginPolicy } from '../origin-policy.ts'
+import { textSlices } from '../text-slices.ts'
 import { createServerContext, type HttpOptions, handleHttpRequest, type ServerContext } from './handle-http-request.ts'
 import { HttpRequest } from './http-request.ts'
 import { bodyTooLarge, methodsWithBody, parseBody } from './parse-body.ts'
-import { headersOf, isBodyless, slicesOf, streamHeadersOf, textOf } from './write.ts'
+import { headersOf, isBodyless, streamHeadersOf, textOf } from './write.ts'
 
 export type FetchHandler = (request: Request) => Promise<Response>
 
@@ -87,7 +88,7 @@ function toResponse(response: ServiceResponse, method: string, onError: ErrorLis
   const list = headersOf(response, Buffer.byteLength(text))
   const headers = new Headers()
   for (let index = 0; index < list.length; index += 2) headers.set(String(list[index]), String(list[index + 1]))
-  const body = text === '' || method === 'HEAD' ? null : readableOf(slicesOf(text), onError)
+  const body = text === '' || method === 'HEAD' ? null : readableOf(textSlices(text), onError)
   return new Response(body, { status: response.status, headers })
 }
 

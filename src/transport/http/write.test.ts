@@ -6,9 +6,9 @@ import { describe, test } from 'node:test'
 import { EncodedJson } from '../../protocol/json.ts'
 import { defaultLimits, type Limits } from '../../support/limits.ts'
 import { WaitingBytes } from '../../support/waiting-bytes.ts'
+import { textSlices } from '../text-slices.ts'
 import { fetchHandler } from './fetch.ts'
 import { listen } from './listen.ts'
-import { slicesOf } from './write.ts'
 
 const large = JSON.stringify('é😀'.repeat(3_000_000))
 
@@ -80,7 +80,7 @@ describe('a large response', () => {
 
 test('a text is sliced between characters', () => {
   const text = `x${'😀'.repeat(100_000)}`
-  const slices = [...slicesOf(text)]
+  const slices = [...textSlices(text)]
   assert.ok(slices.length > 2)
   assert.ok(slices.map((slice) => Buffer.from(slice).toString()).join('') === text)
 })

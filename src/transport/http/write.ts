@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { EncodedJson, isEncoded, type Json } from '../../protocol/json.ts'
 import { RepeatedResponse, type ServiceResponse } from '../../protocol/request.ts'
+import { sliceLength, textSlices } from '../text-slices.ts'
 import { DrainGuard, type DrainOptions } from './drain-guard.ts'
 
 const jsonType = 'application/json; charset=utf-8'
@@ -49,16 +50,13 @@ export function write(res: ServerResponse, response: ServiceResponse, options: D
   if (response instanceof RepeatedResponse) response.sent = list
   res.writeHead(status, list)
   if (text.length > sliceLength && res.req.method !== 'HEAD') {
-    void writeSlices(res, slicesOf(text), text.length, options)
+    void writeSlices(res, textSlices(text), text.length, options)
     return
   }
   // For HEAD, Node omits the text and keeps the headers.
   res.end(text)
   if (res.socket?.writableLength !== 0) new DrainGuard(res, options).ended()
 }
-
-/** A longer text is sent in slices as fast as the client reads, so that its bytes are not in memory a second time. */
-const sliceLength = 65_536
 
 function writeParts(
   res: ServerResponse,
@@ -88,18 +86,6 @@ async function writeSlices(
   res.end()
   guard.ended()
 }
-
-/** Slices that end between two characters: half a surrogate pair has no encoding. */
-export function* slicesOf(text: string): Generator<string> {
-  for (let from = 0; from < text.length; ) {
-    const to = from + sliceLength
-    const end = isHighSurrogate(text.charCodeAt(to - 1)) ? to - 1 : to
-    yield text.slice(from, end)
-    from = end
-  }
-}
-
-const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
 
 /** How long a refused client may continue to send before its connection is closed. */
 export const lingerMs = 2_000

@@ -2,7 +2,7 @@ import { isAscii } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Transport } from 'engine.io'
 import { eventLoopTurn } from '../../support/event-loop-turn.ts'
-import { slicesOf } from '../http/write.ts'
+import { sliceLength, textSlices } from '../text-slices.ts'
 import { textFrameHeader } from './frame.ts'
 import { type EngineVersion, messagePacket } from './packet.ts'
 import { separator } from './payload.ts'
@@ -59,9 +59,6 @@ const digits: Readonly<Record<string, number>> = {
   upgrade: 5,
   noop: 6,
 }
-/** Characters or bytes. A shorter payload is left to the library. */
-const longLength = 65_536
-
 /**
  * Sends the long payloads of a transport in several turns of the event loop, as fast as the client reads: the library makes one
  * text of all packets, measures and encodes it at once.
@@ -71,7 +68,7 @@ export function sendLongPayloads(transport: Transport, version: EngineVersion): 
   const send = polling.send.bind(polling)
   polling.send = (packets) => {
     const length = packets.reduce((sum, packet) => sum + lengthOf(packet), 0)
-    if (length < longLength && !packets.some(hasParts)) return send(packets)
+    if (length <= sliceLength && !packets.some(hasParts)) return send(packets)
     polling.writable = false
     void write(polling, piecesOf(packets, version))
   }
@@ -109,7 +106,7 @@ async function* piecesOf(
     if (version === 3) yield `${1 + (await unitsOf(packet))}:`
     else if (index > 0) yield separator
     yield String(digits[packet.type])
-    yield* packet.options?.parts ?? slicesOf(packet.data ?? '')
+    yield* packet.options?.parts ?? textSlices(packet.data ?? '')
   }
 }
 
