@@ -61,8 +61,8 @@ for (const database of databases) {
         database: opened.url,
         populate: false,
         shapes: '/shape',
-        // On a loaded machine, what a write embeds would take so long that it is read after the commit.
-        limits: { maxAnswerBytes, maxBodyBytes: 20_000_000, maxBlockMs: 500 },
+        // On a loaded machine, what a write embeds would take so long that it is read after the commit, and a transaction so long that it is ended.
+        limits: { maxAnswerBytes, maxBodyBytes: 20_000_000, maxBlockMs: 500, transactionTimeoutMs: 60_000 },
       })) as never
       await ask('/owner', { name: 'Ann' })
       const text = 'x'.repeat(bytesOfText)
