@@ -27,18 +27,18 @@ export async function matchesInTurns(condition: Condition, record: JsonObject): 
     case 'compare': {
       if (eventLoopTurn.isUsed) await eventLoopTurn.next()
       const { attribute, operator, operand } = condition
-      const steps = operator.matchSteps?.(record[attribute.name] ?? null, operand)
-      return steps ? resultInTurns(steps) : matches(condition, record)
+      const step = operator.matchSteps?.(record[attribute.name] ?? null, operand)
+      return step ? resultInTurns(step) : matches(condition, record)
     }
     default:
       return matches(condition, record)
   }
 }
 
-async function resultInTurns<T>(steps: Generator<undefined, T>): Promise<T> {
+async function resultInTurns(step: () => boolean | undefined): Promise<boolean> {
   for (;;) {
-    const step = steps.next()
-    if (step.done) return step.value
+    const result = step()
+    if (result !== undefined) return result
     if (eventLoopTurn.isUsed) await eventLoopTurn.next()
   }
 }

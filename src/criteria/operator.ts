@@ -22,8 +22,11 @@ export interface Operator<Operand extends Json = Json> {
   parse(raw: Json, attribute: Attribute, limits: Limits): Operand
   /** `value` is of the attribute's type, or null. */
   matches(value: Json, operand: Operand, attribute: Attribute): boolean
-  /** The same in steps of a few milliseconds, if it may take longer for one value. */
-  matchSteps?(value: Json, operand: Operand): Generator<undefined, boolean>
+  /**
+   * The same in steps of a few milliseconds, if it may take longer for one value: each call is a step, and returns undefined if
+   * another one follows.
+   */
+  matchSteps?(value: Json, operand: Operand): () => boolean | undefined
   /** The result may be null instead of false. `column` is a quoted identifier, or the expression of a computed attribute. */
   sql(column: string, operand: Operand, attribute: Attribute, dialect: Dialect): Sql
 }

@@ -42,7 +42,7 @@ export const endsWith = textual('endsWith', (value, operand) => value.endsWith(o
 const patterned = (
   name: 'like' | 'ilike',
   test: (value: string, pattern: string) => boolean,
-  steps: (value: string, pattern: string) => Generator<undefined, boolean>,
+  steps: (value: string, pattern: string) => () => boolean | undefined,
 ): Operator<string> => ({
   name,
   isText: true,
@@ -53,9 +53,7 @@ const patterned = (
     return pattern
   },
   matches: (value, operand) => typeof value === 'string' && test(value, operand),
-  *matchSteps(value, operand) {
-    return typeof value === 'string' && (yield* steps(value, operand))
-  },
+  matchSteps: (value, operand) => (typeof value === 'string' ? steps(value, operand) : () => false),
   sql: (column, operand, attribute, dialect) => dialect[name](column, operand, attribute),
 })
 
