@@ -1,9 +1,6 @@
 import { linearIndexOf } from '../support/linear-index-of.ts'
 import { foldCase } from './fold-case.ts'
-import { parseLike } from './like.ts'
-
-/** What is between two `%` of a pattern: code points, and undefined for `_`. */
-type Segment = readonly (string | undefined)[]
+import { type Segment, segmentsOf, type Wildcards } from './like-segments.ts'
 
 /** The work of one step of a segment with `_`: characters, times the 32-bit words of its state. It takes some milliseconds. */
 const stepLength = 1_000_000
@@ -54,41 +51,29 @@ class LikeMatch {
     if (last === 0) return this.#end === text.length
     for (; this.#next < last && this.#end !== -1; this.#next++) {
       const segment = this.#segments[this.#next] as Segment
-      if (segment.includes(undefined)) {
+      if (typeof segment === 'string') this.#end = endOfFirst(text, this.#end, segment)
+      else {
         this.#search ??= new WildcardSearch(text, this.#end, segment)
         const end = this.#search.advance(work)
         if (end === undefined) return undefined
         this.#search = undefined
         this.#end = end
-      } else this.#end = endOfFirst(text, this.#end, segment.join(''))
+      }
     }
     if (this.#end === -1) return false
     const segment = this.#segments[last] as Segment
-    const start = startOfLast(text, segment.length)
+    const start = startOfLast(text, segment)
     return start >= this.#end && endOfMatch(text, start, segment) === text.length
   }
 }
 
-function segmentsOf(pattern: string): Segment[] {
-  let segment: (string | undefined)[] = []
-  const segments = [segment]
-  for (const piece of parseLike(pattern)) {
-    if (piece.kind === 'any') {
-      segment = []
-      segments.push(segment)
-    } else if (piece.kind === 'one') segment.push(undefined)
-    else for (const character of piece.text) segment.push(character)
-  }
-  return segments
-}
-
 /** The end of the segment that begins at this index, or -1. */
 function endOfMatch(text: string, start: number, segment: Segment): number {
+  if (typeof segment === 'string') return text.startsWith(segment, start) ? start + segment.length : -1
   let at = start
-  for (const wanted of segment) {
+  for (const wanted of segment.codes) {
     const code = text.codePointAt(at)
-    if (code === undefined) return -1
-    if (wanted !== undefined && wanted.codePointAt(0) !== code) return -1
+    if (code === undefined || (wanted !== undefined && wanted !== code)) return -1
     at += width(code)
   }
   return at
@@ -105,27 +90,25 @@ function endOfFirst(text: string, from: number, literal: string): number {
  */
 class WildcardSearch {
   readonly #text: string
-  readonly #length: number
-  readonly #masks: ReadonlyMap<number | undefined, Uint32Array>
+  readonly #segment: Wildcards
   readonly #state: Uint32Array
   #at: number
 
-  constructor(text: string, from: number, segment: Segment) {
+  constructor(text: string, from: number, segment: Wildcards) {
     this.#text = text
-    this.#length = segment.length
-    this.#masks = masksOf(segment)
-    this.#state = new Uint32Array(Math.ceil(segment.length / 32))
+    this.#segment = segment
+    this.#state = new Uint32Array(Math.ceil(segment.codes.length / 32))
     this.#at = from
   }
 
   /** The end of the first match, or -1; undefined if it needs another step. */
   advance(work: number): number | undefined {
     const text = this.#text
-    const masks = this.#masks
     const state = this.#state
+    const { codes, masks } = this.#segment
     const others = masks.get(undefined) as Uint32Array
     const lastWord = state.length - 1
-    const lastBit = 1 << ((this.#length - 1) % 32)
+    const lastBit = 1 << ((codes.length - 1) % 32)
     const end = Math.min(text.length, this.#at + Math.ceil(work / state.length))
     let at = this.#at
     while (at < end) {
@@ -145,26 +128,11 @@ class WildcardSearch {
   }
 }
 
-/** For each code point of the segment, and undefined for all others: the places where it may stand, as bits. */
-function masksOf(segment: Segment): ReadonlyMap<number | undefined, Uint32Array> {
-  const others = new Uint32Array(Math.ceil(segment.length / 32))
-  const allow = (mask: Uint32Array, place: number) => {
-    mask[place >>> 5] = (mask[place >>> 5] as number) | (1 << (place & 31))
-  }
-  for (const [place, wanted] of segment.entries()) if (wanted === undefined) allow(others, place)
-  const masks = new Map<number | undefined, Uint32Array>([[undefined, others]])
-  for (const [place, wanted] of segment.entries()) {
-    const code = wanted?.codePointAt(0)
-    if (!masks.has(code)) masks.set(code, others.slice())
-    if (code !== undefined) allow(masks.get(code) as Uint32Array, place)
-  }
-  return masks
-}
-
-/** The index of the last `count` code points, or -1. */
-function startOfLast(text: string, count: number): number {
+/** Where the last characters begin that a segment may match, or -1. */
+function startOfLast(text: string, segment: Segment): number {
+  if (typeof segment === 'string') return text.length - segment.length
   let at = text.length
-  for (let left = count; left > 0; left--) {
+  for (let left = segment.codes.length; left > 0; left--) {
     if (at <= 0) return -1
     at--
     if (at > 0 && width(text.codePointAt(at - 1) as number) === 2) at--
