@@ -2,12 +2,12 @@
  * The text in one letter case, character by character, so that a pattern matches it as it matches the text. The two small sigmas are one
  * letter, and a capital I with a dot, whose small form is two characters, stays as it is.
  */
-export const foldCase = (text: string): string =>
-  text
-    .split('İ')
-    .map((part) => part.toLowerCase())
-    .join('İ')
-    .replaceAll('ς', 'σ')
+export function foldCase(text: string): string {
+  const lower = text.includes('İ') ? text.split('İ').map(lowered).join('İ') : lowered(text)
+  return lower.includes('ς') ? lower.replaceAll('ς', 'σ') : lower
+}
+
+const lowered = (text: string): string => text.toLowerCase()
 
 let variants: Map<string, string> | undefined
 
