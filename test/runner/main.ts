@@ -10,6 +10,8 @@ import { line, summary } from './summary.ts'
 const testTimeoutMs = 120_000
 /** A file is ended after this time, unless it is the only one: a test that timed out may leave its process running. */
 const fileTimeoutMs = 600_000
+/** Of so many files all that they print is shown; of more, the output of those that fail. */
+const fewFiles = 10
 /** A run of all files ends after this time. */
 const runTimeoutMs = 1_800_000
 
@@ -56,7 +58,7 @@ export async function main(args: readonly string[]): Promise<void> {
       timeoutMs: files.length === 1 && !isRepeating ? undefined : fileTimeoutMs,
       signal: controller.signal,
     })
-    if (named.length > 0 || !result.isPassed) console.log(result.output)
+    if (files.length <= fewFiles || !result.isPassed) console.log(result.output)
     if (files.length > 1) console.log(line(result))
     return result
   }
