@@ -62,6 +62,42 @@ describe('the change log: reset', withPostgres, () => {
     assert.deepEqual(await store.changesAfter(await store.head()), [])
   })
 
+  test('after a dump was restored in the same database, as pg_restore --clean does', async () => {
+    await using given = await opened()
+    const { store, database } = given
+    await store.insert('pet', { name: 'Rex' })
+    await database.query('create table dumped as select * from keelson_meta')
+    const dumped = await store.head()
+    await store.insert('pet', { name: 'Max' })
+    const later = await store.head()
+    assert.notEqual(await store.read(later), 'reset')
+    await database.query(`alter table pet disable trigger user`)
+    await database.query(`delete from pet where name = 'Max'`)
+    await database.query(`alter table pet enable trigger user`)
+    await database.query('delete from keelson_meta')
+    await database.query('insert into keelson_meta select * from dumped')
+    assert.equal(await store.read(later), 'reset')
+    assert.equal(await store.read(dumped), 'reset')
+    const renewed = await store.store.changes.renewed?.(dumped)
+    assert.notEqual(await store.read(renewed ?? ''), 'reset', 'jobs continue where the dump was')
+  })
+
+  test('when the address of a running service leads to a copy on another server, of other transaction numbers', async () => {
+    await using given = await opened()
+    const { store, database } = given
+    await store.insert('pet', { name: 'Rex' })
+    const head = await store.head()
+    await database.query(`update keelson_log set tx = (tx::text::bigint + 1000000)::text::xid8`)
+    await database.query(`update keelson_meta set value = '1.1' where name = 'identity'`)
+    await database.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
+    )
+    assert.equal(await eventually(() => store.read(head).catch(() => undefined), 'it is connected again'), 'reset')
+    const restarted = await store.head()
+    await store.insert('pet', { name: 'Max' })
+    assert.deepEqual(names(await store.changesAfter(restarted)), ['Max'])
+  })
+
   test('after a captured column was dropped, while writes succeed', async () => {
     await using given = await opened()
     const { store, database } = given

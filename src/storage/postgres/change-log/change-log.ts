@@ -7,7 +7,7 @@ import type { Driver, Query, Row } from '../../driver.ts'
 import { arrayOf } from '../client/text-form.ts'
 import type { LogCaptures } from './log-captures.ts'
 import { inOrder, type LogRow, logColumns, logRowsOf } from './log-rows.ts'
-import { historyOf, type LogTables } from './log-tables.ts'
+import { historyOf, type LogTables, restartIfCopied } from './log-tables.ts'
 import {
   covers,
   type DecodedPosition,
@@ -25,7 +25,7 @@ import { trim } from './trim.ts'
 const longestOperation = 50_000
 /** Operations of a long batch that are sorted at once. */
 const plannedOperations = 10_000
-/** Connections with a known history, by server process id. */
+/** Connections with a known history, by server process id and start of the server. */
 const mostBackends = 1_000
 
 interface Operation {
@@ -292,12 +292,17 @@ export class PostgresChangeLog implements SqlChangeLog {
     return { history, floor: BigInt(floor as string), now: parseSnapshot(now as string) as Snapshot }
   }
 
-  /** Cached for each connection: everything that begins another history of the server ends its connections. */
+  /**
+   * Cached for each connection: everything that begins another history of the server ends its connections. A process number
+   * alone may be that of a connection to an earlier server, as in containers.
+   */
   async #historyOf(nonce: string, backend: string): Promise<string> {
     const known = this.#history
     if (known?.nonce === nonce && known.backends.has(backend)) return known.text
+    const [value = ''] = nonce.split(' ')
+    if (await restartIfCopied(this.#driver, this.#tables)) return `${value}-` // no position is of this history
     const history = await historyOf((text) => this.#query(text, []))
-    const text = `${nonce}-${createHash('sha1').update(`${nonce} ${history}`).digest('hex').slice(0, 12)}`
+    const text = `${value}-${createHash('sha1').update(`${nonce} ${history}`).digest('hex').slice(0, 12)}`
     const backends = known?.text === text && known.backends.size < mostBackends ? known.backends : new Set<string>()
     this.#history = { nonce, backends: backends.add(backend), text }
     return text
@@ -309,9 +314,10 @@ const nonceIn = (history: string): string => history.slice(0, history.indexOf('-
 
 const stateColumns = 'm.nonce, m.floor, m.now, m.backend'
 const stateWidth = 4
+/** With the transaction that wrote the nonce: a dump that is restored in the same database contains its text. */
 const stateIn = ({ meta }: LogTables): string =>
-  `(select (select value from ${meta} where name = 'nonce') as nonce, (select value from ${meta} where name = 'floor') as floor,
-    pg_current_snapshot()::text as now, pg_backend_pid() as backend) m`
+  `(select (select value || ' ' || xmin from ${meta} where name = 'nonce') as nonce, (select value from ${meta} where name = 'floor') as floor,
+    pg_current_snapshot()::text as now, pg_backend_pid() || ' ' || pg_postmaster_start_time() as backend) m`
 
 /**
  * Whether all changes after the position are kept. Trimmed changes are older than the floor, and a snapshot that begins

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { captureTable, logTable, metaTable } from '../../capture.ts'
-import { DatabaseError, type Row } from '../../driver.ts'
+import { DatabaseError, type Driver, type Row } from '../../driver.ts'
 import type { SchemaStep } from '../../schema-step.ts'
 import { quoteName } from '../client/text-form.ts'
 
@@ -84,6 +84,22 @@ export async function prepareLog(
     await setMeta(run, tables, 'identity', identity)
   }
   return steps
+}
+
+/**
+ * A service that runs on may be led to a database that was restored from a dump of another server, whose transaction
+ * numbers its log contains: the log begins anew, as at a start, and the result is true. An empty identity is not known.
+ */
+export async function restartIfCopied(driver: Driver, tables: LogTables): Promise<boolean> {
+  const run: Run = async (text, values = []) => driver.query(text, values)
+  const identity = await identityOf(run)
+  const recorded = (await readMeta(run, tables)).get('identity')
+  if (!identity || !recorded || recorded === identity) return false
+  await driver.transaction(async (query) => {
+    await query(`select pg_advisory_xact_lock(hashtext('keelson'))`, [])
+    await prepareLog(async (text, values = []) => query(text, values), tables, true, identity)
+  }, undefined)
+  return true
 }
 
 /** Deletes all changes and invalidates all positions. */
