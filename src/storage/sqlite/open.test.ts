@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { chmodSync } from 'node:fs'
+import { chmodSync, chownSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { describe, test } from 'node:test'
 import { newFile, SqliteForTest } from '../../../test/support/sqlite.ts'
@@ -52,6 +52,24 @@ test('creates the file and its folder', async () => {
   assert.equal((await second.ask('GET', '/owner/1')).status, 200)
 })
 
+const anotherUser = 65_534
+
+/** What a start by another user prints: its warnings, or its error. Undefined where no other user can start. */
+function openedByOther(path: string): string | undefined {
+  const source = `
+    const { SqliteForTest } = await import(${JSON.stringify(new URL('../../../test/support/sqlite.ts', import.meta.url).href)})
+    const options = { path: ${JSON.stringify(path)} }
+    const { service } = await SqliteForTest.open(${JSON.stringify(models(false))}, options).catch(({ message }) => {
+      console.log(message)
+      process.exit()
+    })
+    console.log(service.warnings.join())
+    await service.close()`
+  const asOther = (...args: string[]) => spawnSync(process.execPath, args, { uid: anotherUser, encoding: 'utf8' })
+  if (asOther('--check', import.meta.filename).status !== 0) return undefined
+  return asOther('--input-type=module', '--eval', source).stdout.trim()
+}
+
 for (const [what, mode, printed] of [
   [
     'a file that this process may not write is named by a warning, which a start that changes nothing would not notice',
@@ -70,18 +88,19 @@ for (const [what, mode, printed] of [
     const path = newFile()
     await (await SqliteForTest.open(models(false), { path }))[Symbol.asyncDispose]()
     chmodSync(dirname(path), mode)
-    const source = `
-      const { SqliteForTest } = await import(${JSON.stringify(new URL('../../../test/support/sqlite.ts', import.meta.url).href)})
-      const options = { path: ${JSON.stringify(path)} }
-      const { service } = await SqliteForTest.open(${JSON.stringify(models(false))}, options).catch(({ message }) => {
-        console.log(message)
-        process.exit()
-      })
-      console.log(service.warnings.join())
-      await service.close()`
-    const asOther = (...args: string[]) => spawnSync(process.execPath, args, { uid: 65_534, encoding: 'utf8' })
-    if (asOther('--check', import.meta.filename).status !== 0)
-      return t.skip('another user may not run this Node on these files')
-    const { stdout } = asOther('--input-type=module', '--eval', source)
-    assert.equal(stdout.trim(), printed(path))
+    const printedByOther = openedByOther(path)
+    if (printedByOther === undefined) return t.skip('another user may not run this Node on these files')
+    assert.equal(printedByOther, printed(path))
   })
+
+test('the files beside a file that was read-only are named by a warning, as long as they are', async (t) => {
+  if (process.getuid?.() !== 0) return t.skip('only root can act as another user')
+  const path = newFile()
+  await (await SqliteForTest.open(models(false), { path }))[Symbol.asyncDispose]()
+  chmodSync(dirname(path), 0o777)
+  chownSync(path, anotherUser, anotherUser)
+  chmodSync(path, 0o444)
+  if (openedByOther(path) === undefined) return t.skip('another user may not run this Node on these files')
+  chmodSync(path, 0o644)
+  assert.equal(openedByOther(path), `${path}-shm is read-only: every write gets 503`)
+})

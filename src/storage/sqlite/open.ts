@@ -118,7 +118,7 @@ export async function openSqlite({
       steps,
       unenforced: unenforced(served, tables),
       warnings: [
-        ...(migrate !== 'safe' && isReadOnly(path) ? [`${path} is read-only: every write gets 503`] : []),
+        ...(migrate === 'safe' ? [] : readOnlyWarnings(path)),
         ...schemaWarnings(served, tables, sqliteColumns),
         ...timeWarnings(served, tables),
         ...foreignKeyWarnings(connection, served),
@@ -157,9 +157,17 @@ function openError(path: string, error: unknown): unknown {
   return namedError(path, error, isFolderReadOnly ? hint : undefined)
 }
 
-/** A start that finds the schema up to date writes nothing, and would not notice. */
+/**
+ * A start that finds the schema up to date writes nothing, and would not notice. SQLite makes `-wal` and `-shm` with the
+ * rights of the file, and they may remain when those of the file have changed.
+ */
+function readOnlyWarnings(path: string): readonly string[] {
+  const wal = walPath(path)
+  const files = [path, wal, wal.replace(/-wal$/, '-shm')].filter((file) => existsSync(file) && isReadOnly(file))
+  return files.map((file) => `${file} is read-only: every write gets 503`)
+}
+
 function isReadOnly(path: string): boolean {
-  if (path === ':memory:') return false
   try {
     accessSync(path, constants.W_OK)
     return false
