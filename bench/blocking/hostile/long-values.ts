@@ -18,6 +18,14 @@ const large = (read: (id: number) => HostileRequest) => (n: number) => {
   return n < 3 * largeRecords ? write(`owner/${99 + id}`, { note: megabyte }) : read(id)
 }
 
+/** Values of JSON that take long to compare, because their members are not in order. */
+const unordered = several(29_000, (i) => ({ b: i % 10, a: 1 }))
+const sameJson = (id: number, text: string): HostileRequest => ({
+  method: 'GET',
+  path: '/document',
+  body: { where: { id, data: text }, select: ['title'], populate: false },
+})
+
 /** Writes beside which a record has values of 1 MB. */
 export const hostileLongValues: readonly Hostile[] = [
   {
@@ -52,6 +60,15 @@ export const hostileLongValues: readonly Hostile[] = [
   {
     name: 'a record of 1 MB, by a pattern of 800 characters',
     request: large((id) => find('document', { id, text: { like: `%${'_w'.repeat(400)}${id}%` } })),
+  },
+  {
+    name: 'a JSON value of 29,000 objects, compared',
+    request: (n) =>
+      n === 0 ? write(`document/${rows.document - 1}`, { data: unordered }) : sameJson(rows.document - 1, `[${n}]`),
+  },
+  {
+    name: 'a condition that is a JSON value of 29,000 objects',
+    request: (n) => sameJson(1 + (n % 900), JSON.stringify(unordered)),
   },
   { name: 'members of a record of 1 MB', request: large((id) => get(`/owner/${99 + id}/pets?limit=1&populate=false`)) },
 ]

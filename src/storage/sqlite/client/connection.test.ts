@@ -160,4 +160,17 @@ describe('a read within a budget', () => {
       [[0]],
     )
   })
+
+  test('does not begin to compare a JSON value that would take longer than the time that is left', () => {
+    const connection = open()
+    const guard = new RowGuard()
+    guard.install(connection)
+    const text = `[${'1,'.repeat(300_000)}1]`
+    const compare = (canonical: string, budgetMs: number) => () =>
+      guard.limit(budgetMs, () => connection.read('select keelson_same_json(?, ?)', [text, canonical]))
+    assert.throws(compare('[1]', 25), BudgetExceeded)
+    assert.deepEqual(compare(text, 25)(), [[1]])
+    assert.deepEqual(compare('[1]', 60_000)(), [[0]])
+    assert.deepEqual(connection.read('select keelson_same_json(null, ?)', [text]), [[null]])
+  })
 })
