@@ -95,6 +95,20 @@ export const hostileLive: readonly Hostile[] = [
           })),
   },
   {
+    name: 'live queries sorted by texts of 900 kB',
+    over: 'stream',
+    request: (n) =>
+      n % 4 > 0
+        ? post('/owner?populate=false', { name: `zzz${'z'.repeat(900_000)}${n}` })
+        : live(40, (i) => ({
+            model: 'owner',
+            limit: 14,
+            sort: 'name DESC',
+            select: ['id'],
+            where: { id: { '>': i } },
+          })),
+  },
+  {
     name: '700 windows of 1000, and a write that changes each',
     over: 'stream',
     request: (n) =>

@@ -9,7 +9,7 @@ import type { Model } from '../../model/model.ts'
 import type { Change } from '../../protocol/change.ts'
 import type { JsonObject } from '../../protocol/json.ts'
 import { defaultLimits } from '../../support/limits.ts'
-import { LocalRows, sortValuesOf } from './local-rows.ts'
+import { heldSortOf, LocalRows, sortValuesOf } from './local-rows.ts'
 import type { LocalQuery } from './query-plan.ts'
 
 const models = defineModels({ pet: { attributes: { kind: { type: 'string' }, age: { type: 'number' } } } })
@@ -103,5 +103,15 @@ describe('rows that are maintained from images', () => {
       ),
       false,
     )
+  })
+
+  test('are not maintained where a row is sorted by a long text, which each query would keep', () => {
+    const query = queryOf(5, 'kind')
+    const long = { id: 3, kind: 'x'.repeat(1_000_000) }
+    assert.equal(heldSortOf(long, query), undefined)
+    assert.deepEqual(heldSortOf({ id: 1, kind: 'dog' }, query), ['dog', 1])
+    assert.equal(new LocalRows(query).reset([{ id: 3, digest: '' }], false), false)
+    const all = { ...query, where: parseWhere({}, pet, defaultLimits) }
+    assert.equal(new LocalRows(all).apply(change(3, undefined, long)), 'unknown')
   })
 })

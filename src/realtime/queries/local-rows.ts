@@ -33,11 +33,12 @@ export class LocalRows {
     return this.#rows
   }
 
-  /** False: the database sorts in another order than memory does. */
+  /** False: a row has no sort values, or the database sorts in another order than memory does. */
   reset(rows: readonly HeldRow[], hasMore: boolean): boolean {
     this.#rows = [...rows]
     this.#hasMore = hasMore
     this.#texts.clear()
+    if (!rows.every((row) => row.sort)) return false
     return rows.every((row, index) => index === 0 || this.#compare(rows[index - 1] as HeldRow, row) < 0)
   }
 
@@ -70,8 +71,10 @@ export class LocalRows {
   }
 
   #put(id: RecordId, record: JsonObject, place: number): LocalEffect {
+    const sort = heldSortOf(record, this.#query)
+    if (!sort) return 'unknown'
     const text = this.#query.textOf(record)
-    const row = { id, digest: this.#query.digestOf(text), sort: sortValuesOf(record, this.#query) }
+    const row = { id, digest: this.#query.digestOf(text), sort }
     const held = this.#rows[place]
     if (held) this.#rows.splice(place, 1)
     const next = this.#placeOf(row)
@@ -105,3 +108,13 @@ export class LocalRows {
 
 export const sortValuesOf = (record: JsonObject, { sort }: Pick<LocalQuery, 'sort'>): readonly Json[] =>
   sort.map((item) => sortValue(item, record))
+
+/** Every row of every query keeps its sort values: of at most so many characters. */
+const longestSort = 100
+
+/** Undefined where they are longer: a query with such a row is not maintained from images. */
+export function heldSortOf(record: JsonObject, query: Pick<LocalQuery, 'sort'>): readonly Json[] | undefined {
+  const values = sortValuesOf(record, query)
+  const length = values.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0)
+  return length > longestSort ? undefined : values
+}

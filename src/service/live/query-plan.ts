@@ -9,7 +9,7 @@ import type { FindInput } from '../../operation/find-input.ts'
 import { list } from '../../operation/list.ts'
 import type { OperationServices } from '../../operation/operation.ts'
 import type { RecordId } from '../../protocol/change.ts'
-import { sortValuesOf } from '../../realtime/queries/local-rows.ts'
+import { heldSortOf } from '../../realtime/queries/local-rows.ts'
 import type { LocalQuery, QueryPlan, QueryResult } from '../../realtime/queries/query-plan.ts'
 import type { HeldRow } from '../../realtime/queries/row-difference.ts'
 import type { Records, Snapshot } from '../../storage/store.ts'
@@ -72,7 +72,7 @@ type Row = Pick<HeldRow, 'sort'> & { readonly text: string }
 const localRows = (records: Records, model: Model, local: LocalQuery): MaybePromise<Rows> =>
   rowsOf(records, model, local.digestOf, (index) => {
     const record = records.decodeAt(index)
-    return { text: local.textOf(record), sort: sortValuesOf(record, local) }
+    return { text: local.textOf(record), sort: heldSortOf(record, local) }
   })
 
 const encodedRows = (records: Records, model: Model, maxBytes: number): MaybePromise<Rows> =>
