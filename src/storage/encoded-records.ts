@@ -57,22 +57,29 @@ export class EncodedRecords implements Records {
     return this.#records.embed(members)
   }
 
-  /** One by one: rows of the key and the text. */
+  /** One by one: rows of the key and the index. */
   get #records(): SqlRecords {
     if (!this.#single) {
       const { keys, next } = this.#page
-      const rows = textsOf(this.#page).map((text, index) => [keys[index], text])
+      const rows = keys.map((key, index) => [key, index])
       const select = [this.#model.primaryKey]
+      const textOf = (row: Row) => textAt(this.#page, row[1] as number)
       this.#single = new SqlRecords(rows, select, encodersOfTexts(this.#dialect, select, textOf), next)
     }
     return this.#single
   }
 }
 
-const textOf = (row: Row): string => row[1] as string
-
-/** The text of each record, without its closing brace. */
-function textsOf({ parts, ends }: EncodedPage): readonly string[] {
-  const list = Buffer.concat(parts)
-  return Array.from(ends, (end, index) => list.toString('utf8', 1 + (ends[index - 1] ?? 0), end - 1))
+/** The text of a record, without its closing brace: a page may have 15 MB, and is not joined for it. */
+function textAt({ parts, ends }: EncodedPage, index: number): string {
+  const from = 1 + (ends[index - 1] ?? 0)
+  const to = (ends[index] as number) - 1
+  const pieces: Buffer[] = []
+  let begin = 0
+  for (const part of parts) {
+    const end = begin + part.length
+    if (begin < to && end > from) pieces.push(part.subarray(Math.max(0, from - begin), to - begin))
+    begin = end
+  }
+  return (pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)).toString()
 }
