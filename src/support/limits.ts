@@ -56,7 +56,7 @@ export const limitTable = {
   maxLiveRuns: [4, 'live queries that are read again at once; further ones wait, those of each stream in turn'],
   maxLiveRows: [
     2_000_000,
-    'rows of the results of all live queries, of which about 150 bytes are kept, and at most 100 characters of what they are sorted by; 25 characters of the conditions of one count as a row',
+    'rows of the results of all live queries, of which about 150 bytes are kept, and at most 255 characters of what they are sorted by; 25 characters of the conditions of one count as a row',
   ],
   maxCatchUps: [4, 'clients that read the change log at once from an earlier position; further ones wait in turn'],
   streamIdleTimeoutMs: [

@@ -110,7 +110,7 @@ export const sortValuesOf = (record: JsonObject, { sort }: Pick<LocalQuery, 'sor
   sort.map((item) => sortValue(item, record))
 
 /** Every row of every query keeps its sort values: of at most so many characters. */
-const longestSort = 100
+const longestSort = 255
 
 /** Undefined where they are longer: a query with such a row is not maintained from images. */
 export function heldSortOf(record: JsonObject, query: Pick<LocalQuery, 'sort'>): readonly Json[] | undefined {
