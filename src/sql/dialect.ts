@@ -89,10 +89,10 @@ export interface Dialect {
   /** Nulls come first ascending and last descending, on every database. */
   order(attribute: Attribute, column: string, direction: Direction): string
   /**
-   * A true term that stops the statement when its time on the event loop is over, evaluated for the rows of the model's
-   * table: for each of them if `isCostly`, else for a sample. Absent where the database runs in another process.
+   * A true term that stops the statement when its time on the event loop is over, evaluated for about one in `rowsPerCheck`
+   * rows of the model's table; a power of two. Absent where the database runs in another process.
    */
-  rowGuard?(model: Model, isCostly: boolean): string
+  rowGuard?(model: Model, rowsPerCheck: number): string
   /** The number of bytes of a column with texts, JSON or bytes, from the stored length where the database has one. */
   octets(attribute: Attribute, column: string): string
   /** `limit` and `skip`. `isFixed`: no request chooses the limit, so that it may be part of the text. */

@@ -11,7 +11,16 @@ import {
 } from '../criteria/criteria.ts'
 import { equals } from '../criteria/operators/equals.ts'
 import { storedSelection } from '../criteria/stored-selection.ts'
-import { guarded, orderable, orderBy, sortedBy, toSql, valuesAmong, valuesWhere } from '../criteria/to-sql.ts'
+import {
+  guarded,
+  orderable,
+  orderBy,
+  sortedBy,
+  sortedRowsPerCheck,
+  toSql,
+  valuesAmong,
+  valuesWhere,
+} from '../criteria/to-sql.ts'
 import type { Assignment } from '../model/assignment.ts'
 import type { Association, Attribute, HasMany, ManyToMany, Model } from '../model/model.ts'
 import type { Json } from '../protocol/json.ts'
@@ -52,27 +61,29 @@ export class SqlSelects {
   /** Selects one row more than the page, which tells whether another page follows. */
   find(model: Model, given: Criteria, columns: Columns): Sql {
     const { from, criteria } = sourceOf(model, given, this.#dialect)
-    const { where, sort, limit, skip, after } = criteria
+    const { sort, limit, skip, after } = criteria
+    const isSorted = sort.some(({ attribute, through }) => through !== undefined || attribute !== model.primaryKey)
+    const where = (arm?: Sql) => this.#where(model, criteria.where, arm, undefined, isSorted)
     const table = this.#quote(model.table)
     const head = sql`${raw(`select ${columns.list} from `)}${from}`
     const order = raw(sort.length === 0 ? '' : ` order by ${orderBy(sort, model, this.#dialect)}`)
     const page = this.#dialect.page(limit + 1, skip)
     const lock = raw(criteria.lock ? this.#dialect.lock : '')
-    if (after === undefined) return sql`${head}${this.#where(model, where)}${order}${page}${lock}`
+    if (after === undefined) return sql`${head}${where()}${order}${page}${lock}`
     const whole = this.#dialect.capabilities.seeksRows ? this.#followsAsRow(model, sort, after) : undefined
     const arms = whole ? [whole] : this.#arms(model, sort, after)
     if (arms.length === 0) return sql`${head} where 1 = 0`
-    if (arms.length === 1) return sql`${head}${this.#where(model, where, arms[0])}${order}${page}`
+    if (arms.length === 1) return sql`${head}${where(arms[0])}${order}${page}`
     // One condition with `or` would scan all earlier rows; each arm is a range that an index finds.
     if (this.#dialect.capabilities.mergesSelects) {
-      const selects = arms.map((arm) => sql`${head}${this.#where(model, where, arm)}`)
+      const selects = arms.map((arm) => sql`${head}${where(arm)}`)
       const places = sort.map(({ direction }, index) => `${(columns.sortedAt[index] as number) + 1} ${direction}`)
       return sql`${join(selects, ' union all ')}${raw(` order by ${places.join(', ')}`)}${page}`
     }
     const key = this.#quote(model.primaryKey.column)
     const most = this.#dialect.page(limit + 1 + skip, 0)
     const selected = arms.map((arm, index) => {
-      const rows = sql`${raw(`select ${key} as keelson_id from `)}${from}${this.#where(model, where, arm)}${order}${most}`
+      const rows = sql`${raw(`select ${key} as keelson_id from `)}${from}${where(arm)}${order}${most}`
       return sql`${raw('select keelson_id from (')}${rows}${raw(`) keelson_${index}`)}`
     })
     const joined = sql`${raw(') keelson_k join ')}${from}${raw(` on ${table}.${key} = keelson_k.keelson_id`)}`
@@ -241,12 +252,23 @@ export class SqlSelects {
     return join(arms, ' union all ')
   }
 
-  /** The `where` of one select: a condition, and a term that is compiled already. */
-  #where(model: Model, condition: Condition, term?: Sql, among = valuesAmong(model, condition, this.#dialect)): Sql {
+  /**
+   * The `where` of one select: a condition, and a term that is compiled already. `isSorted`: all rows may be read before the
+   * first is returned, with values of any length.
+   */
+  #where(
+    model: Model,
+    condition: Condition,
+    term?: Sql,
+    among = valuesAmong(model, condition, this.#dialect),
+    isSorted = false,
+  ): Sql {
     const terms = isMatchAll(condition) ? [] : [sql`(${toSql(condition, model, this.#dialect, among)})`]
     if (term) terms.push(term)
-    if (terms.length === 0) return raw('')
-    return sql` where ${guarded(join(terms, ' and '), model, condition, this.#dialect)}`
+    const where = terms.length > 0 ? join(terms, ' and ') : undefined
+    if (where) return sql` where ${guarded(where, model, condition, this.#dialect, isSorted)}`
+    const guard = isSorted ? this.#dialect.rowGuard?.(model, sortedRowsPerCheck) : undefined
+    return raw(guard === undefined ? '' : ` where ${guard}`)
   }
 
   #quote(name: string): string {

@@ -67,6 +67,10 @@ export const hostileLongValues: readonly Hostile[] = [
       n === 0 ? write(`document/${rows.document - 1}`, { data: unordered }) : sameJson(rows.document - 1, `[${n}]`),
   },
   {
+    name: 'records of 1 MB, sorted without an index',
+    request: large((id) => get(`/document?populate=false&limit=${id}&sort=createdAt%20DESC`)),
+  },
+  {
     name: 'a condition that is a JSON value of 29,000 objects',
     request: (n) => sameJson(1 + (n % 900), JSON.stringify(unordered)),
   },

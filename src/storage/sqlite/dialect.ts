@@ -204,12 +204,12 @@ export const sqliteDialect = {
     return `${this.compared(attribute, column)}${direction === 'desc' ? ' desc' : ''}`
   },
 
-  /** A sample by key costs nothing; `random()` is for keys that are no numbers. A costly row is checked each time. */
-  rowGuard(model, isCostly) {
-    if (isCostly) return 'keelson_guard()'
+  /** A sample by key costs nothing; `random()` is for keys that are no numbers. */
+  rowGuard(model, rowsPerCheck) {
+    if (rowsPerCheck === 1) return 'keelson_guard()'
     const { table, primaryKey } = model
     const sample = isKeyRowId(model) ? `${this.identifier(table)}.${this.identifier(primaryKey.column)}` : 'random()'
-    return `(${sample} & 15 or keelson_guard())`
+    return `(${sample} & ${rowsPerCheck - 1} or keelson_guard())`
   },
 
   page(limit, skip, isFixed = false) {

@@ -3,6 +3,7 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import { matchAll } from '../../criteria/criteria.ts'
 import { parseSort } from '../../criteria/parse-sort.ts'
+import { parseWhere } from '../../criteria/parse-where.ts'
 import { defineModels } from '../../model/define.ts'
 import type { Model } from '../../model/model.ts'
 import { textOf } from '../../sql/sql.ts'
@@ -58,6 +59,35 @@ describe('the page after a position seeks in an index and does not sort', () => 
         [],
       )
     })
+  }
+})
+
+test('a sort can be stopped before each fourth row; a page in the order of the key reads no more rows than it has', () => {
+  const database = new DatabaseSync(':memory:')
+  database.exec(`create table pet (id integer primary key, name text, age real, weight real, "createdAt" integer, "updatedAt" integer);
+    insert into pet (name) select 'Rex' from json_each('[${'1,'.repeat(39)}1]')`)
+  let looks = 0
+  database.function('keelson_guard', () => ++looks)
+  const statements = new SqlSelects(sqliteDialect, new SelectLists(sqliteDialect, () => true))
+  for (const [sorted, where, expected] of [
+    ['name', {}, 10],
+    ['name', { name: { '!=': 'Max' } }, 10],
+    ['id', {}, 0],
+    ['id', { name: 'Rex' }, 1],
+  ] as const) {
+    const criteria = {
+      where: parseWhere(where, pet, defaultLimits),
+      sort: parseSort(sorted, pet, defaultLimits),
+      limit: 30,
+      skip: 0,
+      select: [pet.primaryKey],
+    }
+    looks = 0
+    const statement = statements.find(pet, criteria, statements.columns(pet, criteria))
+    const found = database
+      .prepare(textOf(statement, sqliteDialect.placeholder))
+      .all(...(statement.values as SQLInputValue[]))
+    assert.deepEqual([found.length, looks], [31, expected], `${sorted} ${JSON.stringify(where)}`)
   }
 })
 
