@@ -68,6 +68,27 @@ for (const { name, missing, open } of schemaDatabases) {
       })
 
     if (name === 'sqlite')
+      test('triggers that make every write fail', async () => {
+        await using database = await open()
+        await database.execute(`create table book (id integer primary key, title text);
+          create trigger sorted after insert on book begin update book set title = title_sort(new.title) where id = new.id; end;
+          create table author (id integer primary key, book integer references lost)`)
+        const service = await createService({
+          database: database.url,
+          attributes: { createdAt: false, updatedAt: false },
+          models: {
+            book: { attributes: { title: text } },
+            author: { attributes: { book: { type: 'number', isInteger: true } } },
+          },
+        })
+        assert.deepEqual(service.warnings, [
+          'book: SQLite refuses writes of the table "book", because of a trigger: no such function: title_sort',
+          'author: SQLite refuses writes of the table "author", because of a foreign key: no such table: main.lost',
+        ])
+        await service.close()
+      })
+
+    if (name === 'sqlite')
       test('times in a column that has no type of the service', async () => {
         await using database = await open()
         await database.execute(`create table pet (id integer primary key, born DATE, seen datetime, made text);

@@ -32,10 +32,10 @@ import { isBusy, namedError, sqliteError } from './errors.ts'
 import { sqliteJobStore } from './job-tables.ts'
 import { assertUtf8 } from './schema/assert-utf8.ts'
 import { sqliteColumns } from './schema/column-check.ts'
-import { foreignKeyWarnings } from './schema/foreign-key-warnings.ts'
 import { inspect, refuseNames } from './schema/inspect.ts'
 import { isLogged, setUp, uncapturedTables, unloggedReason } from './schema/set-up.ts'
 import { timeWarnings } from './schema/time-warnings.ts'
+import { writeWarnings } from './schema/write-warnings.ts'
 
 export interface SqliteOptions {
   /** A file, or `:memory:`. */
@@ -121,7 +121,7 @@ export async function openSqlite({
         ...(migrate === 'safe' ? [] : readOnlyWarnings(path)),
         ...schemaWarnings(served, tables, sqliteColumns),
         ...timeWarnings(served, tables),
-        ...foreignKeyWarnings(connection, served),
+        ...writeWarnings(connection, served),
       ],
       jobs: sqliteJobStore({
         driver,
