@@ -160,6 +160,30 @@ for (const { name, missing, open } of schemaDatabases) {
       await service.close()
     })
 
+    test('a unique constraint of another program, and one that no model declares', async () => {
+      await using database = await open()
+      const key = name === 'sqlite' ? 'integer primary key autoincrement' : 'serial primary key'
+      const types = name === 'sqlite' ? { json: 'json', bytes: 'blob' } : { json: 'jsonb', bytes: 'bytea' }
+      await database.execute(
+        `create table pet (id ${key}, code varchar(9) unique, data ${types.json} unique, photo ${types.bytes} unique)`,
+      )
+      const service = await createService({
+        database: database.url,
+        attributes: { createdAt: false, updatedAt: false },
+        models: { pet: { attributes: { code: text, data: { type: 'json' }, photo: { type: 'binary' } } } },
+      })
+      const [warning = '', ...more] = service.warnings
+      await service.close()
+      assert.deepEqual(more, [])
+      assert.match(
+        warning,
+        /^pet: the database refuses equal values of \("code"\), which the model allows\. Declare the unique index/,
+      )
+      const [, statement] = /, or drop it: (.*)$/.exec(warning) ?? []
+      assert.equal(statement, name === 'sqlite' ? undefined : 'alter table "pet" drop constraint "pet_code_key"')
+      if (statement) await database.execute(statement)
+    })
+
     test('tables that the service has created have none, also after a change of the model', async () => {
       await using database = await open()
       const models = (kind: object) => ({

@@ -1,3 +1,4 @@
+import { isIndexable } from '../model/declare-indexes.ts'
 import type { Model } from '../model/model.ts'
 import type { ColumnCheck } from './check-schema.ts'
 import { indexesOf, isUniqueIn, uniqueIndex } from './indexes.ts'
@@ -79,9 +80,9 @@ const otherTargets = ({ name, attributes }: Model, { foreignKeys }: ExistingTabl
 
 /**
  * Warnings of unique indexes that the model does not declare, as after `unique` was removed. An index whose columns include
- * those of another unique index adds no rule, and is not reported.
+ * those of another unique index adds no rule, and is not reported. Nor is one of JSON or bytes, which no model can declare.
  */
-function refusedDuplicates(model: Model, { uniques, indexes }: ExistingTable): readonly string[] {
+function refusedDuplicates(model: Model, { uniques, indexes, uniqueConstraints }: ExistingTable): readonly string[] {
   const byColumn = new Map([...model.attributes.values()].map((attribute) => [attribute.column, attribute]))
   const declared = [
     uniqueIndex(model.key),
@@ -92,8 +93,10 @@ function refusedDuplicates(model: Model, { uniques, indexes }: ExistingTable): r
     const attributes = columns.map((column) => byColumn.get(column)).filter((found) => found !== undefined)
     const others = uniques.filter(({ length }) => length < columns.length)
     if (attributes.length < columns.length || isUniqueIn(attributes, [...demanded, ...others])) return []
+    if (!attributes.every(({ type }) => isIndexable(type))) return []
     const name = indexName(model, uniqueIndex(attributes))
-    const statement = indexes.has(name) ? `, or drop it: drop index "${name}"` : ''
+    const drop = uniqueConstraints?.has(name) ? `alter table "${model.table}" drop constraint` : 'drop index'
+    const statement = indexes.has(name) ? `, or drop it: ${drop} "${name}"` : ''
     const listed = columns.map((column) => `"${column}"`).join(', ')
     return [
       `${model.name}: the database refuses equal values of (${listed}), which the model allows. Declare the unique index${statement}`,

@@ -14,6 +14,8 @@ export interface ExistingTable {
   readonly uniques: readonly (readonly string[])[]
   /** Names of the indexes. */
   readonly indexes: ReadonlySet<string>
+  /** Names of those that belong to a constraint, with which they are dropped. */
+  readonly uniqueConstraints?: ReadonlySet<string>
   /** For each index that includes all rows: its terms, as `Dialect.order` writes them, up to the first of another kind. */
   readonly orders: readonly (readonly string[])[]
   readonly foreignKeys: readonly ExistingForeignKey[]

@@ -65,7 +65,7 @@ select c.relname, n.nspname, c.relkind in ('r', 'p'), c.relkind = 'r', pg_has_ro
        join pg_attribute a on a.attrelid = c.oid and a.attnum = k.number
        join pg_opclass o on o.oid = k.opclass
        where k.place <= x.indnkeyatts),
-      x.indexprs is null and m.amname = 'btree'
+      x.indexprs is null and m.amname = 'btree', exists (select 1 from pg_constraint u where u.conindid = i.oid and u.contype = 'u')
     ))
    from pg_index x join pg_class i on i.oid = x.indexrelid join pg_am m on m.oid = i.relam where x.indrelid = c.oid),
   (select json_agg(json_build_array(
@@ -113,6 +113,7 @@ type IndexRow = [
   isComplete: boolean,
   columns: IndexColumn[] | null,
   isPlain: boolean,
+  isConstraint: boolean,
 ]
 type ForeignKeyRow = [
   columns: string[],
@@ -158,6 +159,7 @@ function tableOf([
     uniques: uniques.filter(({ isComplete }) => isComplete).map(({ columns }) => columns),
     uniqueNames: new Map(uniques.map(({ name, columns }) => [name, columns])),
     indexes: new Set(indexed.map(({ name }) => name)),
+    uniqueConstraints: new Set(indexed.filter(({ isConstraint }) => isConstraint).map(({ name }) => name)),
     orders: indexed.filter(({ isComplete }) => isComplete).map(({ terms }) => terms),
     foreignKeys: listOf<ForeignKeyRow>(foreignKeys).map(
       ([columns, table, cascades, restricts, targets, isNotEnforced]) => ({
@@ -173,7 +175,7 @@ function tableOf([
   }
 }
 
-function indexOf([name, isPrimary, isUnique, isComplete, columns, isPlain]: IndexRow) {
+function indexOf([name, isPrimary, isUnique, isComplete, columns, isPlain, isConstraint]: IndexRow) {
   const other = (columns ?? []).findIndex(([, , isDefaultOrder]) => !isDefaultOrder)
   const sorted = isPlain ? (columns ?? []).slice(0, other === -1 ? undefined : other) : []
   return {
@@ -181,6 +183,7 @@ function indexOf([name, isPrimary, isUnique, isComplete, columns, isPlain]: Inde
     isPrimary,
     isUnique: isUnique && isPlain,
     isComplete,
+    isConstraint,
     columns: (columns ?? []).map(([column]) => column),
     terms: sorted.map(termOf),
   }
