@@ -107,3 +107,23 @@ test('the remedy for an array on postgres keeps its elements', { skip: missingPo
   await database.execute(problem.slice(problem.indexOf('alter table')))
   assert.deepEqual(await problemsOf(database.url, models), [])
 })
+
+test('the remedy for values that are not JSON on postgres can be run', { skip: missingPostgres ?? false }, async () => {
+  const [, postgres] = schemaDatabases
+  await using database = await postgres.open()
+  await database.execute(`create type mood as enum ('calm');
+    create table pet (id integer primary key, seen timestamp, mood mood, code uuid, price money, tags text[]);
+    insert into pet values (1, '2020-01-02 03:04:05', 'calm', gen_random_uuid(), 12.5, '{a,b}')`)
+  const json = { type: 'json' } as const
+  const models = pets({
+    id: { type: 'number', isInteger: true, required: true },
+    seen: json,
+    mood: json,
+    code: json,
+    price: json,
+    tags: { type: 'ref', columnType: 'text[]' },
+  })
+  for (const problem of await problemsOf(database.url, models))
+    await database.execute(problem.slice(problem.indexOf('alter table')))
+  assert.deepEqual(await problemsOf(database.url, models), [])
+})

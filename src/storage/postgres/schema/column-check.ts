@@ -49,8 +49,10 @@ export const postgresColumns: ColumnCheck<PostgresColumn> = {
   typeOf: ({ type }) => type,
 
   changeType({ table }, { column, columnType, type: { storedAs } }, { kind }) {
-    const type = columnType ?? madeAs[storedAs]
-    const cast = columnType ?? madeTypes[storedAs].written
+    // A `columnType` of another kind, such as that of an array, would be refused again.
+    const declared = storedAs === 'json' ? undefined : columnType
+    const type = declared ?? madeAs[storedAs]
+    const cast = declared ?? madeTypes[storedAs].written
     const name = quoteName(column)
     // The text of a large fraction has an exponent, and that of money a currency.
     const number = fractions.has(kind.name)
@@ -58,7 +60,8 @@ export const postgresColumns: ColumnCheck<PostgresColumn> = {
       : kind.name === 'money' && storedAs !== 'text'
         ? `${name}::numeric`
         : name
-    const value = storedAs === 'json' && kind.name.startsWith('_') ? `to_jsonb(${name})` : `${number}::text::${cast}`
+    // The text of a time or of an enumeration is no JSON.
+    const value = storedAs === 'json' ? `to_jsonb(${number})` : `${number}::text::${cast}`
     return `the column: alter table ${quoteName(table)} alter column ${name} type ${type} using ${value}`
   },
 
