@@ -129,6 +129,42 @@ describe('columns of PostgreSQL', { skip: missingPostgres ?? false }, () => {
   })
 })
 
+test('texts in a column of bytes on SQLite are answered, found and sent back as their bytes', async () => {
+  const [{ open }] = schemaDatabases
+  await using database = await open()
+  await database.execute(`create table owner (id integer primary key, name text);
+    create table page (id integer primary key, title blob, owner integer references owner);
+    insert into owner values (1, 'Ann'); insert into page values (1, 'Main', 1), (2, x'4d61696e', 1), (3, 'Größe', null), (4, null, null)`)
+  const service = await createService({
+    database: database.url,
+    attributes,
+    models: {
+      owner: { attributes: { name: { type: 'string' }, pages: { collection: 'page', via: 'owner' } } },
+      page: { attributes: { title: { type: 'binary' }, owner: { model: 'owner' } } },
+    },
+  })
+  const { owner, page } = service.system.records
+  const base64 = (text: string) => Buffer.from(text).toString('base64')
+  const titles = (pages: readonly { title: unknown }[]) => pages.map(({ title }) => title)
+  const all = [base64('Main'), base64('Main'), base64('Größe'), null]
+  assert.deepEqual(titles((await page.find()).data), all)
+  const response = await service.fetch(new Request('http://localhost/page?populate=false'))
+  assert.deepEqual(titles((await response.json()) as { title: unknown }[]), all)
+  assert.deepEqual(titles((await owner.findOne(1, { populate: ['pages'] }))?.pages ?? []), all.slice(0, 2))
+  for (const title of [base64('Main'), base64('Größe')])
+    assert.equal(await page.count({ where: { title } }), all.filter((each) => each === title).length)
+  await page.update(1, { title: base64('Main') })
+  assert.equal(await page.count({ where: { title: base64('Main') } }), 2)
+  await using events = page.live({ id: 3 })
+  for await (const event of events) {
+    if (event.verb === 'ready') await database.execute(`update page set owner = 1 where id = 3`)
+    if (event.verb !== 'updated') continue
+    assert.equal(event.previous.title, base64('Größe'))
+    break
+  }
+  await service.close()
+})
+
 test('a foreign key that is not enforced is checked by the service', { skip: missingPostgres ?? false }, async (t) => {
   const [, { open }] = schemaDatabases
   await using database = await open()

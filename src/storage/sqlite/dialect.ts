@@ -81,20 +81,21 @@ export const sqliteDialect = {
     switch (attribute.type.storedAs) {
       case 'text':
       case 'uuid':
-        return typeof value === 'string' ? value : bytesOr(value, 'utf8')
+        return typeof value === 'string' ? value : textOf(value)
       case 'integer':
       case 'real':
-        return typeof value === 'bigint' || typeof value === 'number' ? finite(Number(value)) : bytesOr(value, 'utf8')
+        return typeof value === 'bigint' || typeof value === 'number' ? finite(Number(value)) : textOf(value)
       case 'bigint':
-        return bytesOr(value, 'utf8')
+        return textOf(value)
       case 'boolean':
-        return typeof value === 'number' || typeof value === 'bigint' ? Boolean(value) : bytesOr(value, 'utf8')
+        return typeof value === 'number' || typeof value === 'bigint' ? Boolean(value) : textOf(value)
       case 'json':
-        return parsed(bytesOr(value, 'utf8'))
+        return parsed(textOf(value))
       case 'timestamp':
-        return canonicalTimestamp(value instanceof Uint8Array ? bytesOr(value, 'utf8') : value)
+        return canonicalTimestamp(value instanceof Uint8Array ? textOf(value) : value)
       case 'binary':
-        return bytesOr(value, 'base64')
+        // Other programs store texts in such a column, too.
+        return Buffer.from(value instanceof Uint8Array ? value : String(value)).toString('base64')
     }
   },
 
@@ -140,7 +141,9 @@ export const sqliteDialect = {
     isForeignTime(attribute)
       ? // SQLite would take a number for days.
         `case when typeof(${column}) in ('integer', 'real') then strftime('${timeForm}', ${column} / 1000.0, 'unixepoch') else strftime('${timeForm}', ${column}) end`
-      : column,
+      : attribute.type.storedAs === 'binary'
+        ? `cast(${column} as blob)` // a text equals no bytes
+        : column,
 
   sameJson(attribute, column, text) {
     return sql`keelson_same_json(${raw(this.selected(attribute, column, false))}, ${text})`
@@ -230,8 +233,8 @@ function listOf(attribute: Attribute, values: readonly Json[]): string {
 
 const finite = (number: number): Json => (Number.isFinite(number) ? number : null)
 
-const bytesOr = (value: unknown, encoding: 'utf8' | 'base64'): string =>
-  value instanceof Uint8Array ? Buffer.from(value).toString(encoding) : String(value)
+const textOf = (value: unknown): string =>
+  value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : String(value)
 
 function parsed(text: string): Json {
   try {
