@@ -51,11 +51,13 @@ function flatten(definition: object): Options {
   return { ...(autoMigrations as object), ...(validations as object), ...own }
 }
 
-function typeOf({ type, enum: values, columnType }: Options): Options {
+function typeOf({ type, enum: values, columnType, autoIncrement }: Options): Options {
   if (type === undefined) return values === undefined ? {} : { type: 'string' }
   const folded = String(type).toLowerCase()
   // Adapters of Sails read such a column as a time in ISO 8601.
   if (folded === 'string' && timeColumn.test(String(columnType))) return { type: 'datetime' }
+  // Such a key is a number of the database, which adapters of Sails read as a text.
+  if (folded === 'string' && autoIncrement === true) return { type: 'bigint' }
   return Object.hasOwn(typeWords, folded) ? { ...typeWords[folded] } : { type }
 }
 
