@@ -25,7 +25,7 @@ const rows = 40
 async function runsOnEventLoop(
   work: () => number,
   runs: number,
-  text = 'select work()',
+  given: string | ((run: number) => string) = 'select work()',
   maxBlockMs = 10_000,
 ): Promise<number> {
   using connection = new Connection(':memory:', { readOnly: false })
@@ -37,6 +37,7 @@ async function runsOnEventLoop(
   let count = 0
   for (let run = 0; run < runs; run++) {
     await nextTurn()
+    const text = typeof given === 'string' ? given : given(run)
     try {
       reader.read({ text, values: [], access: 'filter' }, connection, { budget: new ByteBudget(1_000_000) })
       count++
@@ -50,6 +51,15 @@ async function runsOnEventLoop(
 describe('a statement that takes long on the event loop', () => {
   test('goes to a reader process when it uses the processor', async () =>
     assert.equal(await runsOnEventLoop(() => compute(15), 4), 2))
+
+  test('goes to a reader process with all others that read all rows of the same table', async () => {
+    let calls = 0
+    const work = () => (calls++ % rows === 0 ? compute(15) : 1)
+    const ofTable = (run: number) => `select work() from filled where id + ${run} > 0`
+    assert.equal(await runsOnEventLoop(work, 4, ofTable), 2)
+    const byKey = (run: number) => `select work() from filled where id in (1, ${2 + run})`
+    assert.equal(await runsOnEventLoop(() => compute(15), 4, byKey), 4)
+  })
 
   const guarded = 'select id from filled where id > 0 and keelson_guard() and work()'
 

@@ -1,12 +1,11 @@
 import { eventLoopTurn } from '../../../support/event-loop-turn.ts'
 import type { Limits } from '../../../support/limits.ts'
-import { Lru } from '../../../support/lru.ts'
 import { threadCpuMs } from '../../../support/thread-cpu-ms.ts'
 import type { ByteBudget } from '../../byte-budget.ts'
 import { DatabaseError, type Row, type Scan, type Statement } from '../../driver.ts'
 import type { ReadOptions } from '../../store.ts'
 import type { Connection } from './connection.ts'
-import { QueryPlans } from './query-plans.ts'
+import { type Plan, QueryPlans } from './query-plans.ts'
 import { BudgetExceeded, type RowGuard } from './row-guard.ts'
 
 /**
@@ -20,8 +19,6 @@ const mostMs = 8
 /** With less than this left in a turn, a statement is not begun. */
 const leastMs = 2
 
-const keptSuspects = 1000
-
 /** Thrown for a statement that must not run on the event loop. */
 export class NeedsReader extends Error {}
 
@@ -31,8 +28,6 @@ export class EventLoopReader {
   readonly #guard: RowGuard
   readonly #plans: QueryPlans
   readonly #limits: Limits
-  /** The statements whose last run was slow. */
-  readonly #suspects = new Lru<string, boolean>(keptSuspects)
 
   constructor(connection: Connection, guard: RowGuard, limits: Limits, onScan: (scan: Scan) => void) {
     this.#connection = connection
@@ -46,29 +41,30 @@ export class EventLoopReader {
     const { text, values, access } = statement
     if (access === 'key') return connection.readKey(text, values, options, this.#limits.maxAnswerBytes)
     const begin = performance.now()
-    const beginCpuMs = this.#suspects.get(text) ? threadCpuMs() : undefined
+    const plan = this.#plans.of(statement)
+    const { suspect } = plan
+    const isSuspect = suspect.isSuspected
+    const beginCpuMs = isSuspect ? threadCpuMs() : undefined
     const leftMs = this.#limits.maxBlockMs - eventLoopTurn.usedMs
-    const isSuspect = beginCpuMs !== undefined
     const budgetMs = isSuspect ? Math.min(leftMs, suspectMs) : leftMs
+    if (budgetMs < leastMs || plan.costClass === 'scan') throw new NeedsReader()
     try {
-      if (budgetMs < leastMs || this.#plans.classOf(statement) === 'scan') throw new NeedsReader()
       const read = () => connection.read(text, values, options?.budget, options?.poll)
       const rows = this.#guard.limit(budgetMs, read, isSuspect ? undefined : this.#limits.maxBlockMs / 2)
-      if (performance.now() - begin > slowMs) this.#wasSlow(statement, beginCpuMs, slowMs)
-      else if (isSuspect) this.#suspects.set(text, false)
+      if (performance.now() - begin > slowMs) this.#wasSlow(statement, plan, beginCpuMs, slowMs)
+      else if (isSuspect && !plan.isOfTables) suspect.isSuspected = false
       return rows
     } catch (error) {
       if (!(error instanceof BudgetExceeded)) throw error
-      this.#wasSlow(statement, beginCpuMs, mostMs)
+      this.#wasSlow(statement, plan, beginCpuMs, mostMs)
       throw new NeedsReader()
     }
   }
 
-  #wasSlow(statement: Statement, beginCpuMs: number | undefined, limitMs: number): void {
-    const { text } = statement
-    if (beginCpuMs === undefined) this.#suspects.set(text, true)
-    else if (threadCpuMs() - beginCpuMs > limitMs) this.#plans.demote(statement)
-    else this.#suspects.set(text, false)
+  #wasSlow(statement: Statement, plan: Plan, beginCpuMs: number | undefined, limitMs: number): void {
+    if (beginCpuMs === undefined) plan.suspect.isSuspected = true
+    else if (threadCpuMs() - beginCpuMs > limitMs) this.#plans.demote(statement, plan)
+    else if (!plan.isOfTables) plan.suspect.isSuspected = false
   }
 
   /** For a database that other processes cannot read: the statement runs here and fails after a time. */

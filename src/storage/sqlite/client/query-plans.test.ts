@@ -37,13 +37,13 @@ connection.exec(`create table pet (id integer primary key, name text, kind text,
   insert into pet select i, 'Pet ' || i, 'dog', 1 from n`)
 const plans = new QueryPlans(connection, () => {})
 for (const [text, access, costClass] of cases) {
-  test(`${text}: ${costClass}`, () => assert.equal(plans.classOf(statement(text, access)), costClass))
+  test(`${text}: ${costClass}`, () => assert.equal(plans.of(statement(text, access)).costClass, costClass))
 }
 
 test('a scan is observed once, with the tables that are scanned', () => {
   const observed: unknown[] = []
   const observing = new QueryPlans(connection, (scan) => observed.push(scan))
   const text = 'select * from pet where name = ?'
-  for (let times = 0; times < 3; times++) observing.classOf(statement(text))
+  for (let times = 0; times < 3; times++) observing.of(statement(text))
   assert.deepEqual(observed, [{ text, shape: undefined, tables: ['pet'] }])
 })

@@ -5,14 +5,24 @@ import type { Connection } from './connection.ts'
 const keptPlans = 1000
 /** A plan is asked for again after this time: tables grow, and indexes come and go. */
 const planMs = 60_000
-/** A scan of a table with at most this many rows is bounded: it takes less time than a reader process needs to answer. */
+/** A scan of a table with at most this many rows takes less time than a reader process needs to answer, unless they are long. */
 const smallTableRows = 1000
 /** A text search of one row with a long text takes a millisecond, and a statement cannot be stopped within a row. */
 const maxSearches = 8
 
-interface Plan {
+/** Statements whose last run was slow, which proves nothing on a busy machine: the next one is measured in processor time. */
+export interface Suspect {
+  isSuspected: boolean
+  /** Until then they are scans. */
+  slowUntil: number
+}
+
+export interface Plan {
   readonly costClass: CostClass
   readonly until: number
+  /** The statement; or all that read all rows of the same small tables, whose rows may be long. */
+  readonly suspect: Suspect
+  readonly isOfTables: boolean
 }
 
 /** The cost class of each statement, from EXPLAIN QUERY PLAN and from what its runs have taken. */
@@ -20,30 +30,42 @@ export class QueryPlans {
   readonly #connection: Connection
   readonly #onScan: (scan: Scan) => void
   readonly #plans = new Lru<string, Plan>(keptPlans)
+  readonly #tables = new Lru<string, Suspect>(keptPlans)
 
   constructor(connection: Connection, onScan: (scan: Scan) => void) {
     this.#connection = connection
     this.#onScan = onScan
   }
 
-  classOf({ text, access, shape }: Statement): CostClass {
+  of({ text, access, shape }: Statement): Plan {
     const known = this.#plans.get(text)
-    if (known && known.until > performance.now()) return known.costClass
+    const now = performance.now()
+    if (known && known.until > now) return known.suspect.slowUntil > now ? { ...known, costClass: 'scan' } : known
     const tables = scannedTables(this.#connection.all(`explain query plan ${text}`, []), access === 'page')
     const large = tables.filter((table) => !this.#isSmall(table))
     if (large.length > 0 && known?.costClass !== 'scan') this.#onScan({ text, shape, tables: large })
-    return this.#keep(text, large.length > 0 || searchesIn(text) > maxSearches ? 'scan' : 'indexed')
+    const isOfTables = tables.length > 0
+    const suspect = isOfTables ? this.#suspectOf(tables) : known && !known.isOfTables ? known.suspect : newSuspect()
+    const isScan = large.length > 0 || searchesIn(text) > maxSearches
+    const plan: Plan = { costClass: isScan ? 'scan' : 'indexed', until: now + planMs, suspect, isOfTables }
+    this.#plans.set(text, plan)
+    return suspect.slowUntil > now ? { ...plan, costClass: 'scan' } : plan
   }
 
   /** The statement has taken longer than its plan promised. */
-  demote({ text, shape }: Statement): void {
-    this.#keep(text, 'scan')
+  demote({ text, shape }: Statement, { suspect }: Plan): void {
+    suspect.isSuspected = false
+    suspect.slowUntil = performance.now() + planMs
     this.#onScan({ text, shape, tables: [] })
   }
 
-  #keep(text: string, costClass: CostClass): CostClass {
-    this.#plans.set(text, { costClass, until: performance.now() + planMs })
-    return costClass
+  #suspectOf(tables: readonly string[]): Suspect {
+    const key = tables.join()
+    const known = this.#tables.get(key)
+    if (known) return known
+    const suspect = newSuspect()
+    this.#tables.set(key, suspect)
+    return suspect
   }
 
   #isSmall(table: string): boolean {
@@ -56,6 +78,8 @@ export class QueryPlans {
     }
   }
 }
+
+const newSuspect = (): Suspect => ({ isSuspected: false, slowUntil: 0 })
 
 /** The number of `contains` in a statement. Values are bound, so the text of a client is not counted. */
 const searchesIn = (text: string): number => text.split('instr(').length - 1
