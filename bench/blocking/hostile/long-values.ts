@@ -74,5 +74,12 @@ export const hostileLongValues: readonly Hostile[] = [
     name: 'a condition that is a JSON value of 29,000 objects',
     request: (n) => sameJson(1 + (n % 900), JSON.stringify(unordered)),
   },
+  {
+    name: 'a record with 14 members of 1 MB',
+    request: (n) =>
+      n < largeRecords
+        ? write(`pet/${150_000 + n}`, { note: megabyte.slice(0, 1_000_000), owner: 200 })
+        : get(`/owner/200?populate=${encodeURIComponent(`{"pets":{"sort":"note DESC","limit":${14 - (n % 3)}}}`)}`),
+  },
   { name: 'members of a record of 1 MB', request: large((id) => get(`/owner/${99 + id}/pets?limit=1&populate=false`)) },
 ]

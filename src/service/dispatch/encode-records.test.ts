@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { compute } from '../../../test/support/compute.ts'
 import { fingerprint, VersionHash } from '../../operation/version.ts'
 import { ServiceError } from '../../protocol/errors.ts'
-import type { Embedded, Records } from '../../storage/store.ts'
+import { type Embedded, type Records, requireLength } from '../../storage/store.ts'
 import { KeyedHash } from '../../support/keyed-hash.ts'
 import { type Encoded, encodeRecord, encodeRecords } from './encode-records.ts'
 
@@ -65,6 +65,36 @@ describe('a list', () => {
     assert.ok(body.parts)
     const { body: one, whole } = await encodeRecord(recordsOf([long], { size: 2_000 }), most, new VersionHash('secret'))
     assert.deepEqual([one.encoded, whole], [long, fingerprint(long)])
+  })
+
+  test('that embeds a few long records is encoded in pieces, with the hash of the whole', async () => {
+    const members = '"x"'.repeat(20_000)
+    const text = `{"id":1,"pets":[${members},${members}]}`
+    const records: Records = {
+      ...recordsOf(['{}', text], { size: 4 }),
+      encodeAt(index, maxBytes) {
+        requireLength(index === 0 ? '{}' : text, maxBytes)
+        return index === 0 ? '{}' : assert.fail('encoded as one text')
+      },
+      *pieces(index) {
+        if (index === 0) yield '{}'
+        else yield* ['{"id":1,"pets":', '[', members, ',', members, ']', '}']
+      },
+    }
+    const { body, whole } = await encodeRecords(records, most, hash)
+    assert.deepEqual(
+      [body.encoded, whole, body.parts?.length],
+      [list(['{}', text]), fingerprint(list(['{}', text])), 2],
+    )
+    const alone = {
+      ...records,
+      length: 1,
+      size: 3,
+      pieces: () => records.pieces(1),
+      encodeAt: () => records.encodeAt(1, 1),
+    }
+    const one = await encodeRecord(alone, most, new VersionHash('secret'))
+    assert.deepEqual([one.body.encoded, one.whole, one.body.parts?.length], [text, fingerprint(text), 2])
   })
 
   test('lets others run between its parts', async () => {

@@ -25,7 +25,9 @@ export function encodeRecords(records: Records, maxBytes: number, hash: KeyedHas
   if (records.size > maxRecordsAtOnce) return encodePieces(listPieces(records, maxBytes), maxBytes)
   let text = '['
   for (let index = 0; index < length; index++) {
-    text += index === 0 ? records.encodeAt(0, maxBytes) : `,${records.encodeAt(index, maxBytes)}`
+    const record = encodedAt(records, index, maxBytes)
+    if (record === undefined) return encodePieces(rest(records, index, maxBytes), maxBytes, text)
+    text += index === 0 ? record : `,${record}`
     if (text.length > partLength && index < length - 1)
       return encodePieces(rest(records, index + 1, maxBytes), maxBytes, text)
   }
@@ -45,10 +47,21 @@ function taken({ parts, fingerprint }: EncodedList, size: number, maxBytes: numb
   return { body: new EncodedJson(parts), whole: fingerprint }
 }
 
+/** Undefined: the members of the record are long together, though they are few. */
+function encodedAt(records: Records, index: number, maxBytes: number): string | undefined {
+  if (records.size === records.length) return records.encodeAt(index, maxBytes)
+  try {
+    return records.encodeAt(index, Math.min(partLength, maxBytes))
+  } catch {
+    return undefined // in pieces, every other error is thrown again
+  }
+}
+
 /** The first of the records alone. */
 export function encodeRecord(records: Records, maxBytes: number, versions: VersionHash): MaybePromise<Encoded> {
   if (records.size > maxRecordsAtOnce) return encodePieces(records.pieces(0, maxBytes), maxBytes)
-  const text = records.encodeAt(0, maxBytes)
+  const text = encodedAt(records, 0, maxBytes)
+  if (text === undefined) return encodePieces(records.pieces(0, maxBytes), maxBytes)
   if (text.length * 3 > maxBytes) requireBytes(text, maxBytes)
   if (text.length > partLength) return hashInTurns(text, versions)
   return { body: new EncodedJson(text), whole: versions.of(text) }
@@ -69,7 +82,7 @@ export const encodeText = (text: string): Encoded => ({ body: new EncodedJson(te
 
 function* rest(records: Records, from: number, maxBytes: number): Iterable<string> {
   for (let index = from; index < records.length; index++) {
-    yield ','
+    if (index > 0) yield ','
     yield* records.pieces(index, maxBytes)
   }
   yield ']'
