@@ -251,6 +251,23 @@ test('answers are never kept by a cache, and a wrong offset or handle is refused
   assert.equal(columns.status, 200)
 })
 
+test('the offset of an answer with many changes is as short as that of any other, and leads to the next ones', async () => {
+  await using service = await open()
+  const { pet } = service.system.records as never as { pet: Pets }
+  const { url } = await service.listen(0)
+  const ask = (query: string) => fetch(`${url}/v1/shape?table=pet${query}`, user)
+  const placeOf = ({ headers }: Response) =>
+    `&offset=${headers.get('electric-offset')}&handle=${headers.get('electric-handle')}`
+  const first = await ask('&offset=-1')
+  for (let id = 1; id <= 100; id++) await pet.create({ name: `a pet with the number ${id}` })
+  const changes = await ask(`&live=true${placeOf(first)}`)
+  assert.ok(placeOf(changes).length < placeOf(first).length + 50, placeOf(changes))
+  const next = await ask(placeOf(changes))
+  assert.equal(next.status, 200)
+  const received = [...((await changes.json()) as { value?: Pet }[]), ...((await next.json()) as { value?: Pet }[])]
+  assert.equal(received.filter(({ value }) => value !== undefined).length, 100)
+})
+
 test('a wrong shape is refused, also by one that starts now', async () => {
   await using service = await open()
   const { pet } = service.system.records as never as { pet: { create(values: object): Promise<unknown> } }

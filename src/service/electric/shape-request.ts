@@ -84,8 +84,8 @@ function readWhere(text: string | null): JsonObject {
 }
 
 /** The client of Electric compares the positions of a stream as big integers, and adds `_0` to make an offset of one. */
-export const offsetText = (offset: ShapeOffset): string =>
-  BigInt(`0x${Buffer.from(JSON.stringify(offset)).toString('hex')}`).toString()
+export const offsetText = ({ position, cursor }: ShapeOffset): string =>
+  BigInt(`0x${Buffer.from(JSON.stringify({ position, cursor })).toString('hex')}`).toString()
 
 function readOffset(text: string | null): ShapeRequest['offset'] {
   if (text === null || text === '-1') return 'start'
