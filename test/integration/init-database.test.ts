@@ -411,6 +411,30 @@ test('a default of null is none, and a column has that of its domain', { skip: m
   await assert.rejects(open({ title: { type: 'string' } }), /"needed"/)
 })
 
+const withFractions = `create table rate (factor double precision primary key, name text);
+create table price (amount numeric(10,2) primary key); create table step (no numeric(10) primary key); insert into step values (7)`
+for (const { name, missing, open } of [
+  sqliteWith('keys with fractions', withFractions),
+  postgresWith('keys with fractions', withFractions),
+]) {
+  test(`a key with a fraction is none of a model: ${name}`, { skip: missing ?? false }, async () => {
+    await using database = await open()
+    const { models, leftOut } = await planOf(database.url)
+    assert.deepEqual(
+      models.map(({ name }) => name),
+      ['step'],
+    )
+    assert.match(
+      leftOut.get('rate') ?? '',
+      /^its key "factor" has the type double precision, which is not one of a key$/i,
+    )
+    assert.match(
+      leftOut.get('price') ?? '',
+      /^its key "amount" has the type numeric\(10,2\), which is not one of a key$/i,
+    )
+  })
+}
+
 test('foreign keys to tables that are not chosen are plain attributes', async () => {
   const path = newFile()
   asOtherProgram(path, unusualSqlite)

@@ -13,6 +13,8 @@ export interface KeyOfTable {
 }
 
 const keyClasses: readonly StorageClass[] = ['text', 'uuid', 'integer', 'bigint', 'real']
+/** Types of numbers with a fraction, which no record is found by: a key is an integer. `numeric(10)` is one. */
+const fraction = /real|floa|doub|\(\d+, ?[1-9]/i
 
 /** The primary key of one column, or else a column that is unique and never null. */
 export function keyOf(table: ExistingTable, description: DatabaseDescription): KeyOfTable | undefined {
@@ -47,6 +49,7 @@ function keyAttribute(
   const base = description.attributeFor(column)
   const type = base && attributeTypeOf(base)
   if (!base || typeof type !== 'object' || !keyClasses.includes(type.storedAs)) return undefined
+  if (type.storedAs === 'real' && fraction.test(column.type)) return undefined
   const refers = foreignKeys.some(({ columns }) => columns.length === 1 && columns[0] === column.name)
   // Generated numbers are far below 2^53.
   if (description.isCounted(column) && !refers) return { type: 'number', autoIncrement: true }
