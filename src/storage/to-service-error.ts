@@ -57,7 +57,11 @@ async function describe(
     case 'unique': {
       const found = uniqueViolations(model, reason, assignments)
       if (found.length > 0) return invalid(model, found, error)
-      const message = `A ${model.name} with these values exists already`
+      // A delete has no values: those are of another table, to which a trigger writes.
+      const message =
+        assignments.length > 0
+          ? `A ${model.name} with these values exists already`
+          : 'The database does not allow this change'
       return new ServiceError('E_BAD_REQUEST', message, { model: model.name, cause: error })
     }
     case 'foreignKey': {

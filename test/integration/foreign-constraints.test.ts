@@ -10,7 +10,8 @@ const raises = {
     create trigger lost before insert on pet when new.name = 'lost' begin select raise(ignore); end;
     create trigger fixed before update on pet when new.age = 50 begin select raise(ignore); end;
     create trigger stays before delete on shelf begin select raise(ignore); end;
-    create trigger needed before delete on lid begin select raise(ignore); end`,
+    create trigger needed before delete on lid begin select raise(ignore); end;
+    create trigger tossed before delete on box begin insert into waste values ('box'); end`,
   postgres: `create function judge() returns trigger language plpgsql as $$ begin
       if tg_op = 'DELETE' or new.age < 0 or new.name = 'low' then raise exception 'secret'; end if;
       if new.name = 'denied' then raise insufficient_privilege using message = 'permission denied for table audit'; end if;
@@ -20,6 +21,8 @@ const raises = {
     create function keep() returns trigger language plpgsql as $$ begin return null; end $$;
     create trigger stays before delete on shelf for each row execute function keep();
     create trigger needed before delete on lid for each row execute function keep();
+    create function toss() returns trigger language plpgsql as $$ begin insert into waste values ('box'); return old; end $$;
+    create trigger tossed before delete on box for each row execute function toss();
     create table coin (id serial primary key, name text constraint coin_name unique deferrable);
     create type mood as enum ('calm', 'wild');
     create table counted (id bigint primary key generated always as identity, name text, mood mood);
@@ -59,6 +62,7 @@ const cases: readonly (readonly [
     ['POST', '/batch', [{ method: 'PATCH', url: '/pet/1', body: { age: 50 } }]],
     [400, 'did not change'],
   ],
+  ['a delete whose trigger stores a value twice', ['DELETE', '/box/1'], [400, 'does not allow this change']],
   ['a delete that a trigger drops', ['DELETE', '/lid/1'], [400, 'did not delete the lid']],
   ['the same of a record to which others refer', ['DELETE', '/shelf/1'], [400, 'did not delete the shelf']],
   ['the same by a condition', ['DELETE', '/shelf?where={"name":"top"}'], [400, 'did not delete the shelf']],
@@ -111,6 +115,10 @@ for (const { name, missing, open } of schemaDatabases) {
         create table shelf (id ${key}, name text);
         create table lid (id ${key}, name text);
         insert into lid (name) values ('red');
+        create table box (id ${key}, name text);
+        insert into box (name) values ('round');
+        create table waste (what text primary key);
+        insert into waste values ('box');
         create table tin (id ${key}, shelf integer references shelf, name text);
         insert into pet (name, age) values ('Rex', 3);
         insert into shelf (name) values ('top');
@@ -128,6 +136,7 @@ for (const { name, missing, open } of schemaDatabases) {
           toy: { attributes: { owner: whole, shelf: whole } },
           shelf: { attributes: { name: text } },
           lid: { attributes: { name: text } },
+          box: { attributes: { name: text } },
           tin: { attributes: { shelf: { model: 'shelf' }, name: text } },
           ...(name === 'postgres' && {
             counted: { attributes: { name: text, mood: text } },
