@@ -108,6 +108,23 @@ describe('keelson init', () => {
     assert.deepEqual(Object.keys(await post(`${url}/room`, { code: 'a' })), ['code', 'updatedAt'])
   })
 
+  test('states which lifecycle callbacks of config/models.js do not run', async () => {
+    const manifest = '{ "name": "app", "dependencies": { "sails": "^1.5.0" } }'
+    const files = (callbacks: string) => ({
+      'package.json': manifest,
+      'api/models/Room.js': 'module.exports = { attributes: {} }',
+      'config/models.js': `module.exports.models = { attributes: {}, ${callbacks} }`,
+    })
+    const configOf = async (callbacks: string) => {
+      const cwd = folder(files(callbacks))
+      assert.equal((await Command.run(['init'], { cwd })).code, 0)
+      return readFileSync(join(cwd, 'keelson.config.ts'), 'utf8')
+    }
+    const stated = /\/\/ Those of config\/models\.js, beforeCreate and afterUpdate, do not run/
+    assert.match(await configOf('beforeCreate(values, next) { next() }, afterUpdate: () => {}'), stated)
+    assert.doesNotMatch(await configOf('\n// beforeCreate(values, next) { next() },\n'), /config\/models\.js,/)
+  })
+
   for (const [what, files, message] of [
     ['a configuration of another kind', { 'keelson.config.mjs': 'export default {}' }, /keelson\.config\.mjs exists/],
     ['a broken package.json', { 'package.json': '{ "name": ' }, /package\.json is not a JSON object/],

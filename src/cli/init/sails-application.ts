@@ -7,6 +7,8 @@ export interface SailsApplication {
   readonly hasSharedAttributes: boolean
   /** The automatic attributes that `config/models.js` of Sails 0.x turns off for all models. */
   readonly withoutAttributes: readonly string[]
+  /** The lifecycle callbacks that `config/models.js` declares for all models. */
+  readonly sharedCallbacks: readonly string[]
   /** Whether `config/policies.js` declares policies. */
   readonly hasPolicies: boolean
   /** Route settings of `config/blueprints.js`, as source text by option. */
@@ -16,6 +18,8 @@ export interface SailsApplication {
 /** An option of `config/blueprints.js` that a configuration has as well, and its value. */
 const routeSetting =
   /(?:^|[{,])\s*(prefix|restPrefix|pluralize|rest|shortcuts|populate|jsonp)\s*:\s*('[^'\n]+'|"[^"\n]+"|true|false)/gm
+
+const callback = /\b((?:before|after)(?:Validate|Create|Update|Destroy))\s*[:(]/g
 
 /** The settings of Sails 0.x that turn automatic attributes off. In 1.x these are options of attributes. */
 const automaticAttributes = { autoPK: 'id', autoCreatedAt: 'createdAt', autoUpdatedAt: 'updatedAt' }
@@ -41,6 +45,7 @@ export function detectSailsApplication(folder: string): SailsApplication | undef
     withoutAttributes: Object.entries(automaticAttributes)
       .filter(([setting]) => isTurnedOff(setting))
       .map(([, attribute]) => attribute),
+    sharedCallbacks: [...new Set([...models.matchAll(callback)].map(([, name]) => name as string))],
     hasPolicies: /\bpolicies\s*=\s*\{\s*[^\s}]/.test(withoutComments(read(join(folder, 'config/policies.js')))),
     routeSettings,
   }
@@ -48,7 +53,7 @@ export function detectSailsApplication(folder: string): SailsApplication | undef
 
 /** The configuration file of a Sails application. */
 export function sailsConfigText(application: SailsApplication): string {
-  const { hasSharedAttributes, withoutAttributes, hasPolicies, routeSettings } = application
+  const { hasSharedAttributes, withoutAttributes, sharedCallbacks, hasPolicies, routeSettings } = application
   const lines = [
     "import { defineConfig, loadModels } from 'keelson'",
     ...(hasSharedAttributes
@@ -60,6 +65,12 @@ export function sailsConfigText(application: SailsApplication): string {
     "  database: 'sqlite:data/app.db',",
     '',
     '  // Reads the options of Waterline. Lifecycle callbacks run; other functions of models are reported at start.',
+    ...(sharedCallbacks.length > 0
+      ? [
+          `  // Those of config/models.js, ${sharedCallbacks.join(' and ')}, do not run: declare them in each model. Times that they set`,
+          '  // are attributes with `autoCreatedAt: true` or `autoUpdatedAt: true`.',
+        ]
+      : []),
     "  compatibility: 'sails',",
     "  models: await loadModels(new URL('./api/models', import.meta.url)),",
     ...(hasSharedAttributes ? ['  attributes: sails.models.attributes,'] : []),
