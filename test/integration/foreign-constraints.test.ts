@@ -23,6 +23,9 @@ const raises = {
     create trigger needed before delete on lid for each row execute function keep();
     create function toss() returns trigger language plpgsql as $$ begin insert into waste values ('box'); return old; end $$;
     create trigger tossed before delete on box for each row execute function toss();
+    create table stamp (id serial primary key, gone boolean);
+    create rule kept as on delete to stamp do instead update stamp set gone = true where id = old.id;
+    insert into stamp (gone) values (false);
     create table coin (id serial primary key, name text constraint coin_name unique deferrable);
     create type mood as enum ('calm', 'wild');
     create table counted (id bigint primary key generated always as identity, name text, mood mood);
@@ -74,6 +77,7 @@ const cases: readonly (readonly [
     'postgres',
   ],
   ['the same once more', ['POST', '/pet', { name: 'denied' }], [503, 'refuses the operation'], 'postgres'],
+  ['what a rule replaces', ['DELETE', '/stamp/1'], [503, 'refuses the operation'], 'postgres'],
   ['a foreign key of the database alone', ['POST', '/toy', { owner: 9 }], [400, 'names no existing row'], 'postgres'],
   ['a constraint that the commit checks', ['POST', '/toy', [{ shelf: 9 }]], [409, 'one that does not exist']],
   ['the same of one record', ['POST', '/toy', { shelf: 9 }], [400, 'names no existing row'], 'postgres'],
@@ -142,6 +146,7 @@ for (const { name, missing, open } of schemaDatabases) {
             counted: { attributes: { name: text, mood: text } },
             coin: { attributes: { name: { ...text, unique: true } } },
             young: { attributes: { age: whole } },
+            stamp: { attributes: { gone: { type: 'boolean' } } },
           }),
         },
         onError: (error) => errors.push(String(error)),
@@ -164,7 +169,9 @@ for (const { name, missing, open } of schemaDatabases) {
       await service.close()
       const denied =
         'The database refuses an operation of pet (permission denied for table audit); such requests get 503'
-      assert.deepEqual(errors, name === 'sqlite' ? [] : [`Error: ${denied}`])
+      const ruled =
+        'The database refuses an operation of stamp (cannot perform DELETE RETURNING on relation "stamp"); such requests get 503'
+      assert.deepEqual(errors, name === 'sqlite' ? [] : [`Error: ${denied}`, `Error: ${ruled}`])
       assert.deepEqual(
         warned.filter(([data]) => 'model' in data && data.model === 'pet'),
         [[{ kind: 'writeRefused', model: 'pet', text: 'secret' }, 'The database has refused a write of pet: secret']],

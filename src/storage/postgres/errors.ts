@@ -79,6 +79,9 @@ function faultOf(complaint: Complaint, uniques: UniqueColumns): DatabaseErrorKin
     case '42601':
       // The parser of statements reports its errors in `scanner_yyerror`; others are of the text of a value, from the input function of its type.
       return { kind: routine === 'scanner_yyerror' ? 'unknown' : 'value' }
+    case '0A000':
+      // A rule replaces the statement, and answers no row.
+      return { kind: routine === 'RewriteQuery' ? 'refused' : 'unknown' }
     case '42883':
       // The type of a column has no such comparison or order.
       return { kind: routine === 'op_error' || routine === 'get_sort_group_operators' ? 'value' : 'unknown' }
