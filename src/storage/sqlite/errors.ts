@@ -82,6 +82,10 @@ function uniqueFault(message: string): DatabaseErrorKind {
   return { kind: 'unique', table, columns: names.map((name) => name.slice(name.lastIndexOf('.') + 1)) }
 }
 
+/** An input or output failed, or the file is damaged or no database. */
+export const isOfFile = ({ cause }: DatabaseError): boolean =>
+  isFailure(cause) && [10, 11, 26].includes(cause.errcode & 0xff)
+
 export const isBusy = (error: unknown): boolean =>
   isFailure(error) && ((error.errcode & 0xff) === busy || (error.errcode & 0xff) === locked)
 

@@ -28,7 +28,7 @@ import { SqliteTableVersions } from './change-log/table-versions.ts'
 import { SqliteDriver } from './client/driver.ts'
 import { walPath } from './client/wal-path.ts'
 import { isKeyRowId, sqliteDialect } from './dialect.ts'
-import { isBusy, namedError, sqliteError } from './errors.ts'
+import { isBusy, isOfFile, namedError, sqliteError } from './errors.ts'
 import { sqliteJobStore } from './job-tables.ts'
 import { assertUtf8 } from './schema/assert-utf8.ts'
 import { sqliteColumns } from './schema/column-check.ts'
@@ -95,7 +95,7 @@ export async function openSqlite({
     const store = new SqlStore({
       driver: observeStatements(driver, observe),
       onError,
-      onRefusal: reportRefusals(observe, onError),
+      onRefusal: reportRefusals(observe, onError, isOfFile),
       dialect: sqliteDialect,
       changes: log.changes,
       answers: new SqlStoredAnswers({
