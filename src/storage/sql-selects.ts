@@ -62,8 +62,7 @@ export class SqlSelects {
   find(model: Model, given: Criteria, columns: Columns): Sql {
     const { from, criteria } = sourceOf(model, given, this.#dialect)
     const { sort, limit, skip, after } = criteria
-    const isSorted = sort.some(({ attribute, through }) => through !== undefined || attribute !== model.primaryKey)
-    const where = (arm?: Sql) => this.#where(model, criteria.where, arm, undefined, isSorted)
+    const where = (arm?: Sql) => this.#where(model, criteria.where, arm, undefined, isSortedBy(sort, model))
     const table = this.#quote(model.table)
     const head = sql`${raw(`select ${columns.list} from `)}${from}`
     const order = raw(sort.length === 0 ? '' : ` order by ${orderBy(sort, model, this.#dialect)}`)
@@ -179,13 +178,18 @@ export class SqlSelects {
       association.kind === 'hasMany'
         ? this.#children(association, criteria, page)
         : this.#members(association, criteria, page)
-    return sql`${head}${from}${this.#dialect.seek(members.from, `${table}.${key}`, ids)}${end}`
+    const guard = comes ? undefined : this.#dialect.rowGuard?.(target, sortedRowsPerCheck)
+    // A term without a column would be evaluated for each key, and not for each of its records.
+    const where = raw(guard === undefined ? '' : ` where (${table}.${key} & 0 or ${guard})`)
+    return sql`${head}${from}${this.#dialect.seek(members.from, `${table}.${key}`, ids)}${where}${end}`
   }
 
   #children({ target, via }: HasMany, given: Criteria, page: Sql): Sql {
     const isChild = raw(`${this.#quote(via.column)} = keelson_key`)
     const { from, criteria } = sourceOf(target, given, this.#dialect, isChild)
-    const rest = isMasked(given) ? raw('') : this.#where(target, criteria.where, isChild)
+    const rest = isMasked(given)
+      ? raw('')
+      : this.#where(target, criteria.where, isChild, undefined, isSortedBy(criteria.sort, target))
     const order = raw(` order by ${orderBy(criteria.sort, target, this.#dialect)}`)
     return sql`${raw(`select ${this.#quote(target.primaryKey.column)} from `)}${from}${rest}${order}${page}`
   }
@@ -207,7 +211,9 @@ export class SqlSelects {
       return sql`${pairs}${raw(` order by ${column}${sort[0]?.direction === 'desc' ? ' desc' : ''}`)}${page}`
     const key = this.#quote(target.primaryKey.column)
     const head = sql`${raw(`select ${key} from `)}${from}`
-    return sql`${head}${this.#where(target, where, sql`${raw(key)} in (${pairs})`)}${raw(` order by ${orderBy(sort, target, this.#dialect)}`)}${page}`
+    const isPair = sql`${raw(key)} in (${pairs})`
+    const rest = this.#where(target, where, isPair, undefined, isSortedBy(sort, target))
+    return sql`${head}${rest}${raw(` order by ${orderBy(sort, target, this.#dialect)}`)}${page}`
   }
 
   count(model: Model, where: Condition): Sql {
@@ -275,6 +281,10 @@ export class SqlSelects {
     return this.#dialect.identifier(name)
   }
 }
+
+/** By more than the primary key. */
+const isSortedBy = (sort: readonly Sort[], { primaryKey }: Model): boolean =>
+  sort.some(({ attribute, through }) => through !== undefined || attribute !== primaryKey)
 
 /** The attribute whose values are the keys of `related`. */
 function keyOf(association: Association): Attribute {

@@ -75,6 +75,13 @@ export const hostileLongValues: readonly Hostile[] = [
     request: (n) => sameJson(1 + (n % 900), JSON.stringify(unordered)),
   },
   {
+    name: 'embedded records of 1 MB, sorted without an index',
+    request: (n) =>
+      n < 100
+        ? write(`pet/${151_000 + n}`, { note: megabyte.slice(0, 1_000_000), owner: 201 })
+        : get(`/owner/201?populate=${encodeURIComponent(`{"pets":{"sort":"name DESC","limit":${900 + (n % 100)}}}`)}`),
+  },
+  {
     name: 'a record with 14 members of 1 MB',
     request: (n) =>
       n < largeRecords

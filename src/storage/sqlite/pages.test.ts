@@ -9,7 +9,7 @@ import type { Model } from '../../model/model.ts'
 import { textOf } from '../../sql/sql.ts'
 import { defaultLimits } from '../../support/limits.ts'
 import { SelectLists } from '../select-lists.ts'
-import { SqlSelects } from '../sql-selects.ts'
+import { relatedKeys, SqlSelects } from '../sql-selects.ts'
 import { sqliteDialect } from './dialect.ts'
 
 const pet = defineModels({
@@ -88,6 +88,34 @@ test('a sort can be stopped before each fourth row; a page in the order of the k
       .prepare(textOf(statement, sqliteDialect.placeholder))
       .all(...(statement.values as SQLInputValue[]))
     assert.deepEqual([found.length, looks], [31, expected], `${sorted} ${JSON.stringify(where)}`)
+  }
+})
+
+test('a sort of embedded records can be stopped before each fourth of them', () => {
+  const models = defineModels({
+    owner: { attributes: { pets: { collection: 'pet', via: 'owner' } } },
+    pet: { attributes: { name: { type: 'string' }, owner: { model: 'owner' } } },
+  })
+  const [owner, target] = [models.get('owner') as Model, models.get('pet') as Model]
+  const association = owner.associations.get('pets') ?? assert.fail()
+  const database = new DatabaseSync(':memory:')
+  database.exec(`create table pet (id integer primary key, name text, owner integer, "createdAt" integer, "updatedAt" integer);
+    insert into pet (name, owner) select 'Rex', 1 from json_each('[${'1,'.repeat(39)}1]')`)
+  let looks = 0
+  database.function('keelson_guard', () => ++looks)
+  const statements = new SqlSelects(sqliteDialect, new SelectLists(sqliteDialect, () => true))
+  for (const [sorted, expected] of [
+    ['name', 10 + 7],
+    ['id', 1],
+  ] as const) {
+    const select = [target.primaryKey]
+    const criteria = { where: matchAll, sort: parseSort(sorted, target, defaultLimits), limit: 30, skip: 0, select }
+    const statement = statements.related(association, criteria)
+    const keys = statements.boundKeys(association, [1]) as SQLInputValue
+    const values = statement.values.map((value) => (value === relatedKeys ? keys : value)) as SQLInputValue[]
+    looks = 0
+    const found = database.prepare(textOf(statement, sqliteDialect.placeholder)).all(...values)
+    assert.deepEqual([found.length, looks], [30, expected], sorted)
   }
 })
 
