@@ -14,6 +14,12 @@ export interface Write {
 /** Does a write as one program among several. */
 export type Program = (write: Write) => unknown
 
+/** SQL deletes toys as well. */
+const unlessGone = (write: Promise<unknown>): Promise<unknown> =>
+  write.catch((error) => {
+    if (error.code !== 'E_NO_SUCH_RECORD') throw error
+  })
+
 const byService = {
   'rename a pet': ({ pet }: Any, { id, name }: Write) => pet.update(id, { name, age: id }),
   'give a pet': ({ pet }: Any, { id, other }: Write) => pet.update(id, { owner: other }),
@@ -23,8 +29,8 @@ const byService = {
   'add a fan': ({ pet }: Any, { id, other }: Write) => pet.add(id, 'fans', other),
   'remove a fan': ({ pet }: Any, { id, other }: Write) => pet.remove(id, 'fans', other),
   'note a visit': ({ visit }: Any, { id, name }: Write) => visit.update(id, { note: name, pet: id }),
-  'give a toy': ({ toy }: Any, { id, other, name }: Write) => toy.update(id, { name, pet: other }),
-  'take a toy': ({ toy }: Any, { id }: Write) => toy.update(id, { pet: null }),
+  'give a toy': ({ toy }: Any, { id, other, name }: Write) => unlessGone(toy.update(id, { name, pet: other })),
+  'take a toy': ({ toy }: Any, { id }: Write) => unlessGone(toy.update(id, { pet: null })),
   'create a visit': ({ visit }: Any, { id, name }: Write) => visit.create({ note: name, pet: id }),
 } as const
 type ServiceWrite = keyof typeof byService
