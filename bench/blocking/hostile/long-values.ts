@@ -68,7 +68,10 @@ export const hostileLongValues: readonly Hostile[] = [
   },
   {
     name: 'records of 1 MB, sorted without an index',
-    request: large((id) => get(`/document?populate=false&limit=${id}&sort=createdAt%20DESC`)),
+    request: (n) =>
+      n < 20
+        ? write(`document/${900 + n}`, { text: megabyte.slice(0, 1_000_000) })
+        : get(`/document?populate=false&limit=${1 + (n % 9)}&sort=createdAt%20DESC`),
   },
   {
     name: 'a condition that is a JSON value of 29,000 objects',
