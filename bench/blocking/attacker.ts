@@ -112,9 +112,9 @@ const byPolling = async (posted: HostileRequest): Promise<void> => {
     isAnswered = true
   })
   // A message waits until the answers to those before it are read.
-  for (let polls = 1; !isAnswered || polls <= (hostile?.polls ?? 0); polls++) {
+  for (let left = hostile?.polls ?? 0; !isAnswered || left > 0; left--) {
     const read = overHttp({ method: 'GET', path: `${path}&sid=${sid}` })
-    await (polls <= (hostile?.polls ?? 0) ? read : Promise.race([answered, read]))
+    await (left > 0 ? read : Promise.race([answered, read]))
   }
 }
 

@@ -27,7 +27,7 @@ const charactersOfRow = 25
 /** Changes that are buffered during a run. If there are more, or if one has long texts, the query is run again instead. */
 const keptChanges = 500
 
-/** For so long they are applied, all in one turn of the event loop. */
+/** How long they may be applied in one turn of the event loop. */
 const longestReactionMs = 4
 
 /** Later rows, and the text of their difference to the rows that are held. */

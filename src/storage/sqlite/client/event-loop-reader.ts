@@ -14,7 +14,7 @@ import { BudgetExceeded, type RowGuard } from './row-guard.ts'
  */
 const slowMs = 10
 /** The second time it is stopped after this, and goes where most of it was CPU time. */
-const suspectMs = 12
+const secondRunMs = 12
 const mostMs = 8
 /** With less than this left in a turn, a statement is not begun. */
 const leastMs = 2
@@ -42,17 +42,17 @@ export class EventLoopReader {
     if (access === 'key') return connection.readKey(text, values, options, this.#limits.maxAnswerBytes)
     const begin = performance.now()
     const plan = this.#plans.of(statement)
-    const { suspect } = plan
-    const isSuspect = suspect.isSuspected
-    const beginCpuMs = isSuspect ? threadCpuMs() : undefined
+    const { slowRuns } = plan
+    const isSecondRun = slowRuns.lastWasSlow
+    const beginCpuMs = isSecondRun ? threadCpuMs() : undefined
     const leftMs = this.#limits.maxBlockMs - eventLoopTurn.usedMs
-    const budgetMs = isSuspect ? Math.min(leftMs, suspectMs) : leftMs
+    const budgetMs = isSecondRun ? Math.min(leftMs, secondRunMs) : leftMs
     if (budgetMs < leastMs || plan.costClass === 'scan') throw new NeedsReader()
     try {
       const read = () => connection.read(text, values, options?.budget, options?.poll)
-      const rows = this.#guard.limit(budgetMs, read, isSuspect ? undefined : this.#limits.maxBlockMs / 2)
+      const rows = this.#guard.limit(budgetMs, read, isSecondRun ? undefined : this.#limits.maxBlockMs / 2)
       if (performance.now() - begin > slowMs) this.#wasSlow(statement, plan, beginCpuMs, slowMs)
-      else if (isSuspect && !plan.isOfTables) suspect.isSuspected = false
+      else if (isSecondRun && !plan.isShared) slowRuns.lastWasSlow = false
       return rows
     } catch (error) {
       if (!(error instanceof BudgetExceeded)) throw error
@@ -62,9 +62,9 @@ export class EventLoopReader {
   }
 
   #wasSlow(statement: Statement, plan: Plan, beginCpuMs: number | undefined, limitMs: number): void {
-    if (beginCpuMs === undefined) plan.suspect.isSuspected = true
+    if (beginCpuMs === undefined) plan.slowRuns.lastWasSlow = true
     else if (threadCpuMs() - beginCpuMs > limitMs) this.#plans.demote(statement, plan)
-    else if (!plan.isOfTables) plan.suspect.isSuspected = false
+    else if (!plan.isShared) plan.slowRuns.lastWasSlow = false
   }
 
   /** For a database that other processes cannot read: the statement runs here and fails after a time. */

@@ -10,19 +10,19 @@ const smallTableRows = 1000
 /** A text search of one row with a long text takes a millisecond, and a statement cannot be stopped within a row. */
 const maxSearches = 8
 
-/** Statements whose last run was slow, which proves nothing on a busy machine: the next one is measured in processor time. */
-export interface Suspect {
-  isSuspected: boolean
-  /** Until then they are scans. */
-  slowUntil: number
+/** One slow run proves nothing on a busy machine: the next one is measured in processor time. */
+export interface SlowRuns {
+  lastWasSlow: boolean
+  /** The time until which the statements are scans. */
+  scanUntil: number
 }
 
 export interface Plan {
   readonly costClass: CostClass
   readonly until: number
-  /** The statement; or all that read all rows of the same small tables, whose rows may be long. */
-  readonly suspect: Suspect
-  readonly isOfTables: boolean
+  /** The slow runs of the statement, or of all statements that read every row of the same small tables: their rows may be long. */
+  readonly slowRuns: SlowRuns
+  readonly isShared: boolean
 }
 
 /** The cost class of each statement, from EXPLAIN QUERY PLAN and from what its runs have taken. */
@@ -30,42 +30,53 @@ export class QueryPlans {
   readonly #connection: Connection
   readonly #onScan: (scan: Scan) => void
   readonly #plans = new Lru<string, Plan>(keptPlans)
-  readonly #tables = new Lru<string, Suspect>(keptPlans)
+  /** By the names of the tables. */
+  readonly #ofTables = new Lru<string, SlowRuns>(keptPlans)
 
   constructor(connection: Connection, onScan: (scan: Scan) => void) {
     this.#connection = connection
     this.#onScan = onScan
   }
 
-  of({ text, access, shape }: Statement): Plan {
-    const known = this.#plans.get(text)
+  of(statement: Statement): Plan {
+    const known = this.#plans.get(statement.text)
     const now = performance.now()
-    if (known && known.until > now) return known.suspect.slowUntil > now ? { ...known, costClass: 'scan' } : known
+    const plan = known && known.until > now ? known : this.#explain(statement, known)
+    return plan.slowRuns.scanUntil > now ? { ...plan, costClass: 'scan' } : plan
+  }
+
+  /** `known`: the plan of some time ago. */
+  #explain({ text, access, shape }: Statement, known: Plan | undefined): Plan {
     const tables = scannedTables(this.#connection.all(`explain query plan ${text}`, []), access === 'page')
     const large = tables.filter((table) => !this.#isSmall(table))
     if (large.length > 0 && known?.costClass !== 'scan') this.#onScan({ text, shape, tables: large })
-    const isOfTables = tables.length > 0
-    const suspect = isOfTables ? this.#suspectOf(tables) : known && !known.isOfTables ? known.suspect : newSuspect()
+    const isShared = tables.length > 0
+    const slowRuns = isShared ? this.#slowRunsOf(tables) : known && !known.isShared ? known.slowRuns : newSlowRuns()
     const isScan = large.length > 0 || searchesIn(text) > maxSearches
-    const plan: Plan = { costClass: isScan ? 'scan' : 'indexed', until: now + planMs, suspect, isOfTables }
+    const plan: Plan = {
+      costClass: isScan ? 'scan' : 'indexed',
+      until: performance.now() + planMs,
+      slowRuns,
+      isShared,
+    }
     this.#plans.set(text, plan)
-    return suspect.slowUntil > now ? { ...plan, costClass: 'scan' } : plan
+    return plan
   }
 
   /** The statement has taken longer than its plan promised. */
-  demote({ text, shape }: Statement, { suspect }: Plan): void {
-    suspect.isSuspected = false
-    suspect.slowUntil = performance.now() + planMs
+  demote({ text, shape }: Statement, { slowRuns }: Plan): void {
+    slowRuns.lastWasSlow = false
+    slowRuns.scanUntil = performance.now() + planMs
     this.#onScan({ text, shape, tables: [] })
   }
 
-  #suspectOf(tables: readonly string[]): Suspect {
+  #slowRunsOf(tables: readonly string[]): SlowRuns {
     const key = tables.join()
-    const known = this.#tables.get(key)
+    const known = this.#ofTables.get(key)
     if (known) return known
-    const suspect = newSuspect()
-    this.#tables.set(key, suspect)
-    return suspect
+    const slowRuns = newSlowRuns()
+    this.#ofTables.set(key, slowRuns)
+    return slowRuns
   }
 
   #isSmall(table: string): boolean {
@@ -79,7 +90,7 @@ export class QueryPlans {
   }
 }
 
-const newSuspect = (): Suspect => ({ isSuspected: false, slowUntil: 0 })
+const newSlowRuns = (): SlowRuns => ({ lastWasSlow: false, scanUntil: 0 })
 
 /** The number of `contains` in a statement. Values are bound, so the text of a client is not counted. */
 const searchesIn = (text: string): number => text.split('instr(').length - 1
