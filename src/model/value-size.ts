@@ -1,4 +1,4 @@
-import type { Json } from '../protocol/json.ts'
+import type { Json, JsonObject } from '../protocol/json.ts'
 
 /** Whether a text, or the encoded text of a JSON value, is longer than `maxBytes`. */
 export function isLarger(value: Json, maxBytes: number): boolean {
@@ -19,7 +19,8 @@ function upperBound(value: Json): number {
   if (Array.isArray(value)) {
     for (const item of value) bytes += upperBound(item)
   } else {
-    for (const [name, member] of Object.entries(value)) bytes += name.length * 6 + 3 + upperBound(member)
+    const members = value as JsonObject
+    for (const name of Object.keys(members)) bytes += name.length * 6 + 3 + upperBound(members[name] as Json)
   }
   return bytes
 }
