@@ -7,6 +7,8 @@ import { parseQueryString } from '../../protocol/query-string.ts'
 import type { ServiceRequest } from '../../protocol/request.ts'
 import type { Requester } from '../../protocol/requester.ts'
 import type { WriteReceipt } from '../../storage/write-origin.ts'
+import { AdmissionFilter } from '../../support/admission-filter.ts'
+import { Lru } from '../../support/lru.ts'
 import type { DispatchContext } from './context.ts'
 import { isAny, readVersions } from './entity-tag.ts'
 import { withoutCallback } from './jsonp.ts'
@@ -26,6 +28,30 @@ export interface Plan {
   readonly isOfRecord: boolean
 }
 
+/** The plans of addresses that were requested before. */
+export class KeptPlans {
+  readonly #byAddress: Lru<string, Plan>
+  readonly #repeated: AdmissionFilter
+
+  constructor(size: number) {
+    this.#byAddress = new Lru(size)
+    this.#repeated = new AdmissionFilter(size)
+  }
+
+  /** Whether the address was requested before: most are requested once. */
+  isRepeated(address: string): boolean {
+    return this.#repeated.admits(address)
+  }
+
+  get(address: string): Plan | undefined {
+    return this.#byAddress.get(address)
+  }
+
+  set(address: string, plan: Plan): void {
+    this.#byAddress.set(address, plan)
+  }
+}
+
 /** A longer query string is rarely sent twice. */
 const longestKeptQuery = 2000
 
@@ -38,21 +64,20 @@ export function planOf(
 ): Plan {
   const { plans, routes, services } = context
   const { method, path, query, body } = request
-  const isKept =
-    plans !== undefined && query !== '' && method === 'GET' && body === undefined && query.length <= longestKeptQuery
-  const key = isKept ? `${access?.views.key ?? ''} ${path}?${query}` : ''
-  const kept = isKept ? plans.get(key) : undefined
-  if (kept !== undefined && kept !== 'seen once') return kept
+  const mayBeKept = query !== '' && method === 'GET' && body === undefined && query.length <= longestKeptQuery
+  const key = plans && mayBeKept ? `${access?.views.key ?? ''} ${path}?${query}` : ''
+  const isRepeated = plans !== undefined && key !== '' && plans.isRepeated(key)
+  const kept = isRepeated ? plans.get(key) : undefined
+  if (kept) return kept
   const seen = access ? routeFor(access, routes, method, path) : route(routes, method, path)
   const match = seen.variants ? variantOf(seen, request) : seen
   const plan: Plan = {
-    isKept: kept !== undefined && match.operation.cachesPlan === true,
+    isKept: isRepeated && match.operation.cachesPlan === true,
     isOfRecord: match.operation.keepsByKey === true && query === '' && method === 'GET' && body === undefined,
     match,
     input: match.operation.parse(readParameters(request, match, access, context, laterValue), match, services),
   }
-  // Most addresses are requested once. For the first request only the address is stored, and the plan for the second.
-  if (isKept && match.operation.cachesPlan) plans.set(key, kept === 'seen once' ? plan : 'seen once')
+  if (plan.isKept) plans?.set(key, plan)
   return plan
 }
 
