@@ -37,7 +37,8 @@ export async function collectDeletions(
       const known = deletions.keys.get(referring)
       const added = found.values(referring.primaryKey).filter((id) => !known?.has(id))
       if (added.length === 0) continue
-      deletions.keys.set(referring, new Set([...(known ?? []), ...added]))
+      if (known) for (const id of added) known.add(id)
+      else deletions.keys.set(referring, new Set(added))
       deletions.rounds.push({ model: referring, ids: added })
       count += added.length
       if (count > maxAffected) throw tooMany(model, maxAffected)

@@ -5,6 +5,7 @@ import type { Embedded, Records } from './store.ts'
 /** The records of several statements as one list, in their order. */
 export class JoinedRecords implements Records {
   readonly length: number
+  readonly size: number
   readonly next = undefined
   readonly #parts: readonly Records[]
   /** The index of the first record of each part. */
@@ -12,12 +13,14 @@ export class JoinedRecords implements Records {
 
   constructor(parts: readonly Records[]) {
     const starts: number[] = []
-    let length = 0
+    let [length, size] = [0, 0]
     for (const part of parts) {
       starts.push(length)
       length += part.length
+      size += part.size
     }
     this.length = length
+    this.size = size
     this.#parts = parts
     this.#starts = starts
   }
@@ -34,10 +37,6 @@ export class JoinedRecords implements Records {
   pieces(index: number, maxBytes?: number): Iterable<string> {
     const at = this.#partOf(index)
     return (this.#parts[at] as Records).pieces(index - (this.#starts[at] as number), maxBytes)
-  }
-
-  get size(): number {
-    return this.#parts.reduce((sum, { size }) => sum + size, 0)
   }
 
   /** By halves: there may be a part for each record. */
