@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Selection } from '../../criteria/criteria.ts'
+import { isIn } from '../../criteria/operators/in.ts'
 import { defineModels } from '../../model/define.ts'
 import type { Attribute } from '../../model/model.ts'
 import { compileEncoder } from '../encoder.ts'
@@ -22,4 +23,12 @@ test('times are encoded as they are decoded, with each fraction, zone, year and 
         }
   for (const text of ['infinity', '-infinity', '2025-06-15'])
     assert.deepEqual(JSON.parse(`${encoder.encodeOpen([text])}}`), encoder.decode([text]), text)
+})
+
+test('a list of one value is compared as the value, so that an index serves an order as well', () => {
+  const name = models.get('visit')?.attributes.get('reason') as Attribute
+  const textOf = (values: readonly string[]) => isIn.sql('"reason"', values, name, postgresDialect()).parts.join('?')
+  assert.equal(textOf(['fever']), '"reason" = ?')
+  assert.equal(textOf(['fever', 'cough']), '"reason" = any(?)')
+  assert.equal(textOf([]), '1 = 0')
 })
