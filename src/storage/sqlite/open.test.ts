@@ -36,6 +36,7 @@ for (const [what, path, message] of [
   ['a folder', '/tmp', /^\/tmp: unable to open database file$/],
   ['a file that is no database', import.meta.filename, /open\.test\.ts: file is not a database$/],
   ['a folder that cannot be made', `${import.meta.filename}/a/b.db`, /open\.test\.ts\/a\/b\.db: .*not a directory/],
+  ['a folder below one that takes none', '/proc/none/a/b.db', /^\/proc\/none\/a\/b\.db: .*mkdir '\/proc/],
 ] as const) {
   test(`${what} cannot be opened: the error names it`, async () => {
     await assert.rejects(SqliteForTest.open(models(false), { path }), { name: 'DatabaseError', message })

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { accessSync, constants, existsSync, mkdirSync } from 'node:fs'
+import { accessSync, constants, existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Attribute, Model, Models } from '../../model/model.ts'
 import type { Limits } from '../../support/limits.ts'
@@ -30,6 +30,7 @@ import { walPath } from './client/wal-path.ts'
 import { isKeyRowId, sqliteDialect } from './dialect.ts'
 import { isBusy, isOfFile, namedError, sqliteError } from './errors.ts'
 import { sqliteJobStore } from './job-tables.ts'
+import { makeFolder } from './make-folder.ts'
 import { assertUtf8 } from './schema/assert-utf8.ts'
 import { sqliteColumns } from './schema/column-check.ts'
 import { inspect, refuseNames } from './schema/inspect.ts'
@@ -63,7 +64,7 @@ export async function openSqlite({
 }: SqliteOptions): Promise<OpenedStore> {
   const notifier = new ChangeNotifier()
   const driver = driverOf(path, () => {
-    if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true })
+    if (path !== ':memory:') makeFolder(dirname(path))
     return new SqliteDriver({
       path,
       limits,
