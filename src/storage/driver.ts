@@ -117,6 +117,10 @@ export type DatabaseErrorKind =
   | { readonly kind: 'aborted' }
   /** The database cannot be reached or cannot answer. */
   | { readonly kind: 'lost' }
+  /** The file of an embedded database is damaged, or its disk fails. */
+  | { readonly kind: 'damaged' }
+  /** The file of an embedded database was deleted or replaced while it is open. */
+  | { readonly kind: 'replaced' }
   /** The statement exceeds a limit of the database on its size or depth. */
   | { readonly kind: 'complex' }
   /** There is no such table or column, or not any more. */

@@ -9,13 +9,11 @@ const maxReported = 100
 /**
  * Reports, once each, why the database has refused what a request wanted: the attribute whose column has refused a value that the
  * model accepts, or the words of a constraint or a trigger, of which the client is shown nothing. `onError` receives what no
- * request can change, such as a missing right, or a column that was renamed. `isOfFile`: the file of an embedded database cannot
- * be read or written, which is no outage that ends by itself.
+ * request can change, such as a missing right, a column that was renamed, or a damaged file, which is no outage that ends by itself.
  */
 export function reportRefusals(
   observe: Observe | undefined,
   onError: (error: unknown) => void,
-  isOfFile: (error: DatabaseError) => boolean = () => false,
 ): (error: unknown) => void {
   const reported = new Set<string>()
   const isNew = (text: string): boolean => {
@@ -28,7 +26,7 @@ export function reportRefusals(
     const { reason, subject, message: text } = error.cause
     const model = subject?.model.name
     if ((reason.kind === 'refused' || reason.kind === 'missing') && isNew(text)) onError(refusedOperation(error.cause))
-    if (reason.kind === 'lost' && isOfFile(error.cause) && isNew(text)) onError(unusableFile(error.cause))
+    if (reason.kind === 'damaged' && isNew(text)) onError(unusableFile(error.cause))
     if (reason.kind !== 'value' || !observe || model === undefined || subject?.isRead) return
     const [attribute] = Object.keys(error.details.invalidAttributes ?? {})
     if (attribute !== undefined && isNew(`${model}.${attribute}`)) observe({ kind: 'valueRefused', model, attribute })

@@ -156,6 +156,12 @@ function unavailable({ kind }: DatabaseErrorKind, cause: unknown): ServiceError 
         headers: { 'Retry-After': '2' },
         cause,
       })
+    case 'damaged':
+    case 'replaced':
+      return new ServiceError('E_UNAVAILABLE', 'The file of the database cannot be used', {
+        headers: { 'Retry-After': '10' },
+        cause,
+      })
     case 'timeout':
       return new ServiceError('E_TIMEOUT', 'The database statement exceeded its time limit', {
         limit: 'statementTimeoutMs',

@@ -23,8 +23,10 @@ test('a SQLite file that is damaged is reported once, and requests that need wha
 
   await using after = await open()
   for (let times = 0; times < 2; times++) {
-    const { status } = await after.fetch(new Request('http://localhost/pet?limit=100'))
-    assert.equal(status, 503)
+    const response = await after.fetch(new Request('http://localhost/pet?limit=100'))
+    assert.equal(response.status, 503)
+    const { detail } = (await response.json()) as { detail: string }
+    assert.equal(detail, 'The file of the database cannot be used')
   }
   const text =
     'The file of the database cannot be read or written (database disk image is malformed); such requests get 503'

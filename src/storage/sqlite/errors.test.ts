@@ -26,9 +26,9 @@ describe('errors of SQLite as DatabaseErrors', () => {
     ['READONLY', 8, 'attempt to write a readonly database', { kind: 'refused' }],
     ['READONLY_DBMOVED', 1032, 'attempt to write a readonly database', { kind: 'refused' }],
     ['INTERRUPT', 9, 'interrupted', { kind: 'timeout' }],
-    ['IOERR', 10, 'disk I/O error', { kind: 'lost' }],
-    ['IOERR_FSYNC', 1034, 'disk I/O error', { kind: 'lost' }],
-    ['CORRUPT', 11, 'database disk image is malformed', { kind: 'lost' }],
+    ['IOERR', 10, 'disk I/O error', { kind: 'damaged' }],
+    ['IOERR_FSYNC', 1034, 'disk I/O error', { kind: 'damaged' }],
+    ['CORRUPT', 11, 'database disk image is malformed', { kind: 'damaged' }],
     ['FULL', 13, 'database or disk is full', { kind: 'full' }],
     ['CANTOPEN', 14, 'unable to open database file', { kind: 'lost' }],
     ['PROTOCOL', 15, 'locking protocol', { kind: 'unknown' }],
@@ -38,7 +38,7 @@ describe('errors of SQLite as DatabaseErrors', () => {
     ['MISUSE', 21, 'bad parameter or other API misuse', { kind: 'unknown' }],
     ['AUTH', 23, 'not authorized', { kind: 'refused' }],
     ['RANGE', 25, 'column index out of range', { kind: 'unknown' }],
-    ['NOTADB', 26, 'file is not a database', { kind: 'lost' }],
+    ['NOTADB', 26, 'file is not a database', { kind: 'damaged' }],
     [
       'CONSTRAINT_UNIQUE',
       2067,
@@ -179,7 +179,7 @@ describe('errors from SQLite itself', () => {
     const broken = new DatabaseSync(path)
     assert.deepEqual(
       faultOf(() => broken.exec('select * from pet')),
-      { kind: 'lost' },
+      { kind: 'damaged' },
     )
     broken.close()
   })

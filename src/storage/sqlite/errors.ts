@@ -21,15 +21,15 @@ const primary: Readonly<Record<number, DatabaseErrorKind['kind']>> = {
   7: 'refused', // no memory
   8: 'refused', // read only
   9: 'timeout', // interrupted
-  10: 'lost', // input or output failed
-  11: 'lost', // malformed
+  10: 'damaged', // input or output failed
+  11: 'damaged', // malformed
   13: 'full',
   14: 'lost', // cannot open
   [tooBig]: 'value',
   [constraint]: 'value', // a constraint of another kind, as the types of a strict table
   20: 'value', // not of the type of a row id
   23: 'refused', // not authorized
-  26: 'lost', // not a database
+  26: 'damaged', // not a database
 }
 
 /** These limits have no code of their own. */
@@ -81,10 +81,6 @@ function uniqueFault(message: string): DatabaseErrorKind {
   const table = names[0]?.slice(0, names[0].lastIndexOf('.')) ?? ''
   return { kind: 'unique', table, columns: names.map((name) => name.slice(name.lastIndexOf('.') + 1)) }
 }
-
-/** An input or output failed, or the file is damaged or no database. */
-export const isOfFile = ({ cause }: DatabaseError): boolean =>
-  isFailure(cause) && [10, 11, 26].includes(cause.errcode & 0xff)
 
 export const isBusy = (error: unknown): boolean =>
   isFailure(error) && ((error.errcode & 0xff) === busy || (error.errcode & 0xff) === locked)

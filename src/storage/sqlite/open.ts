@@ -28,7 +28,7 @@ import { SqliteTableVersions } from './change-log/table-versions.ts'
 import { SqliteDriver } from './client/driver.ts'
 import { walPath } from './client/wal-path.ts'
 import { isKeyRowId, sqliteDialect } from './dialect.ts'
-import { isBusy, isOfFile, namedError, sqliteError } from './errors.ts'
+import { isBusy, namedError, sqliteError } from './errors.ts'
 import { sqliteJobStore } from './job-tables.ts'
 import { makeFolder } from './make-folder.ts'
 import { assertUtf8 } from './schema/assert-utf8.ts'
@@ -96,7 +96,7 @@ export async function openSqlite({
     const store = new SqlStore({
       driver: observeStatements(driver, observe),
       onError,
-      onRefusal: reportRefusals(observe, onError, isOfFile),
+      onRefusal: reportRefusals(observe, onError),
       dialect: sqliteDialect,
       changes: log.changes,
       answers: new SqlStoredAnswers({

@@ -160,7 +160,7 @@ test('a write that the disk does not take is refused, and the next one is not', 
   const driver = await open(t)
   using disk = new SlowDisk(t)
   for (const [code, kind] of [
-    ['EIO', 'lost'],
+    ['EIO', 'damaged'],
     ['ENOSPC', 'full'],
   ] as const) {
     const refused = driver.write(insert, [code, long], undefined)

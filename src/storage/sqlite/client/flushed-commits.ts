@@ -7,7 +7,7 @@ import type { Connection } from './connection.ts'
 /** Thrown if `fdatasync` fails after a commit: the commit may or may not be on the disk. It is not rolled back. */
 export class FlushFailed extends DatabaseError {
   constructor(error: NodeJS.ErrnoException) {
-    super({ kind: error.code === 'ENOSPC' || error.code === 'EDQUOT' ? 'full' : 'lost' }, error)
+    super({ kind: error.code === 'ENOSPC' || error.code === 'EDQUOT' ? 'full' : 'damaged' }, error)
   }
 }
 

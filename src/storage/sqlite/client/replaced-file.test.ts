@@ -5,20 +5,35 @@ import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { eventually } from '../../../../test/support/eventually.ts'
 import { newFile, SqliteForTest } from '../../../../test/support/sqlite.ts'
+import { type JsonObject, job } from '../../../index.ts'
 
 for (const [what, replace] of [
   ['deleted', () => {}],
   ['replaced by another', (path: string) => copyFileSync(`${path}.away`, path)],
 ] as const)
   test(`a file that is ${what} while it is open takes no more writes, which is reported once, until it is back`, async () => {
-    await using sqlite = await SqliteForTest.open({ pet: { attributes: { name: { type: 'string' } } } })
+    const handled: unknown[] = []
+    await using sqlite = await SqliteForTest.open(
+      {
+        pet: {
+          attributes: { name: { type: 'string' } },
+          on: { created: job('welcome', ({ record }) => handled.push(record?.id)) },
+        },
+      },
+      { runJobs: true, limits: { jobLeaseMs: 300 } },
+    )
     const { path, reported } = sqlite
     const create = async () => (await sqlite.ask('POST', '/pet', { name: 'Rex' })).status
     assert.equal(await create(), 201)
+    await eventually(() => handled.length > 0)
     renameSync(path, `${path}.away`)
     replace(path)
     await eventually(() => reported.length > 0)
-    for (let count = 0; count < 3; count++) assert.equal(await create(), 503)
+    for (let count = 0; count < 3; count++) {
+      const { status, body } = await sqlite.ask('POST', '/pet', { name: 'Rex' })
+      assert.deepEqual([status, (body as JsonObject).detail], [503, 'The file of the database cannot be used'])
+    }
+    await setTimeout(600) // the lease of the job cannot be renewed meanwhile
     renameSync(`${path}.away`, path)
     await eventually(async () => (await create()) === 201)
     assert.deepEqual(reported.map(String), [

@@ -49,5 +49,5 @@ function identityOf(path: string): string | undefined {
 
 function replaced(path: string): DatabaseError {
   const message = `${path} was deleted or replaced while it is open; writes get 503. Stop the service, delete ${path}-wal and ${path}-shm, which do not belong to another file, and start it again`
-  return withoutStack(new DatabaseError({ kind: 'lost' }, message))
+  return withoutStack(new DatabaseError({ kind: 'replaced' }, message))
 }
