@@ -160,7 +160,7 @@ export class JobService {
   #failed(error: unknown): void {
     const { limits, onError } = this.#parts
     if (this.#sinceRenewalMs > limits.jobLeaseMs)
-      for (const runner of [...this.#runners.values()]) runner.abandon('the database cannot be reached')
+      for (const runner of [...this.#runners.values()]) runner.abandon('its lease could not be renewed')
     if (!this.#hasFailed) onError(error)
     this.#hasFailed = true
   }

@@ -1,4 +1,5 @@
 import type { ErrorListener } from '../protocol/error-response.ts'
+import { DatabaseError } from '../storage/driver.ts'
 import { logTo } from '../support/logger.ts'
 import { type Observe, observeAll } from '../support/observation.ts'
 import type { AnyConfig } from './config/config.ts'
@@ -18,7 +19,22 @@ export function observersOf({ logger, onError }: AnyConfig): Observers {
     ...(logger || onError ? [] : [errorsTo((error) => console.error(error))]),
   ]
   const observe = observeAll(listeners)
-  return { onError: (error) => observe({ kind: 'error', error }), observe: logger && eachRefusalOnce(observe) }
+  return {
+    onError: eachFailureOnce((error) => observe({ kind: 'error', error })),
+    observe: logger && eachRefusalOnce(observe),
+  }
+}
+
+/** One failure of the database, as that of a file that was replaced, reaches all parts that write on their own. */
+function eachFailureOnce(onError: ErrorListener): ErrorListener {
+  const reported = new WeakSet<DatabaseError>()
+  return (error) => {
+    if (error instanceof DatabaseError) {
+      if (reported.has(error)) return
+      reported.add(error)
+    }
+    onError(error)
+  }
 }
 
 /** Any client can send any origin: further ones are not reported. */
