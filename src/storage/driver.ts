@@ -91,11 +91,18 @@ export interface Driver extends Reader, AsyncDisposable {
   ): Promise<T>
 }
 
+/** The table whose constraint a statement has violated, where the database names it. */
+interface OfTable {
+  readonly table: string | undefined
+  /** Whether a statement of a trigger has violated it. Undefined: the database does not tell. */
+  readonly isOfTrigger?: boolean
+}
+
 /** The kinds of database errors, common to all databases. */
 export type DatabaseErrorKind =
-  | { readonly kind: 'unique'; readonly table: string; readonly columns: readonly string[] }
+  | (OfTable & { readonly kind: 'unique'; readonly columns: readonly string[] })
   | { readonly kind: 'foreignKey'; readonly table?: string | undefined; readonly columns?: readonly string[] }
-  | { readonly kind: 'notNull'; readonly column: string }
+  | (OfTable & { readonly kind: 'notNull'; readonly column: string })
   /** A value for a column that only the database gives one. */
   | { readonly kind: 'generated'; readonly column: string }
   /**

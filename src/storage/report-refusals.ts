@@ -2,6 +2,7 @@ import { ServiceError } from '../protocol/errors.ts'
 import type { Observe } from '../support/observation.ts'
 import { withoutStack } from '../support/without-stack.ts'
 import { DatabaseError } from './driver.ts'
+import { isOfOtherTable } from './to-service-error.ts'
 
 /** The texts of triggers may contain values, so that no two are the same. */
 const maxReported = 100
@@ -24,10 +25,11 @@ export function reportRefusals(
   return (error) => {
     if (!(error instanceof ServiceError) || !(error.cause instanceof DatabaseError)) return
     const { reason, subject, message: text } = error.cause
-    const model = subject?.model.name
     if ((reason.kind === 'refused' || reason.kind === 'missing') && isNew(text)) onError(refusedOperation(error.cause))
     if (reason.kind === 'damaged' && isNew(text)) onError(unusableFile(error.cause))
-    if (reason.kind !== 'value' || !observe || model === undefined || subject?.isRead) return
+    if (!observe || !subject || subject.isRead) return
+    if (reason.kind !== 'value' && !isOfOtherTable(reason, subject.model)) return
+    const model = subject.model.name
     const [attribute] = Object.keys(error.details.invalidAttributes ?? {})
     if (attribute !== undefined && isNew(`${model}.${attribute}`)) observe({ kind: 'valueRefused', model, attribute })
     if (attribute === undefined && isNew(`${model}: ${text}`)) observe({ kind: 'writeRefused', model, text })

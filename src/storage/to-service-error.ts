@@ -47,21 +47,28 @@ export const toServiceErrorWithin = (error: unknown): Promise<unknown> => toServ
 
 const everyTarget = { find: () => ({ length: 1 }) } as unknown as Reads
 
+/** A trigger has violated it. Partitions, and the tables behind a view, are other tables as well. */
+export const isOfOtherTable = (reason: DatabaseErrorKind, { table }: Model): boolean =>
+  (reason.kind === 'unique' || reason.kind === 'notNull') &&
+  reason.isOfTrigger !== false &&
+  reason.table !== undefined &&
+  reason.table !== table
+
+const notAllowed = 'The database does not allow this change'
+
 async function describe(
   error: DatabaseError,
   { model, assignments, isRead }: ErrorSubject,
   reads: Reads,
 ): Promise<unknown> {
   const { reason } = error
+  if (isOfOtherTable(reason, model))
+    return new ServiceError('E_BAD_REQUEST', notAllowed, { model: model.name, cause: error })
   switch (reason.kind) {
     case 'unique': {
       const found = uniqueViolations(model, reason, assignments)
       if (found.length > 0) return invalid(model, found, error)
-      // A delete has no values: those are of another table, to which a trigger writes.
-      const message =
-        assignments.length > 0
-          ? `A ${model.name} with these values exists already`
-          : 'The database does not allow this change'
+      const message = assignments.length > 0 ? `A ${model.name} with these values exists already` : notAllowed
       return new ServiceError('E_BAD_REQUEST', message, { model: model.name, cause: error })
     }
     case 'foreignKey': {
@@ -107,10 +114,7 @@ async function describe(
       // The statement of a write begins with the values of its assignments.
       const refused = reason.parameter === undefined ? undefined : assignments[reason.parameter - 1]
       if (refused) return invalid(model, [[refused.attribute, ofOtherType]], error)
-      const message =
-        assignments.length > 0
-          ? 'The database cannot store one of the values'
-          : 'The database does not allow this change'
+      const message = assignments.length > 0 ? 'The database cannot store one of the values' : notAllowed
       return new ServiceError('E_BAD_REQUEST', message, { model: model.name, cause: error })
     }
     case 'deferrable': {

@@ -11,7 +11,9 @@ const raises = {
     create trigger fixed before update on pet when new.age = 50 begin select raise(ignore); end;
     create trigger stays before delete on shelf begin select raise(ignore); end;
     create trigger needed before delete on lid begin select raise(ignore); end;
-    create trigger tossed before delete on box begin insert into waste values ('box'); end`,
+    create trigger tossed before delete on box begin insert into waste values ('box'); end;
+    create trigger named after insert on shelf begin insert into names (name, label) values (new.name, new.label); end;
+    create trigger renamed after update on shelf begin update names set name = new.name, label = new.label; end`,
   postgres: `create function judge() returns trigger language plpgsql as $$ begin
       if tg_op = 'DELETE' or new.age < 0 or new.name = 'low' then raise exception 'secret'; end if;
       if new.name = 'denied' then raise insufficient_privilege using message = 'permission denied for table audit'; end if;
@@ -23,6 +25,14 @@ const raises = {
     create trigger needed before delete on lid for each row execute function keep();
     create function toss() returns trigger language plpgsql as $$ begin insert into waste values ('box'); return old; end $$;
     create trigger tossed before delete on box for each row execute function toss();
+    create function name() returns trigger language plpgsql as $$ begin
+      if tg_op = 'UPDATE' then update names set name = new.name, label = new.label;
+      else insert into names (name, label) values (new.name, new.label); end if;
+      return null; end $$;
+    create trigger named after insert or update on shelf for each row execute function name();
+    create table plot (id int primary key) partition by range (id);
+    create table plot_1 partition of plot for values from (1) to (9);
+    insert into plot values (1);
     create table stamp (id serial primary key, gone boolean);
     create rule kept as on delete to stamp do instead update stamp set gone = true where id = old.id;
     insert into stamp (gone) values (false);
@@ -66,6 +76,17 @@ const cases: readonly (readonly [
     [400, 'did not change'],
   ],
   ['a delete whose trigger stores a value twice', ['DELETE', '/box/1'], [400, 'does not allow this change']],
+  [
+    'an insert whose trigger stores a value of another table twice',
+    ['POST', '/shelf', { name: 'top', label: 'a' }],
+    [400, '"detail":"The database does not allow this change"'],
+  ],
+  [
+    'an update whose trigger stores nothing where another table needs a value',
+    ['PATCH', '/shelf/1', { label: null }],
+    [400, '"detail":"The database does not allow this change"'],
+  ],
+  ['a key that a partition has', ['POST', '/plot', { id: 1 }], [400, '"invalidAttributes":{"id"'], 'postgres'],
   ['a delete that a trigger drops', ['DELETE', '/lid/1'], [400, 'did not delete the lid']],
   ['the same of a record to which others refer', ['DELETE', '/shelf/1'], [400, 'did not delete the shelf']],
   ['the same by a condition', ['DELETE', '/shelf?where={"name":"top"}'], [400, 'did not delete the shelf']],
@@ -116,7 +137,9 @@ for (const { name, missing, open } of schemaDatabases) {
       await database.execute(`
         create table pet (id ${key}, name text, age integer);
         create table toy (id ${key}, owner integer references pet, shelf integer references pet deferrable initially deferred);
-        create table shelf (id ${key}, name text);
+        create table shelf (id ${key}, name text, label text);
+        create table names (name text unique, label text not null);
+        insert into names values ('top', 'a');
         create table lid (id ${key}, name text);
         insert into lid (name) values ('red');
         create table box (id ${key}, name text);
@@ -138,12 +161,13 @@ for (const { name, missing, open } of schemaDatabases) {
         models: {
           pet: { attributes: { name: text, age: whole } },
           toy: { attributes: { owner: whole, shelf: whole } },
-          shelf: { attributes: { name: text } },
+          shelf: { attributes: { name: text, label: text } },
           lid: { attributes: { name: text } },
           box: { attributes: { name: text } },
           tin: { attributes: { shelf: { model: 'shelf' }, name: text } },
           ...(name === 'postgres' && {
             counted: { attributes: { name: text, mood: text } },
+            plot: { attributes: { id: whole } },
             coin: { attributes: { name: { ...text, unique: true } } },
             young: { attributes: { age: whole } },
             stamp: { attributes: { gone: { type: 'boolean' } } },

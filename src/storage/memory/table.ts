@@ -100,7 +100,7 @@ export class MemoryTable {
     for (const attribute of this.model.attributes.values()) {
       const value = row[attribute.name] ?? null
       if (value === null && !attribute.nullable)
-        throw new DatabaseError({ kind: 'notNull', column: attribute.column }, 'null')
+        throw new DatabaseError({ kind: 'notNull', table: this.model.table, column: attribute.column }, 'null')
     }
     for (const index of this.#uniqueIndexes) {
       if (!contains(index, row)) continue

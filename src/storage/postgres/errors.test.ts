@@ -15,16 +15,28 @@ const tables = `
   insert into owner values (1, 'Ann', 1); insert into pet (id, owner, name, kind) values (1, 1, 'Rex', 'dog')`
 
 const cases: readonly [name: string, statement: string, fault: DatabaseErrorKind][] = [
-  ['a primary key', `insert into owner values (1, 'x')`, { kind: 'unique', table: 'owner', columns: ['id'] }],
-  ['a unique column', `insert into owner values (2, 'Ann')`, { kind: 'unique', table: 'owner', columns: ['name'] }],
+  [
+    'a primary key',
+    `insert into owner values (1, 'x')`,
+    { kind: 'unique', table: 'owner', columns: ['id'], isOfTrigger: false },
+  ],
+  [
+    'a unique column',
+    `insert into owner values (2, 'Ann')`,
+    { kind: 'unique', table: 'owner', columns: ['name'], isOfTrigger: false },
+  ],
   [
     'a unique expression',
     `insert into owner values (2, 'ANN')`,
-    { kind: 'unique', table: 'owner', columns: ['lower(name)'] },
+    { kind: 'unique', table: 'owner', columns: ['lower(name)'], isOfTrigger: false },
   ],
   ['a parent that is not there', `update pet set owner = 9`, { kind: 'foreignKey', table: 'pet', columns: ['owner'] }],
   ['a parent that is needed', 'delete from owner', { kind: 'foreignKey', table: 'pet', columns: ['id'] }],
-  ['nothing where something must be', `update pet set name = null`, { kind: 'notNull', column: 'name' }],
+  [
+    'nothing where something must be',
+    `update pet set name = null`,
+    { kind: 'notNull', table: 'pet', column: 'name', isOfTrigger: false },
+  ],
   ['a check', 'update pet set age = 0', { kind: 'value', column: undefined }],
   ['an exclusion', `insert into pet (id, name, kind) values (2, 'x', 'dog')`, { kind: 'value' }],
   ['text that is too long', `update pet set name = 'too long'`, { kind: 'value' }],
@@ -128,10 +140,15 @@ describe('errors of PostgreSQL', { skip: missingPostgres ?? false }, async () =>
     await using database = await freshDatabase(server?.url as string)
     await database.query(tables)
     const known = await failing(database, `insert into owner values (1, 'x', 1)`, new Map([['owner_pkey', ['known']]]))
-    assert.deepEqual(known.reason, { kind: 'unique', table: 'owner', columns: ['known'] })
+    assert.deepEqual(known.reason, { kind: 'unique', table: 'owner', columns: ['known'], isOfTrigger: false })
     await database.query('alter table owner drop constraint owner_pkey cascade')
     const parsed = await failing(database, `insert into owner values (1, 'x', 1)`)
-    assert.deepEqual(parsed.reason, { kind: 'unique', table: 'owner', columns: ['id', 'odd, name'] })
+    assert.deepEqual(parsed.reason, {
+      kind: 'unique',
+      table: 'owner',
+      columns: ['id', 'odd, name'],
+      isOfTrigger: false,
+    })
   })
 
   test('an unreachable server', async () => {

@@ -58,17 +58,18 @@ const isComplaint = (error: unknown): error is Complaint =>
   error instanceof Error && /^[0-9A-Z]{5}$/.test((error as Partial<Complaint>).code ?? '') && 'severity' in error
 
 function faultOf(complaint: Complaint, uniques: UniqueColumns): DatabaseErrorKind {
-  const { code, table, column, constraint, routine } = complaint
+  const { code, table, column, constraint, routine, where } = complaint
   const parameter = parameterOf(complaint)
   if (parameter !== undefined && !isOfServer(code)) return { kind: 'value', parameter }
+  const isOfTrigger = where !== undefined
   switch (code) {
     case '23505':
-      return { kind: 'unique', table: table ?? '', columns: uniques.get(constraint ?? '') ?? named(complaint) }
+      return { kind: 'unique', table, columns: uniques.get(constraint ?? '') ?? named(complaint), isOfTrigger }
     case '23001': // `on delete restrict`, since PostgreSQL 18
     case '23503':
       return { kind: 'foreignKey', table, columns: named(complaint) }
     case '23502':
-      return { kind: 'notNull', column: column ?? '' }
+      return { kind: 'notNull', table, column: column ?? '', isOfTrigger }
     case '23514':
       return { kind: 'value', column }
     case '428C9':

@@ -64,7 +64,7 @@ function faultOf({ errcode, message }: SqliteFailure): DatabaseErrorKind {
     case codes.restricted:
       return message.startsWith('FOREIGN KEY') ? { kind: 'foreignKey' } : { kind: 'value' }
     case codes.notNull:
-      return { kind: 'notNull', column: message.slice(message.lastIndexOf('.') + 1) }
+      return { kind: 'notNull', ...columnIn(message.slice(message.indexOf(': ') + 2)) }
     case codes.check:
       return { kind: 'value' }
     case codes.error:
@@ -75,11 +75,18 @@ function faultOf({ errcode, message }: SqliteFailure): DatabaseErrorKind {
   }
 }
 
-/** `UNIQUE constraint failed: pet.name, pet.owner` */
+/** `UNIQUE constraint failed: pet.name, pet.owner`, or `index 'pet_lower'` */
 function uniqueFault(message: string): DatabaseErrorKind {
-  const names = message.slice(message.indexOf(': ') + 2).split(', ')
-  const table = names[0]?.slice(0, names[0].lastIndexOf('.')) ?? ''
-  return { kind: 'unique', table, columns: names.map((name) => name.slice(name.lastIndexOf('.') + 1)) }
+  const names = message
+    .slice(message.indexOf(': ') + 2)
+    .split(', ')
+    .map(columnIn)
+  return { kind: 'unique', table: names[0]?.table, columns: names.map(({ column }) => column) }
+}
+
+function columnIn(name: string): { readonly table: string | undefined; readonly column: string } {
+  const dot = name.lastIndexOf('.')
+  return { table: dot === -1 ? undefined : name.slice(0, dot), column: name.slice(dot + 1) }
 }
 
 export const isBusy = (error: unknown): boolean =>
