@@ -12,14 +12,25 @@ const { identifier } = sqliteDialect
  * a table that they concern.
  */
 export const writeWarnings = (connection: Connection, models: readonly Model[]): readonly string[] =>
-  models.flatMap(({ name, table }) => {
-    const problem =
-      problemOf(connection, `insert into ${identifier(table)} default values`) ??
-      problemOf(connection, `delete from ${identifier(table)}`)
+  models.flatMap((model) => {
+    const { name, table } = model
+    const statements = [
+      `insert into ${identifier(table)} default values`,
+      ...updatesOf(model),
+      `delete from ${identifier(table)}`,
+    ]
+    const problem = statements.map((statement) => problemOf(connection, statement)).find((found) => found !== undefined)
     return problem === undefined
       ? []
       : `${name}: SQLite refuses writes of the table "${table}", because of a ${causeOf(connection, table, problem)}: ${problem}`
   })
+
+/** Of every column that the service writes: a trigger may be one of certain columns. */
+function updatesOf({ table, attributes }: Model): readonly string[] {
+  const written = [...attributes.values()].filter(({ isPrimaryKey, stored }) => !isPrimaryKey && !stored.isComputed)
+  const values = written.map(({ column }) => `${identifier(column)} = null`)
+  return values.length === 0 ? [] : [`update ${identifier(table)} set ${values.join(', ')}`]
+}
 
 function causeOf(connection: Connection, table: string, problem: string): string {
   const targets = connection.all('select "table" from pragma_foreign_key_list(?)', [table])
