@@ -125,6 +125,28 @@ for (const { name, missing, open } of schemaDatabases) {
         await declared.close()
       })
 
+    test('rows without a key', async () => {
+      await using database = await open()
+      await database.execute(`create table tag (code text ${name === 'sqlite' ? 'primary key' : 'unique'}, label text);
+        create table kind (code text unique, label text);
+        insert into tag values ('a', 'A'), (null, 'B'), (null, 'C')`)
+      const keyed = { primaryKey: 'code', attributes: { code: { ...text, required: true }, label: text } } as const
+      const start = () =>
+        createService({
+          database: database.url,
+          attributes: { createdAt: false, updatedAt: false },
+          models: { tag: keyed, kind: keyed },
+        })
+      await using before = await start()
+      const remedy = 'delete from "tag" where "code" is null'
+      assert.deepEqual(before.warnings, [
+        `tag: the table "tag" contains rows without a value of its key "code": no request reads or changes one of them alone, and pages and live queries may leave them out. Give each a value, or delete them: ${remedy}`,
+      ])
+      await database.execute(remedy)
+      await using after = await start()
+      assert.deepEqual(after.warnings, [])
+    })
+
     test('what an earlier model declared, and the database still demands', async () => {
       await using database = await open()
       const start = (attributes: object, indexes: object = {}) =>

@@ -11,6 +11,7 @@ import { checkSchema } from '../check-schema.ts'
 import { disabledChangeLog } from '../disabled-change-log.ts'
 import { DatabaseError } from '../driver.ts'
 import { memoryMetadataTable, sqlMetadataTable } from '../metadata-table.ts'
+import { nullKeyWarnings } from '../null-keys.ts'
 import { observeRead, observeStatements } from '../observe-statements.ts'
 import type { OpenedStore } from '../opened-store.ts'
 import { RecordTexts } from '../record-texts.ts'
@@ -123,6 +124,7 @@ export async function openSqlite({
         ...schemaWarnings(served, tables, sqliteColumns),
         ...timeWarnings(served, tables),
         ...writeWarnings(connection, served),
+        ...(await nullKeyWarnings(served, tables, sqliteDialect, driver.query)),
       ],
       jobs: sqliteJobStore({
         driver,

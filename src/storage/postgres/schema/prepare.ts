@@ -2,8 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { ConfigError } from '../../../model/config-error.ts'
 import type { Model } from '../../../model/model.ts'
 import { DatabaseError } from '../../driver.ts'
+import { nullKeyWarnings } from '../../null-keys.ts'
 import type { MigrateMode } from '../../schema.ts'
 import type { Connect } from '../client/connect.ts'
+import { postgresDialect } from '../dialect.ts'
 import { isOverdue } from '../errors.ts'
 import { type Installed, inspectOnly, setUp } from './set-up.ts'
 
@@ -11,6 +13,8 @@ export interface Prepared {
   readonly installed: Installed
   readonly version: string
   readonly database: string
+  /** Warnings of rows without a key. */
+  readonly nullKeys: readonly string[]
 }
 
 /** The first version with 64-bit transaction numbers in snapshots. */
@@ -36,7 +40,9 @@ export async function prepare(
     const installed = await whileLocked(() =>
       migrate === 'safe' ? inspectOnly(connection, models) : setUp(connection, models, migrate),
     )
-    return { installed, version: version as string, database: database as string }
+    const query = (text: string) => connection.run({ text, values: [], how: 'anew' })
+    const nullKeys = await whileLocked(() => nullKeyWarnings(models, installed.tables, postgresDialect(), query))
+    return { installed, version: version as string, database: database as string, nullKeys }
   } catch (error) {
     throw refusedStart(error, migrate)
   } finally {
