@@ -23,8 +23,10 @@ export function parseSort(
   if (raw === undefined) return orderByPrimaryKey(model)
   const sorts = terms(raw, limits).map(([name, direction]): Sort => {
     const sort = resolveName(name, model)
-    const { type } = sort.attribute
+    const { type, stored } = sort.attribute
     if (!type.ordered) throw bad(`Cannot sort by "${name}": it is ${type.noun}, which has no order`)
+    if (stored.isUnordered)
+      throw bad(`Cannot sort by "${name}": the database has no comparisons for the type of its column`)
     budget.spend(sort.through ? costs.relatedSort : costs.node)
     return { ...sort, direction: parseDirection(direction, name) }
   })

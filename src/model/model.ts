@@ -24,6 +24,8 @@ export interface StoredColumn {
   foldsText: boolean
   /** The database computes it from others (`generated always as`): no statement may contain a value. */
   isComputed: boolean
+  /** The database has no comparisons by order for its type. */
+  isUnordered: boolean
 }
 
 /** An attribute with a column. Names in requests are resolved to these objects and never reach SQL. */
@@ -92,7 +94,7 @@ export const plainAttribute = (name: string, type: AttributeType): Attribute => 
   onDestroy: undefined,
   access: undefined,
   readOnly: false,
-  stored: { foldsText: false, isComputed: false },
+  stored: { foldsText: false, isComputed: false, isUnordered: false },
 })
 
 export interface BelongsTo {

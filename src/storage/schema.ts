@@ -53,6 +53,8 @@ export interface ExistingColumn {
   readonly foldsText: boolean
   /** The database itself rejects invalid JSON. */
   readonly holdsJson: boolean
+  /** The database has no comparisons by order for its type. */
+  readonly isUnordered?: boolean
 }
 
 /** Notes what the database tells of the columns of the attributes. */
@@ -63,6 +65,7 @@ export function noteColumns(models: readonly Model[], tables: ReadonlyMap<string
       if (!column) continue
       stored.foldsText = column.foldsText
       stored.isComputed = column.isComputed
+      stored.isUnordered = column.isUnordered ?? false
     }
   }
 }

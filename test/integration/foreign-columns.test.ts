@@ -35,6 +35,40 @@ for (const { name, missing, open } of schemaDatabases) {
       await service.close()
     })
 
+    if (name === 'postgres')
+      test('a sort by a type that has no comparisons is refused, and one by another type continues on each page', async () => {
+        await using database = await open()
+        await database.execute(`create extension hstore; create domain tags as hstore;
+          create table pet (id integer primary key, tags tags, path jsonpath, kind regclass, code "char", name varchar(9), feet int4range);
+          insert into pet values (1, 'a=>1', '$.a', 'pg_class', 'b', 'Tom', '[2,3)'), (2, 'b=>1', '$.b', 'pg_type', 'a', 'Rex', '[10,12)')`)
+        const text = { type: 'string' } as const
+        const names = ['tags', 'path', 'kind', 'code', 'name', 'feet']
+        await using service = await createService({
+          database: database.url,
+          attributes,
+          models: { pet: { attributes: Object.fromEntries(names.map((name) => [name, text])) } },
+        })
+        const get = (path: string) => service.fetch(new Request(`http://localhost${path}`))
+        for (const name of ['tags', 'path']) {
+          const answer = await get(`/pet?sort=${name}`)
+          const { detail } = (await answer.json()) as JsonObject
+          assert.deepEqual(
+            [answer.status, detail],
+            [400, `Cannot sort by "${name}": the database has no comparisons for the type of its column`],
+          )
+        }
+        for (const [name, ids] of Object.entries({ kind: [2, 1], code: [2, 1], name: [2, 1], feet: [1, 2] })) {
+          const first = await get(`/pet?sort=${name}&limit=1&select=id`)
+          const [, next] = /<(.*)>; rel="next"/.exec(first.headers.get('link') ?? '') ?? []
+          const second = await get(String(next))
+          assert.deepEqual(
+            [...((await first.json()) as []), ...((await second.json()) as [])],
+            ids.map((id) => ({ id })),
+            name,
+          )
+        }
+      })
+
     test('JSON is found by equality, in any form; a column of another type refuses it where the database cannot tell', async () => {
       await using database = await open()
       await database.execute(

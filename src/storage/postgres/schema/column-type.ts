@@ -50,18 +50,21 @@ export const wholeNumbers: ReadonlySet<string> = new Set(['int2', 'int4', 'int8'
 export const isJson = ({ name }: ColumnType): boolean => name === 'json' || name === 'jsonb'
 export const isArray = ({ name }: ColumnType): boolean => name.startsWith('_')
 export const isUuid = ({ name }: ColumnType): boolean => name === 'uuid'
+/** As `regclass` does: it is a number, whose text is the name of an object of the database. */
+const namesObjects = ({ name }: ColumnType): boolean => /^reg[a-z]+$/.test(name)
 /** Contains integers only, never NaN. */
 export const isWhole = ({ name }: ColumnType): boolean => wholeNumbers.has(name)
 
 /**
  * The type that operands are cast to, so that the column is not cast and its index is used. Undefined: inferred by
- * PostgreSQL, as for a comparison with an enum; of a composite type, it would infer no more than that it is one.
+ * PostgreSQL, as for a comparison with an enum; of a composite type, it would infer no more than that it is one, and of
+ * `regclass` the number behind the name.
  */
 export function operandType(attribute: Attribute, values: readonly Json[], types: ColumnTypes): string | undefined {
   const type = typeOf(attribute, types)
   switch (attribute.type.storedAs) {
     case 'text':
-      return type.isComposite ? type.written : undefined
+      return type.isComposite || namesObjects(type) ? type.written : undefined
     case 'json':
     case 'binary':
       return undefined

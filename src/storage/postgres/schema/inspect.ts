@@ -42,16 +42,19 @@ select c.relname, n.nspname, c.relkind in ('r', 'p'), c.relkind = 'r', pg_has_ro
       a.attgenerated <> '',
       base.typname, format_type(base.oid, -1), pg_get_serial_sequence(format('%I.%I', n.nspname, c.relname), a.attname),
       base.typname in ('citext', 'bpchar') or exists (select 1 from pg_collation l where l.oid = a.attcollation and not l.collisdeterministic),
-      given.has_default, base.typtype = 'c', base.typtype = 'e' and declared.typtype = 'd', given.expression, a.attidentity = 'a', a.attgenerated = 'v'
+      given.has_default, base.typtype = 'c', base.typtype = 'e' and declared.typtype = 'd', given.expression, a.attidentity = 'a', a.attgenerated = 'v',
+      -- Of enums, ranges, rows and arrays the operators are those of their pseudo-types. \`hstore\` has a default order by other operators.
+      base.typtype = 'b' and base.typelem = 0 and not exists (select 1 from pg_operator o where o.oprname = '<' and o.oprleft = o.oprright
+        and (o.oprleft = base.oid or exists (select 1 from pg_cast k where k.castsource = base.oid and k.casttarget = o.oprleft and k.castmethod = 'b')))
     ) order by a.attnum)
    from pg_attribute a
    left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
    join pg_type declared on declared.oid = a.atttypid
    join lateral (
      with recursive bases as (
-       select declared.oid, declared.typname, declared.typtype, declared.typbasetype
-       union all select t.oid, t.typname, t.typtype, t.typbasetype from bases join pg_type t on t.oid = bases.typbasetype
-     ) select oid, typname, typtype from bases where typbasetype = 0
+       select declared.oid, declared.typname, declared.typtype, declared.typelem, declared.typbasetype
+       union all select t.oid, t.typname, t.typtype, t.typelem, t.typbasetype from bases join pg_type t on t.oid = bases.typbasetype
+     ) select oid, typname, typtype, typelem from bases where typbasetype = 0
    ) base on true
    -- Of a generated column, the expression that computes it. \`varchar(9) default null\` is \`NULL::character varying\`.
    cross join lateral (select expression, a.attgenerated = '' and coalesce(expression not like 'NULL::%', false) as has_default
@@ -103,6 +106,7 @@ type ColumnRow = [
   defaultText: string | null,
   isAlwaysGenerated: boolean,
   isVirtual: boolean,
+  isUnordered: boolean,
 ]
 /** `flags`: 1 is descending, 2 is nulls first. */
 type IndexColumn = [name: string, flags: number, isDefaultOrder: boolean]
@@ -209,6 +213,7 @@ function columnOf([
   defaultText,
   isAlwaysGenerated,
   isVirtual,
+  isUnordered,
 ]: ColumnRow): PostgresColumn {
   const kind = { name: base, written, isComposite, isEnumDomain }
   return {
@@ -221,6 +226,7 @@ function columnOf([
     defaultText: declaresDefault ? (defaultText ?? undefined) : undefined,
     isComputed,
     foldsText,
+    isUnordered,
     holdsJson: isJson(kind),
     kind,
     sequence: sequence ?? undefined,
