@@ -31,6 +31,10 @@ describe('a definition is refused', () => {
     [{}, 'it needs a `type`, a `model` or a `collection`'],
     [{ type: 'string', requird: true }, '`requird` is not an option of an attribute; did you mean `required`?'],
     [{ type: 'string', secret: true }, '`secret` is not an option of an attribute'],
+    [
+      { type: 'string', encrypt: true },
+      '`encrypt` is not an option of an attribute: the texts that Sails has encrypted would be served as they are stored. Store them decrypted, by `.decrypt()` in Sails, and leave the option out',
+    ],
     [JSON.parse('{"type":"string","__proto__":1}'), '`__proto__` is not an option of an attribute'],
     [{ type: 'string', toString: 1 }, '`toString` is not an option of an attribute'],
     [{ type: 'string', enum: ['a'] }, '`enum` is not an option of an attribute; did you mean `isIn`?'],

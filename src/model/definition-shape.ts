@@ -4,7 +4,7 @@ import type { AttributeDefinition, ModelDefinition } from './definition.ts'
 import * as kinds from './definition-kinds.ts'
 import { isObject, type Kind, oneOf, problemsOf } from './definition-kinds.ts'
 import { writers } from './model.ts'
-import { adviceFor, isWaterlineWord, renamedOptions } from './waterline/words.ts'
+import { adviceFor, isWaterlineWord, refusedOptions, renamedOptions } from './waterline/words.ts'
 
 const attributeOptions: { readonly [Option in keyof AttributeDefinition]-?: Kind } = {
   type: kinds.text,
@@ -135,6 +135,7 @@ const isAttributeLike = (value: unknown): boolean =>
 /** A similar option, or what replaces an option of Waterline. */
 function hint(option: string, value: unknown, known: readonly string[]): string {
   const renamed = Object.hasOwn(renamedOptions, option) ? renamedOptions[option] : undefined
+  if (Object.hasOwn(refusedOptions, option)) return `: ${refusedOptions[option]}`
   const near = renamed ?? nearest(option, known)
   if (near !== undefined) return `; did you mean \`${near}\`?`
   if (known.includes('attributes') && isAttributeLike(value)) return '; attributes are declared in `attributes`'

@@ -58,6 +58,25 @@ for (const { name, missing, open } of schemaDatabases) {
     })
 
     if (!isSqlite)
+      test('JSON in columns of other types, with the types that they have', async () => {
+        await using database = await open()
+        await database.execute(
+          'create table pet (id serial primary key, seen timestamptz, born date, photo bytea, age int8, tame bool, at time)',
+        )
+        const names = ['seen', 'born', 'photo', 'age', 'tame', 'at']
+        const problems = await problemsOf(
+          database.url,
+          pets(Object.fromEntries(names.map((name) => [name, { type: 'ref' }]))),
+        )
+        assert.deepEqual(
+          problems.map(
+            (problem) => /which cannot hold JSON. Change the type of the attribute(?: to '(.*)')?,/.exec(problem)?.[1],
+          ),
+          ['datetime', 'datetime', 'binary', 'number', 'boolean', 'string'],
+        )
+      })
+
+    if (!isSqlite)
       test('money for a number, with a remedy that works', async () => {
         await using database = await open()
         await database.execute(

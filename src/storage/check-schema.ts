@@ -12,6 +12,8 @@ export interface ColumnCheck<Column extends ExistingColumn> {
   holds(attribute: Attribute, column: Column): boolean
   /** The type of a column, as a message names it. */
   typeOf(column: Column): string
+  /** The `type` of an attribute for the values of the column, where it is known. */
+  attributeType(column: Column): string | undefined
   /** How to get a column that holds the attribute: the end of a sentence. */
   changeType(model: Model, attribute: Attribute, column: Column): string
   /** Whether the database compares a foreign key with the key that it contains. */
@@ -111,10 +113,13 @@ function attributeProblems<Column extends ExistingColumn>(
     if (column.isComputed && !canBeComputed(attribute))
       return `${place}: the database computes the column "${column.name}" of the table "${table.name}", so that no record could be created. ${isValue(attribute) ? 'Write readOnly: true' : 'Leave the attribute out'}`
     if (columns.holds(attribute, column)) return []
+    const { references } = attribute
     const problem = `the column "${column.name}" of the table "${table.name}" has the type ${columns.typeOf(column)}, which cannot hold ${attribute.type.noun}`
     if (attribute === model.primaryKey)
       return `${place}: ${problem}. A key keeps its type: declare it as it is stored ({ type: 'string', isUUID: true } for a UUID, { type: 'string', required: true } for other texts), or declare the new one as another attribute, or name another table (tableName: '…') and copy the records`
-    return `${place}: ${problem}. Change the type of the attribute, or ${columns.changeType(model, attribute, column)}`
+    const type = references ? undefined : columns.attributeType(column)
+    const change = `Change the type of the attribute${type === undefined ? '' : ` to '${type}'`}`
+    return `${place}: ${problem}. ${change}, or ${columns.changeType(model, attribute, column)}`
   })
 }
 

@@ -36,6 +36,12 @@ export const renamedOptions: Readonly<Record<string, keyof AttributeDefinition>>
   protect: 'hidden',
 }
 
+/** Options that are refused, and why. */
+export const refusedOptions: Readonly<Record<string, string>> = {
+  encrypt:
+    'the texts that Sails has encrypted would be served as they are stored. Store them decrypted, by `.decrypt()` in Sails, and leave the option out',
+}
+
 /** Options that repeat the type, describe the attribute, or concern other parts of Sails. They are ignored. */
 export const ignoredOptions: ReadonlySet<string> = new Set([
   ...words('string text array json object boolean binary date datetime number finite'),

@@ -38,6 +38,16 @@ const notText = new Set([
   ...incomparable,
 ])
 
+/** The type of attributes for the values of a type; of all others the text. */
+const typeNames: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(numeric.map((name) => [name, 'number'])),
+  ...Object.fromEntries(['timestamptz', 'timestamp', 'date'].map((name) => [name, 'datetime'])),
+  bool: 'boolean',
+  bytea: 'binary',
+  json: 'json',
+  jsonb: 'json',
+}
+
 export const postgresColumns: ColumnCheck<PostgresColumn> = {
   holds({ columnType, references, type: { storedAs } }, { kind }) {
     if (references && fractions.has(kind.name)) return false
@@ -47,6 +57,9 @@ export const postgresColumns: ColumnCheck<PostgresColumn> = {
   },
 
   typeOf: ({ type }) => type,
+
+  attributeType: ({ kind: { name } }) =>
+    incomparable.includes(name) && name !== 'json' ? undefined : (typeNames[name] ?? 'string'),
 
   changeType({ table }, { column, columnType, type: { storedAs } }, { kind }) {
     // A `columnType` of another kind, such as that of an array, would be refused again.

@@ -61,6 +61,9 @@ export const sqliteColumns: ColumnCheck<SqliteColumn> = {
 
   typeOf: ({ type, holdsJson }) => (holdsJson ? `${type}, checked to be JSON` : type),
 
+  // A column contains values of any type.
+  attributeType: () => undefined,
+
   // The triggers of the change log prevent dropping a column, and renaming it would change what they capture.
   changeType: (_, { column, type: { storedAs } }) =>
     `store it in another column: with columnName: '${column}_${storedAs}' and migrate: 'add', the next start creates the column; then copy the values`,
