@@ -97,6 +97,17 @@ describe('a list', () => {
     assert.deepEqual([one.body.encoded, one.whole, one.body.parts?.length], [text, fingerprint(text), 2])
   })
 
+  test('whose record cannot be encoded is not encoded again in pieces', () => {
+    const records: Records = {
+      ...recordsOf(['{}'], { size: 2 }),
+      encodeAt: () => {
+        throw new Error('a mistake')
+      },
+      pieces: () => ['{}'],
+    }
+    assert.throws(() => encodeRecords(records, most, hash), { message: 'a mistake' })
+  })
+
   test('lets others run between its parts', async () => {
     let turns = 0
     const timer = setInterval(() => turns++, 0)

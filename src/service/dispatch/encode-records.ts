@@ -1,4 +1,5 @@
 import { fingerprint, type VersionHash } from '../../operation/version.ts'
+import { ServiceError } from '../../protocol/errors.ts'
 import { EncodedJson } from '../../protocol/json.ts'
 import type { EncodedList } from '../../storage/encoding.ts'
 import { answerTooLarge, listPieces, type Records, requireBytes } from '../../storage/store.ts'
@@ -52,8 +53,9 @@ function encodedAt(records: Records, index: number, maxBytes: number): string | 
   if (records.size === records.length) return records.encodeAt(index, maxBytes)
   try {
     return records.encodeAt(index, Math.min(partLength, maxBytes))
-  } catch {
-    return undefined // in pieces, every other error is thrown again
+  } catch (error) {
+    if (error instanceof ServiceError && error.details.limit === 'maxAnswerBytes') return undefined
+    throw error
   }
 }
 
