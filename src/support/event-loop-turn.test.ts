@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { compute } from '../../test/support/compute.ts'
+import { blockEventLoop } from '../../test/support/block-event-loop.ts'
 import { TurnCounter } from '../../test/support/turn-counter.ts'
 import { EventLoopTurn } from './event-loop-turn.ts'
 
@@ -32,7 +32,7 @@ for (const { what, ms, between } of [
     const log: string[] = []
     const waiting = ['a', 'b', 'c'].map(async (name) => {
       await turn.next()
-      compute(ms)
+      blockEventLoop(ms)
       log.push(name)
     })
     const others = (async () => {
@@ -55,7 +55,7 @@ test('what comes while others wait, in a turn that they use, waits behind them',
   const log: string[] = []
   const first = ['a', 'b'].map(async (name) => {
     await turn.next()
-    compute(10)
+    blockEventLoop(10)
     log.push(name)
   })
   await nextTurn()
@@ -101,7 +101,7 @@ test('what waits for a used turn is not continued at its end, but after sockets 
   await new Promise<void>((resolve) => {
     socket.once('data', () => {
       turn.usedMs
-      compute(10)
+      blockEventLoop(10)
       void turn.next().then(() => {
         log.push('continued')
         socket.destroy()
@@ -125,7 +125,7 @@ test('what waits and takes long is continued once in a turn, however much comes 
   const turns: number[] = []
   const item = async () => {
     await turn.next()
-    compute(10)
+    blockEventLoop(10)
     turns.push(counter.turn)
   }
   await Promise.all(Array.from({ length: 20 }, item))
@@ -135,7 +135,7 @@ test('what waits and takes long is continued once in a turn, however much comes 
 test('the turn after a used one is left to what does not wait, also where nothing waited yet', async () => {
   const turn = new EventLoopTurn()
   turn.usedMs
-  compute(10)
+  blockEventLoop(10)
   await nextTurn()
   assert.ok(turn.isUsed)
   await turn.next()
@@ -196,7 +196,7 @@ test('short reads that are sent later do not delay what waits', async (t) => {
     return () => answered < last
   })
   turn.usedMs
-  compute(10)
+  blockEventLoop(10)
   let isContinued = false
   void turn.next().then(() => {
     isContinued = true

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { compute } from '../../../test/support/compute.ts'
+import { blockEventLoop } from '../../../test/support/block-event-loop.ts'
 import { fingerprint, VersionHash } from '../../operation/version.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import { type Embedded, type Records, requireLength } from '../../storage/store.ts'
@@ -18,7 +18,7 @@ const recordsOf = (texts: readonly string[], { ms = 0, size = texts.length } = {
   embedded: () => undefined,
   embed: (_: readonly Embedded[]) => assert.fail(),
   encodeAt(index) {
-    compute(ms)
+    blockEventLoop(ms)
     return texts[index] as string
   },
   *pieces(index) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { compute } from '../../../test/support/compute.ts'
+import { blockEventLoop } from '../../../test/support/block-event-loop.ts'
 import { allAttributes, findByPrimaryKey } from '../../criteria/criteria.ts'
 import { defineModels } from '../../model/define.ts'
 import type { Model } from '../../model/model.ts'
@@ -25,12 +25,12 @@ class SlowRecords extends MemoryRecords {
   override decode = () => assert.fail('all records are decoded at once')
 
   override decodeAt(index: number) {
-    compute(5)
+    blockEventLoop(5)
     return super.decodeAt(index)
   }
 
   override encodeAt(index: number) {
-    compute(5)
+    blockEventLoop(5)
     return super.encodeAt(index)
   }
 }

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { connect, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { compute } from '../../../test/support/compute.ts'
+import { blockEventLoop } from '../../../test/support/block-event-loop.ts'
 import { TurnCounter } from '../../../test/support/turn-counter.ts'
 import type { Service, ServiceResponse } from '../../protocol/request.ts'
 import { defaultLimits } from '../../support/limits.ts'
@@ -17,7 +17,7 @@ test('many requests in one piece are answered in order, and others have their tu
   const paths: string[] = []
   const handle = ({ path }: { readonly path: string }) => {
     paths.push(path)
-    compute(3)
+    blockEventLoop(3)
     return { status: 200, headers: {}, body: path }
   }
   const server = createServer(handler({ handle }, defaultLimits)).listen(0, '127.0.0.1')
@@ -47,7 +47,7 @@ async function serve(
   t: TestContext,
   onRequest: (req: IncomingMessage, res: ServerResponse, turn: number) => void,
   handle: Service['handle'] = ({ path }) => {
-    compute(2)
+    blockEventLoop(2)
     return { status: 200, headers: {}, body: path }
   },
   limits = defaultLimits,
@@ -328,7 +328,7 @@ test('the errors of requests that wait when their client has gone have no stacks
 test('a turn in which requests arrived in one piece is followed by one for connections that send one at a time', async (t) => {
   const read: { readonly path: string; readonly turn: number }[] = []
   const { open } = await serve(t, ({ url: path = '' }, _, turn) => {
-    compute(0.05)
+    blockEventLoop(0.05)
     if (path !== read.at(-1)?.path) read.push({ path, turn })
   })
   const many = await open(5)

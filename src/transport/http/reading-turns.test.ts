@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { compute } from '../../../test/support/compute.ts'
+import { blockEventLoop } from '../../../test/support/block-event-loop.ts'
 import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import { Connections } from './connections.ts'
 import { ReadingTurns } from './reading-turns.ts'
@@ -47,10 +47,10 @@ test('a connection that was held is read before what waits already is continued'
   let continued = 0
   const waiting = Array.from({ length: 5 }, async () => {
     await eventLoopTurn.next()
-    compute(10)
+    blockEventLoop(10)
     continued++
   })
-  compute(10)
+  blockEventLoop(10)
   read(first)
   assert.ok(held.isPaused())
   while (held.isPaused()) await nextTurn()

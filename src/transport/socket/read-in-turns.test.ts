@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { describe, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { compute } from '../../../test/support/compute.ts'
+import { blockEventLoop } from '../../../test/support/block-event-loop.ts'
 import { RawPolling } from '../../../test/support/raw-polling.ts'
 import { startSockets, until } from '../../../test/support/socket-server.ts'
 import { TurnCounter } from '../../../test/support/turn-counter.ts'
@@ -73,7 +73,7 @@ describe('one client is read in a turn, and all of it in the order in which it w
         found.indexes.push(index)
         const response = { status: 200, headers: {}, body: 1 }
         if (isReleased) return response
-        compute(1)
+        blockEventLoop(1)
         return new Promise((resolve) => held.push(() => resolve(response)))
       }
       await using server = await startSockets({ handle })
@@ -98,7 +98,7 @@ test('many clients that connect at once are connected in several turns', async (
   const turns: number[] = []
   const connect = (): Disposable => {
     turns.push(counter.turn)
-    compute(1)
+    blockEventLoop(1)
     return { [Symbol.dispose]: () => {} }
   }
   await using server = await startSockets({ connect })
@@ -119,7 +119,7 @@ for (const version of [3, 4] as const)
     const clock = {
       now() {
         turns.add(counter.turn)
-        compute(0.1)
+        blockEventLoop(0.1)
         return 0
       },
     }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { compute } from '../../../../test/support/compute.ts'
+import { blockEventLoop } from '../../../../test/support/block-event-loop.ts'
 import { eventLoopTurn } from '../../../support/event-loop-turn.ts'
 import type { DatabaseError, Query } from '../../driver.ts'
 import { inTurns } from './in-turns.ts'
@@ -56,7 +56,7 @@ test('a statement waits for one turn, and not for all reads that wait as well', 
 test('statements that are sent together take several turns', async () => {
   const log: string[] = []
   const slow: Query = (text) => {
-    compute(3)
+    blockEventLoop(3)
     log.push(text)
     return []
   }
