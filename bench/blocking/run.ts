@@ -39,6 +39,9 @@ const concurrency = Number(options.concurrency)
 const stacksMs = options.stacks === undefined ? undefined : Number(options.stacks)
 const chosen = chosenByParts(options.only, hostileRequests)
 
+/** Of the first column, whose names may be sentences. */
+const nameWidth = Math.max(...chosen.map(({ name }) => name.length), 'quiet'.length)
+
 const titles = ['worst ms', 'wait ms', 'stolen', 'p99 ms', 'cpu ms', 'turn ms', 'reads']
 
 /** By how much the worst latency may exceed that without hostile requests. */
@@ -115,7 +118,7 @@ async function measure(kind: string, url: string, isDatabaseBusy: () => Promise<
     print(`nice values, of sessions: measuring client ${measuringNice}, hostile client ${hostileNice}`)
   else print('The measuring client has no priority over others')
   if (options.apart) print('apart: hostile clients and PostgreSQL have the last processor, the service has the others')
-  print(`${''.padEnd(40)}${titles.map((title) => title.padStart(9)).join('')}`)
+  print(`${''.padEnd(nameWidth)}${titles.map((title) => title.padStart(9)).join('')}`)
   printLine('quiet', quiet, (await longestTurn()).ms, '')
   const above: string[] = []
   for (const { name } of chosen) {
@@ -123,7 +126,7 @@ async function measure(kind: string, url: string, isDatabaseBusy: () => Promise<
     while (runs.length < maxRuns && exceedsAim(runs[0] as Latencies)) runs.push(await measureBeside(name))
     const [worstMs, worstCpuMs] = [medianOf(runs, 'worstMs'), medianOf(runs, 'worstCpuMs')]
     if (exceedsAim({ worstMs, worstCpuMs }))
-      above.push(`${name.padEnd(40)}${[worstMs, worstCpuMs].map((ms) => ms.toFixed(1).padStart(9)).join('')}`)
+      above.push(`${name.padEnd(nameWidth)}${[worstMs, worstCpuMs].map((ms) => ms.toFixed(1).padStart(9)).join('')}`)
   }
   print(`\n${kind}: ${above.length} of ${chosen.length} kinds above the aim in the median of ${maxRuns} runs`)
   for (const line of above) print(line)
@@ -187,5 +190,5 @@ function printLine(name: string, latencies: Latencies, turnMs: number, remark: s
   const figures = [worstMs, worstWaitMs, worstStolenMs, p99Ms, worstCpuMs, turnMs]
     .map((ms) => ms.toFixed(1).padStart(9))
     .join('')
-  print(`${name.padEnd(40)}${figures}${String(count).padStart(9)}  ${remark}`)
+  print(`${name.padEnd(nameWidth)}${figures}${String(count).padStart(9)}  ${remark}`)
 }
