@@ -45,7 +45,7 @@ export class NetworkError extends Error {
   readonly code = 'E_NETWORK'
 
   constructor(cause: unknown) {
-    super('No answer from the service', { cause })
+    super(`No answer was received: ${cause}`, { cause })
     this.name = this.code
   }
 }

@@ -144,6 +144,11 @@ describe('the operations of the client', () => {
 
   test('without an answer, or with one of another program, there is a NetworkError', async () => {
     await assert.rejects(clientAt('http://127.0.0.1:9').pet.find(), NetworkError)
+    const withoutUrl = createClient<{ models: typeof models }>()
+    await assert.rejects(withoutUrl.pet.find(), {
+      name: 'E_NETWORK',
+      message: 'No answer was received: TypeError: Failed to parse URL from /pet?populate=false',
+    })
     const page = async () => new Response('<html>sign in</html>', { status: 200 })
     await assert.rejects(createClient({ url: server.url, fetch: page }).pet?.find() as Promise<unknown>, NetworkError)
     const proxy = async () => new Response('<html>bad gateway</html>', { status: 502 })
