@@ -22,8 +22,7 @@ export const routes: Command = {
     for (const { model, lines } of selected) {
       for (const line of lines) context.output.event({ model: model.name, ...line })
     }
-    const ofService =
-      options.model === undefined ? [...actionLines(routes, undefined), ...routes.endpoints.values()] : []
+    const ofService = options.model === undefined ? [...actionLines(routes, undefined), ...routes.endpoints] : []
     for (const line of ofService) context.output.event({ ...line })
     printRoutes(selected, ofService, context.output)
     return exitCode.ok

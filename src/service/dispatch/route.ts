@@ -99,8 +99,20 @@ const actionNode = ({ actions }: RouteNode, model: Model | undefined, segment: s
 }
 
 /** What the service answers itself at an address. Letter case and one slash at the end do not matter here either. */
-export const endpointAt = ({ endpoints }: Routes, path: string): Endpoint | undefined =>
-  endpoints.get((path.endsWith('/') ? path.slice(0, -1) : path).toLowerCase())
+export function endpointAt({ endpoints }: Routes, path: string): Endpoint | undefined {
+  const length = path.endsWith('/') ? path.length - 1 : path.length
+  // Of most addresses the length or the last letter is another one: to fold all letters takes as long as all other routing.
+  const last = path.charCodeAt(length - 1) | lowerCase
+  for (const endpoint of endpoints) {
+    const { path: own } = endpoint
+    if (own.length !== length || (own.charCodeAt(length - 1) | lowerCase) !== last) continue
+    if (path.slice(0, length).toLowerCase() === own.toLowerCase()) return endpoint
+  }
+  return undefined
+}
+
+/** The bit by which a small letter of ASCII differs from the capital one. */
+const lowerCase = 0x20
 
 /** Whether anything stands at an address. */
 export function isAddress(routes: Routes, path: string): boolean {

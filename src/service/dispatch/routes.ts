@@ -14,8 +14,7 @@ export interface Routes {
   readonly list: readonly RouteLine[]
   /** The routes of actions, whose paths name their model. */
   readonly actions: readonly ActionLine[]
-  /** By their paths in lower case. */
-  readonly endpoints: ReadonlyMap<string, Endpoint>
+  readonly endpoints: readonly Endpoint[]
   /** With which all routes begin, in lower case. */
   readonly prefix: string
 }
@@ -70,7 +69,7 @@ export async function buildRoutes(
   }
   const segments = await segmentsOfModels(models, options)
   const lines = actions.isEmpty ? [] : addActionRoutes(root, bases.rest, actions, segments)
-  const endpoints = new Map(endpointsOf(options, segments).map((line) => [line.path.toLowerCase(), line]))
+  const endpoints = endpointsOf(options, segments)
   return { root, models: segments, list, actions: lines, endpoints, prefix: addressOf(prefix).toLowerCase() }
 }
 
@@ -78,10 +77,10 @@ export async function buildRoutes(
 export const allLines = ({ list, actions, endpoints }: Routes): readonly RouteLine[] => [
   ...list,
   ...actions.map(({ model: _, ...line }) => line),
-  ...endpoints.values(),
+  ...endpoints,
 ]
 
-/** A model called `batch` takes the address of batches. */
+/** In the order in which they are looked up. A model called `batch` takes the address of batches. */
 function endpointsOf(
   { prefix = '', batch = true, shapes }: RouteOptions & Pick<AnyConfig, 'shapes'>,
   models: Routes['models'],
@@ -89,9 +88,9 @@ function endpointsOf(
   const lines: Endpoint[] = []
   const add = (method: Endpoint['method'], operation: Endpoint['operation'], path: string) =>
     lines.push({ method, path: addressOf(segmentsOf(path)), operation, style: 'rest' })
-  if (shapes !== undefined) add('GET', 'shapes', shapes)
   if (batch && !models.has('batch')) add('POST', 'batch', `${prefix}/batch`)
   add('POST', 'live', `${prefix}/${liveSegment}`)
+  if (shapes !== undefined) add('GET', 'shapes', shapes)
   return lines
 }
 
