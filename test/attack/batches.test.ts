@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createService, type Service } from '../../src/index.ts'
+import { EventLoopTurn } from '../../src/support/event-loop-turn.ts'
 import { databaseNamed, type TestDatabase } from '../support/databases.ts'
+import { TurnCounter } from '../support/turn-counter.ts'
 
 /* What a batch, a list or a bulk change could cost others, or reach. */
 
@@ -193,6 +195,41 @@ describe('batches of a hostile client', () => {
           await unharmed()
         })
   })
+
+  for (const atomic of [true, false])
+    test(`the values of references are validated in a later turn than their answer is parsed, ${atomic ? 'atomic' : 'each alone'}`, async (t) => {
+      using turns = new TurnCounter()
+      let parsedIn: number | undefined
+      let validatedIn: number | undefined
+      const { parse } = JSON
+      t.mock.method(JSON, 'parse', (text: string) => {
+        if (text.startsWith('{"id"')) parsedIn = turns.turn
+        return parse(text)
+      })
+      t.mock.getter(EventLoopTurn.prototype, 'isUsed', () => turns.turn === parsedIn) // parsing has taken long
+      const custom = (value: unknown) => {
+        if (JSON.stringify(value) === '{"copy":["long"]}') validatedIn = turns.turn
+        return true
+      }
+      const data = { type: 'json', custom } as const
+      await using validated = await createService({ models: { note: { attributes: { data } } }, database: 'memory:' })
+      const body = [
+        { method: 'POST', url: '/note', body: { data: ['long'] } },
+        { method: 'POST', url: '/note', body: { data: { copy: { $ref: '0.data' } } } },
+      ]
+      const request = {
+        method: 'POST',
+        path: '/batch',
+        query: `atomic=${atomic}`,
+        body,
+        headers: {},
+        site: 'none',
+      } as const
+      assert.equal((await validated.handle(request)).status, 200)
+      assert.equal(await validated.system.records.note.count(), 2)
+      assert.ok(parsedIn !== undefined && validatedIn !== undefined)
+      assert.ok(validatedIn > parsedIn)
+    })
 
   test('answers have the limit of one answer together', async () => {
     await using limited = await createService({ models, database: 'memory:', limits: { maxAnswerBytes: 2_000 } })

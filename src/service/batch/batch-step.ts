@@ -7,6 +7,7 @@ import type { Json, JsonObject } from '../../protocol/json.ts'
 import type { ServiceRequest } from '../../protocol/request.ts'
 import type { ScopedStore } from '../../storage/scoped-store.ts'
 import type { WriteReceipt } from '../../storage/write-origin.ts'
+import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import type { Limits } from '../../support/limits.ts'
 import { assertMayWrite } from '../dispatch/answer-write.ts'
 import { type Authorization, assertAllowed } from '../dispatch/authorize.ts'
@@ -53,11 +54,16 @@ export function requestOf({ method, url, body, headers }: BatchItem, batch: Serv
   }
 }
 
-/** The request with the values that it refers to. Throws where it is larger than a request may be. */
-export function resolved(item: BatchItem, bodies: AnswerBodies, limits: Limits): BatchItem {
+/**
+ * The request with the values that it refers to, in a later turn where these took long: an answer is parsed for them, and they
+ * are validated next. Rejects where the request is larger than one may be.
+ */
+export async function resolved(item: BatchItem, bodies: AnswerBodies, limits: Limits): Promise<BatchItem> {
   const { url, references } = item
   const body = references > 0 ? withValues(item.body as Json, bodies, new ResolvedSize(limits)) : item.body
-  return { ...item, url: withUrlValues(url, bodies, limits), body }
+  const whole = { ...item, url: withUrlValues(url, bodies, limits), body }
+  if (eventLoopTurn.isUsed) await eventLoopTurn.next()
+  return whole
 }
 
 /**

@@ -93,7 +93,7 @@ async function runEach(
             limit: 'maxAnswerBytes',
           },
         )
-      const whole = resolved(item, answers.bodyOf, limits)
+      const whole = await resolved(item, answers.bodyOf, limits)
       assertIsOperation(whole, context)
       const request = requestOf(whole, batch)
       const own = {

@@ -49,7 +49,8 @@ export async function runAtomic(batch: Batch, context: DispatchContext, keep?: S
       for (const item of items) {
         current = item.index
         if (eventLoopTurn.isUsed) await eventLoopTurn.next()
-        const step = early[item.index] ?? (await steps.prepare(resolved(item, answers.bodyOf, services.limits), within))
+        const step =
+          early[item.index] ?? (await steps.prepare(await resolved(item, answers.bodyOf, services.limits), within))
         if (!sent.has(step)) sendAhead(early.slice(item.index), within, sent, context)
         const result = await (sent.get(step) ?? runStep(step, within, services))
         const { invocation, request, match } = step
