@@ -1,3 +1,4 @@
+import { newHandle, offsetText, readShapeRequest } from '../../../src/service/electric/shape-request.ts'
 import { owners } from '../models.ts'
 import { get, type Hostile, post, several } from './hostile.ts'
 
@@ -8,6 +9,9 @@ const searches = (n: number, count: number, at: number) =>
   several(count, (i) => ({ note: { contains: `zz${n}.${at}.${i}` } }))
 const longPattern = (text: string) => ({ like: `%${text}${'_'.repeat(900)}b%` })
 const live = (count: number, make: (i: number) => object) => post('/live', { queries: queries(count, make) })
+
+const shape = `table=wide&columns=${several(4000, (i) => i.toString(36).padStart(3, '_')).join()}`
+const shapeHandle = newHandle(readShapeRequest(shape).shape)
 
 /** Streams, live queries and subscriptions. */
 export const hostileLive: readonly Hostile[] = [
@@ -58,6 +62,16 @@ export const hostileLive: readonly Hostile[] = [
     name: 'a shape from an old position',
     over: 'stream',
     request: () => get('/v1/shape?table=pet&offset=now&live=true&live_sse=true'),
+  },
+  {
+    name: 'a shape of 4,000 columns from an old position',
+    request: (n, position) =>
+      n % 8 === 0
+        ? post(
+            '/wide?count=true',
+            several(1000, (i) => ({ n1: i })),
+          )
+        : get(`/v1/shape?${shape}&live=true&handle=${shapeHandle}&offset=${offsetText({ position })}`),
   },
   {
     name: 'subscriptions to 1000 records',

@@ -9,6 +9,7 @@ import type { Requester } from '../../protocol/requester.ts'
 import type { ReadOptions } from '../../storage/store.ts'
 import { cancellable } from '../../support/cancellable.ts'
 import type { Clock } from '../../support/clock.ts'
+import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import type { Limits } from '../../support/limits.ts'
 import { yieldToEventLoop } from '../../support/yield-to-event-loop.ts'
 import { encodeInParts } from '../dispatch/encode-records.ts'
@@ -112,7 +113,7 @@ export class ShapeEndpoint {
           where,
           limit,
           sort: key,
-          ...(columns && { select: columns }),
+          ...(columns && { select: [...columns] }),
           ...(cursor !== undefined && { cursor }),
         })
         const body = await encodeInParts(pageText(data, next === null, shape), maxAnswerBytes)
@@ -165,7 +166,9 @@ export class ShapeEndpoint {
       }
       const found = await collect(shape, events, since, this.#options.limits.maxQueuedBytes)
       end()
-      return found === 'reset' ? refetch(shape) : answer(shape, [...found.messages, upToDate()], found, true)
+      if (found === 'reset') return refetch(shape)
+      const body = await encodeInParts(listText([...found.messages, upToDate()]), Number.POSITIVE_INFINITY)
+      return answer(shape, body, found, true)
     } catch (error) {
       end()
       throw error
@@ -180,7 +183,10 @@ export class ShapeEndpoint {
 const rightsOf = (model: Model | undefined, access: Access | undefined, secret: string): string =>
   model && access ? `${secret} ${access.views.key} ${readRulesOf([model], access).key}` : ''
 
-/** Waits for the first changes and returns them with those that follow at once. The position is that of a complete operation. */
+/**
+ * Waits for the first changes and returns them with those that follow at once, in turns of the event loop. The position is that
+ * of a complete operation.
+ */
 async function collect(
   shape: Shape,
   events: LooseLiveEvents,
@@ -194,17 +200,20 @@ async function collect(
   })
   const messages: JsonObject[] = []
   let [complete, position, bytes] = [0, since, 0]
+  let isWithinOperation = false
   try {
     while ((messages.length < maxMessages && bytes < maxBytes) || complete === 0) {
       const waiting = complete > 0 ? quiet() : timeout
-      const next = await Promise.race([events.next(), waiting])
+      const next = await (isWithinOperation ? events.next() : Promise.race([events.next(), waiting]))
       const event = next?.value as LooseLiveEvent | undefined
       if (event?.verb === 'reset') return 'reset'
       if (!event || !('id' in event)) break
       const message = eventMessage(event, shape.key, shape)
       if (message) messages.push(message)
       bytes += sizeOf(event)
+      isWithinOperation = event.position === undefined
       if (event.position !== undefined) [complete, position] = [messages.length, event.position]
+      if (eventLoopTurn.isUsed) await eventLoopTurn.next()
     }
   } finally {
     clearTimeout(timer)
@@ -215,7 +224,7 @@ async function collect(
 /** Throws for unknown columns, and for a condition that cannot be matched with changes, before anything is sent. */
 async function validateShape({ records, where, columns }: Shape): Promise<void> {
   await records.live({ where }).return?.()
-  await records.find({ where, limit: 0, ...(columns && { select: columns }) })
+  await records.find({ where, limit: 0, ...(columns && { select: [...columns] }) })
 }
 
 async function quiet(): Promise<undefined> {
@@ -263,6 +272,11 @@ function* pageText(data: readonly JsonObject[], isLast: boolean, shape: Shape): 
     text = ','
   }
   yield isLast ? `${text}${JSON.stringify(upToDate())}]` : ']'
+}
+
+function* listText(messages: readonly JsonObject[]): Iterable<string> {
+  for (const [index, message] of messages.entries()) yield `${index === 0 ? '[' : ','}${JSON.stringify(message)}`
+  yield ']'
 }
 
 function answer(shape: Shape, body: Json | EncodedJson, offset: ShapeOffset, isUpToDate: boolean): ServiceResponse {

@@ -26,7 +26,7 @@ const message = (operation: string, id: Json, value: JsonObject, { table }: Shap
 
 function columnsOf(record: JsonObject, key: string, { columns }: ShapeRequest): JsonObject {
   if (!columns) return record
-  return Object.fromEntries(Object.entries(record).filter(([name]) => name === key || columns.includes(name)))
+  return Object.fromEntries(Object.entries(record).filter(([name]) => name === key || columns.has(name)))
 }
 
 /** Everything up to a position was sent. A stream takes the offset to continue at from here. */

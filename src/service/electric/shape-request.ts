@@ -13,7 +13,7 @@ export interface ShapeOffset {
 export interface ShapeRequest {
   readonly table: string
   readonly where: JsonObject
-  readonly columns: readonly string[] | undefined
+  readonly columns: ReadonlySet<string> | undefined
   /** Updates have all columns instead of the changed ones. */
   readonly isFull: boolean
   /** `start`: all records; `now`: only what changes. */
@@ -57,7 +57,11 @@ export function readShapeRequest(query: string, rights: (table: string) => strin
   const replica = parameters.get('replica') ?? 'default'
   if (replica !== 'default' && replica !== 'full') throw refused('"replica" must be "default" or "full"')
   const isFull = replica === 'full'
-  const shape = hash('sha1', JSON.stringify([table, where, columns, isFull, rights(table)]), 'base64url').slice(0, 16)
+  const shape = hash(
+    'sha1',
+    JSON.stringify([table, where, columns && [...columns], isFull, rights(table)]),
+    'base64url',
+  ).slice(0, 16)
   const isStream = parameters.get('live_sse') === 'true' || parameters.get('experimental_live_sse') === 'true'
   const offset = readOffset(parameters.get('offset'))
   const handle = parameters.get('handle') ?? undefined
@@ -68,9 +72,9 @@ export function readShapeRequest(query: string, rights: (table: string) => strin
 }
 
 /** Undefined: all. */
-function readColumns(text: string | null): readonly string[] | undefined {
+function readColumns(text: string | null): ReadonlySet<string> | undefined {
   const names = text?.split(',').map((name) => name.trim().replace(/^"(.*)"$/, '$1'))
-  return names?.includes('*') ? undefined : names
+  return !names || names.includes('*') ? undefined : new Set(names)
 }
 
 /** A condition of this service, as JSON. */
