@@ -34,6 +34,9 @@ export interface BroadcasterOptions {
 
 /** Bytes that are delivered before other work runs: 128 KB are about 500 events, and writing them to sockets takes about 5 ms. */
 const bytesPerTurn = 131_072
+/** Streams that the end of an operation wakes before other work runs: each writes to a connection of its own, in this turn. */
+const receiversPerTurn = 64
+
 /**
  * Delivers every change to the subscribers that it concerns: the feed gives operations, the index finds the subscribers
  * of their events, the visibility decides what each may see. Sockets, streams and iterators are its clients.
@@ -163,7 +166,11 @@ export class Broadcaster implements ChangeFeedListener {
       await this.#judge(slice, (model) => this.#viewsIn(slice, model))
       for (const index of events.keys()) await this.#deliver(slice, index, operation)
     }
-    for (const receiver of operation.receivers) receiver.endOperation?.(position)
+    let ended = 0
+    for (const receiver of operation.receivers) {
+      receiver.endOperation?.(position)
+      if (++ended % receiversPerTurn === 0) await yieldToEventLoop()
+    }
   }
 
   /**

@@ -9,7 +9,7 @@ export interface Subscriber {
   readonly requester: Requester
   /**
    * An event that the requester may see. `change` is one of its operation, `start` where the subscription began that
-   * selected it. Returns the bytes that were handed over.
+   * selected it. Returns about the bytes that were handed over, for the division into turns of the event loop.
    */
   deliver(event: SubscriptionEvent, change: Change, start: StartPosition | undefined): number
   /** Every event of the operation was delivered. Called for subscribers that received one. */

@@ -1,4 +1,4 @@
-import { find, get, type Hostile, type HostileRequest } from './hostile.ts'
+import { find, get, type Hostile, type HostileRequest, several } from './hostile.ts'
 
 const lookup = (n: number): string => `/pet/${1 + (n % 1000)}?populate=false`
 const asked = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`
@@ -12,6 +12,11 @@ const written = (text: string, then?: string): HostileRequest => ({
   text,
   ...(then !== undefined && { then }),
 })
+
+const list = JSON.stringify(several(50, (i) => ({ status: `s${i}` })))
+const createdThenStreamed =
+  `POST /visit?count=true HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${list.length}\r\n\r\n${list}` +
+  'GET /visit HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n'
 
 /** The number of connections that send at once. It is not above the number that may wait until the service accepts them. */
 const connections = 500
@@ -30,6 +35,12 @@ export const hostileCrowds: readonly Hostile[] = [
     over: 'bytes',
     connections,
     request: () => written(asked('/socket.io/?EIO=3&transport=polling')),
+  },
+  {
+    name: '500 streams, and a list of new records from each',
+    over: 'bytes',
+    connections,
+    request: () => written(createdThenStreamed),
   },
   {
     name: 'scans whose clients leave',

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { idsOf, kinds, rest, settle, setUp, type TestLog, take } from '../../../test/support/event-iterator.ts'
+import { TurnCounter } from '../../../test/support/turn-counter.ts'
 import type { Position } from '../../protocol/change.ts'
 import type { IteratorItem } from './event-iterator.ts'
 
@@ -211,6 +212,25 @@ describe('a consumer that is too slow', () => {
     assert.equal(delivered.length, 30)
     await Promise.all([quick.return(), slow.return(), taking])
   })
+})
+
+test('one event wakes many consumers in several turns of the event loop', async () => {
+  const { log, open } = setUp()
+  const all = Array.from({ length: 300 }, () => open())
+  await Promise.all(all.map((live) => take(live, 1)))
+  using counter = new TurnCounter()
+  const turns = new Set<number>()
+  const delivered = all.map((live) =>
+    live.next().then(({ value }) => {
+      turns.add(counter.turn)
+      return idsOf(value)
+    }),
+  )
+  await settle()
+  log.write()
+  for (const ids of await Promise.all(delivered)) assert.deepEqual(ids, [1])
+  assert.ok(turns.size >= 4, `in ${turns.size} turns`)
+  await Promise.all(all.map((live) => live.return()))
 })
 
 describe('a position', () => {

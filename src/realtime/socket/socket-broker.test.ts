@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { created, pet, pets, setUp, updated } from '../../../test/support/socket-broker.ts'
+import { TurnCounter } from '../../../test/support/turn-counter.ts'
 
 describe('a subscription starts at the position of its read', () => {
   const orders: readonly [name: string, isDeliveredFirst: boolean][] = [
@@ -143,6 +144,24 @@ describe('no event is delivered twice', () => {
     assert.deepEqual(peer.take(), ['updated pet 1', 'updated pet 2', 'updated pet 3'])
     for (const other of others) assert.equal(other.take().length, 3)
   })
+})
+
+test('many peers that have disconnected are found in several turns of the event loop', async () => {
+  const { log, ask, connect } = setUp()
+  using counter = new TurnCounter()
+  const turns = new Set<number>()
+  for (let index = 0; index < 1200; index++) {
+    const { peer, connection } = connect(`gone ${index}`)
+    await ask(peer, { models: ['pet'] })
+    peer.send = () => {
+      turns.add(counter.turn)
+      connection[Symbol.dispose]()
+      return false
+    }
+  }
+  log.write(created(1))
+  await log.wake()
+  assert.ok(turns.size >= 3, `in ${turns.size} turns`)
 })
 
 describe('a peer', () => {

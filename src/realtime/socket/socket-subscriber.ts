@@ -8,7 +8,10 @@ import type { SubscriptionIndex } from '../subscription-index.ts'
 import { EchoSuppression, recordKey } from './echo-suppression.ts'
 import type { AddedMembers } from './subscription-request.ts'
 
-/** About the size of the frame of an event: what a delivery to a socket counts for. */
+/**
+ * About the size of the frame of an event: what a delivery to a socket counts for, also where nothing is sent. That the client has
+ * disconnected is found by sending to it, and its subscriptions are removed then.
+ */
 const bytesPerEvent = 256
 
 const isMirrored = (mirror: Mirror, verb: SubscriptionEvent['verb']): boolean =>
@@ -84,8 +87,9 @@ export class SocketSubscriber implements Subscriber {
     if (verb === 'created') this.subscribe([{ model, id }], [], start)
     this.subscribeToAdded(event, change)
     if (!isOwn) this.echoes.recordDelivery(model, id)
-    else if (!isMirrored(this.peer.mirror, verb) && !this.echoes.mustEcho(model, id)) return 0
-    return this.peer.send(event) ? bytesPerEvent : 0
+    else if (!isMirrored(this.peer.mirror, verb) && !this.echoes.mustEcho(model, id)) return bytesPerEvent
+    this.peer.send(event)
+    return bytesPerEvent
   }
 
   unsubscribe(model: string, id: RecordId): void {

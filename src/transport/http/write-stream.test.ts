@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
-import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { request as httpRequest, type IncomingMessage, ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { describe, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
+import { TurnCounter } from '../../../test/support/turn-counter.ts'
 import type { Service, ServiceResponse, Streamed } from '../../protocol/request.ts'
+import { EventLoopTurn } from '../../support/event-loop-turn.ts'
 import { defaultLimits } from '../../support/limits.ts'
 import { fetchHandler } from './fetch.ts'
 import { type HttpServer, listen } from './listen.ts'
@@ -82,6 +84,35 @@ describe('over node:http', () => {
     assert.equal(response.headers['content-length'], undefined)
     assert.equal(response.headers['x-content-type-options'], 'nosniff')
     assert.equal(await textOf(response), 'éü!')
+  })
+
+  test('streams that have a chunk in the same turn write it in a turn of their own, once this one is used', async (t) => {
+    const waiting = Promise.withResolvers<string>()
+    const service: Service = {
+      handle: () =>
+        streamOf(
+          new Pieces(
+            (async function* () {
+              yield await waiting.promise
+            })(),
+          ),
+        ),
+    }
+    await using server = await listen(service, { port: 0, limits })
+    const running = { server } as Running
+    const responses = await Promise.all([ask(running), ask(running), ask(running)])
+    using counter = new TurnCounter()
+    const turns = new Set<number>()
+    const { write } = ServerResponse.prototype
+    t.mock.method(ServerResponse.prototype, 'write', function (this: ServerResponse, chunk: string) {
+      turns.add(counter.turn)
+      return write.call(this, chunk, 'utf8')
+    })
+    t.mock.getter(EventLoopTurn.prototype, 'isUsed', () => turns.has(counter.turn) || counter.turn === begun)
+    const begun = counter.turn
+    waiting.resolve('late')
+    for (const response of responses) assert.equal(await textOf(response), 'late')
+    assert.equal(turns.size, 3)
   })
 
   test('a known length becomes Content-Length', async () => {

@@ -75,10 +75,11 @@ async function send(
   try {
     for (;;) {
       const { done, value } = await chunks.next()
+      // One event may wake thousands of streams in one turn.
+      if (eventLoopTurn.isUsed) await eventLoopTurn.next()
       if (res.destroyed) return
       if (done) break
       if (!res.write(value)) await guard.drained(res.writableLength + (stream.unsentLength ?? 0))
-      if (eventLoopTurn.isUsed) await eventLoopTurn.next()
     }
     res.end()
     guard.ended()
