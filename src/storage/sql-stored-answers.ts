@@ -67,10 +67,11 @@ export class SqlStoredAnswers implements StoredAnswers {
   }
 
   find(id: string): MaybePromise<StoredAnswer | undefined> {
-    const found = this.#read(sql`select request, status, headers, body, at from ${this.#table} where id = ${id}`)
+    const body = raw(this.#parts.stored.body)
+    const found = this.#read(sql`select request, status, headers, ${body}, at from ${this.#table} where id = ${id}`)
     return andThen(found, ([row]) => {
       if (!row) return undefined
-      const [request, status, headers, body, at] = row as [string, unknown, string, string | null, unknown]
+      const [request, status, headers, body, at] = row as [string, unknown, string, StoredAnswer['body'], unknown]
       return { id, request, status: Number(status), headers, body, at: Number(at) }
     })
   }

@@ -9,7 +9,8 @@ export interface StoredAnswer {
   readonly status: number
   /** A JSON object. */
   readonly headers: string
-  readonly body: string | null
+  /** As it is read, it may be UTF-8: a long text takes several times as long to decode as to read. */
+  readonly body: string | Uint8Array | null
   /** In milliseconds. */
   readonly at: number
 }
@@ -23,6 +24,8 @@ export interface AnswerRetention {
 
 /** What differs between the databases that keep answers in a table. */
 export interface AnswerTable {
+  /** The body as an expression of SQL. */
+  readonly body: string
   /** About the bytes that it takes. */
   size(): MaybePromise<number>
   trim(retention: AnswerRetention): Promise<void>

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Service } from '../../src/index.ts'
 import { createService } from '../../src/index.ts'
+import { isEncoded } from '../../src/protocol/json.ts'
+import { assertDefined } from '../../src/support/assert.ts'
 import { databases, type TestDatabase } from '../support/databases.ts'
 
 const models = {
@@ -68,6 +70,27 @@ for (const database of databases) {
       const answer = await ask('PATCH', '/owner/1?populate={"pets":{"limit":40,"populate":"owner"}}', { name: 'Bob' })
       assert.deepEqual([answer.status, answer.body], [200, { id: 1 }])
       assert.equal((await ask('GET', '/owner/1?select=name')).body.name, 'Bob')
+    })
+
+    test('a stored answer of 1 MB is repeated; its bytes are not decoded on SQLite, where they are read in this process', async () => {
+      const headers = { 'idempotency-key': 'long' }
+      const request = {
+        method: 'POST',
+        path: '/owner',
+        query: '',
+        body: { text: megabyte },
+        headers,
+        site: 'none',
+      } as const
+      const texts: string[] = []
+      for (const isParted of [false, database.name === 'sqlite']) {
+        const body = assertDefined((await service.handle(request)).body, 'an answer without a body')
+        assert.ok(isEncoded(body))
+        assert.equal((body.parts?.length ?? 0) > 1, isParted)
+        texts.push(body.encoded)
+      }
+      assert.equal(JSON.parse(texts[0] as string).text, megabyte)
+      assert.equal(texts[1], texts[0])
     })
 
     for (const [count, code] of [

@@ -165,6 +165,18 @@ export const hostileWrites: readonly Hostile[] = [
     }),
   },
   {
+    name: 'repeats of a batch with an answer of 15 MB',
+    request: (n) =>
+      post(
+        '/batch',
+        [
+          { method: 'PATCH', url: '/visit/1?populate=false', body: { cost: 1 } },
+          { method: 'GET', url: '/document?limit=1000&populate=false' },
+        ],
+        { 'Idempotency-Key': `b${Math.floor(n / 50)}` },
+      ),
+  },
+  {
     name: 'records that grow to 2 MB and more',
     request: (n) => ({
       method: 'PATCH',

@@ -6,6 +6,7 @@ import type { Requester } from '../../protocol/requester.ts'
 import { integrity, type ScopedTransaction } from '../../storage/scoped-store.ts'
 import type { StoredAnswer, StoredAnswers } from '../../storage/stored-answers.ts'
 import { assertDefined } from '../../support/assert.ts'
+import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import { identityOf } from '../live/operation-tokens.ts'
 
 /** Stores the answer in the transaction of the write. */
@@ -39,6 +40,8 @@ export class IdempotentWrites {
     this.#underWay.add(id)
     try {
       const stored = await this.#answers.find(id)
+      // A long answer took long to read, and takes as long to send.
+      if (stored && eventLoopTurn.isUsed) await eventLoopTurn.next()
       if (stored) return replay(stored, fingerprint)
       return await write(async (transaction, response) => {
         const { status, headers } = response
@@ -79,9 +82,17 @@ function replay({ request, status, headers, body }: StoredAnswer, fingerprint: s
   return {
     status,
     headers: { ...JSON.parse(headers), 'Idempotency-Replayed': 'true' },
-    ...(body !== null && { body: new EncodedJson(body) }),
+    ...(body !== null && { body: new EncodedJson(typeof body === 'string' ? body : partsOf(body)) }),
   }
 }
+
+/** Written in parts of this many bytes, each when the client has read those before it. */
+const partBytes = 65_536
+
+const partsOf = (body: Uint8Array): readonly Uint8Array[] =>
+  Array.from({ length: Math.ceil(body.length / partBytes) }, (_, index) =>
+    body.subarray(index * partBytes, (index + 1) * partBytes),
+  )
 
 const underWay = (): ServiceError =>
   new ServiceError('E_CONFLICT', 'A request with this Idempotency-Key is being executed', {

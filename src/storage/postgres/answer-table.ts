@@ -6,6 +6,7 @@ import { relationSize } from './relation-size.ts'
 const deletedAtOnce = 5_000
 
 export class PostgresAnswerTable implements AnswerTable {
+  readonly body = 'body'
   readonly #driver: Pick<Driver, 'query' | 'write'>
   /** Quoted, with its schema. */
   readonly #table: string

@@ -11,6 +11,7 @@ const growing: GrowingTable = {
 
 /** The stored answers, which are added in the order of their time, as nearly as matters. */
 export class SqliteAnswerTable implements AnswerTable {
+  readonly body = 'cast(body as blob)'
   readonly #driver: Pick<Driver, 'query' | 'transaction'>
   readonly #size: TableSize
 
