@@ -23,7 +23,7 @@ export const limitTable = {
   ],
   maxParameters: [1000, 'parameters in a query string or a form, and names in one `select`, `omit` or `populate`'],
   maxParameterDepth: [8, 'levels of brackets in a query string or a form'],
-  maxBodyBytes: [1_048_576, 'bytes of a request body'],
+  maxBodyBytes: [1_048_576, 'bytes of a request body, and of the key set at `auth.jwt.jwksUri`'],
   maxBodyChunks: [
     10_000,
     'chunks of at most 1 kB in a request body without a length: each takes as long to read as a kilobyte of a longer one',

@@ -139,4 +139,23 @@ describe('keys of an issuer', () => {
       assert.equal((await service.ask(token)).status, 200)
     })
   }
+
+  test('an answer without end is received up to maxBodyBytes', async () => {
+    let written = 0
+    const closed = Promise.withResolvers<void>()
+    answer = (response) => {
+      const writeOn = () => {
+        if (response.closed) return
+        written += 65_536
+        if (response.write(Buffer.alloc(65_536, ' '))) setImmediate(writeOn)
+      }
+      response.on('drain', writeOn).on('close', closed.resolve)
+      writeOn()
+    }
+    await using service = await open()
+    assert.equal((await service.ask(await sign(key))).status, 503)
+    await closed.promise
+    assert.match(String((errors[0] as Error).cause), /more than 1048576 bytes/)
+    assert.ok(written < 64_000_000, `${written} bytes`) // of which the most are in buffers
+  })
 })

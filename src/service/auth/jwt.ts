@@ -85,7 +85,7 @@ export function tokenIn({ headers, cookies }: AuthRequest, cookie: string | unde
 
 export interface TokenContext {
   now(): number
-  readonly limits: Pick<Limits, 'hookTimeoutMs'>
+  readonly limits: Pick<Limits, 'hookTimeoutMs' | 'maxBodyBytes'>
   readonly onError: ErrorListener
   /** Receives the reason of a refusal, which a client does not. */
   readonly observe: Observe | undefined
@@ -94,14 +94,14 @@ export interface TokenContext {
 /** The user of a token. Throws E_UNAUTHENTICATED for a token that is not valid. */
 export function tokenVerifier(
   options: JwtOptions<User>,
-  { now, onError, observe }: TokenContext,
+  { now, limits, onError, observe }: TokenContext,
 ): (token: string) => Promise<User | null> {
   const { issuer, audience, clockToleranceSeconds = defaultToleranceSeconds, user = userOf } = options
   const algorithms = options.algorithms ?? (options.secret === undefined ? ['RS256', 'ES256', 'EdDSA'] : ['HS256'])
   let key: Promise<JWTVerifyGetKey | Uint8Array> | undefined
   return async (token) => {
     const { jwtVerify, errors } = await import('jose')
-    key ??= keyOf(options, onError)
+    key ??= keyOf(options, limits, onError)
     const verifying: JWTVerifyOptions = {
       algorithms: [...algorithms],
       clockTolerance: clockToleranceSeconds,
@@ -123,10 +123,11 @@ export function tokenVerifier(
 
 async function keyOf(
   { secret, jwksUri, jwks }: JwtOptions<User>,
+  limits: TokenContext['limits'],
   onError: ErrorListener,
 ): Promise<JWTVerifyGetKey | Uint8Array> {
   if (secret !== undefined) return new TextEncoder().encode(secret)
-  if (!jwks) return remoteKeys(jwksUri as string, onError)
+  if (!jwks) return remoteKeys(jwksUri as string, limits, onError)
   const { createLocalJWKSet } = await import('jose')
   return createLocalJWKSet(jwks)
 }
