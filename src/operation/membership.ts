@@ -7,6 +7,7 @@ import {
   isNoneOf,
   isOneOf,
   matchAll,
+  not,
   primaryKeyEquals,
 } from '../criteria/criteria.ts'
 import type { Assignment } from '../model/assignment.ts'
@@ -156,7 +157,8 @@ export async function unlinkOthers(replacement: Replacement, context: LinkedWrit
   if (wereRecords) await refuseTruncatedList(replacement, context)
   if (association.kind === 'manyToMany') {
     const { junction, near, far } = association
-    const rows = and(eq(near, parent), isNoneOf(far, ids))
+    // A row of a declared model may refer to no member. It is not one that leaves.
+    const rows = and(eq(near, parent), ids.length === 0 ? not(eq(far, null)) : isNoneOf(far, ids))
     if (transaction.assertMayChangeMembers) await unlinkKnown(association, rows, context)
     else await transaction.delete(junction, rows)
     return

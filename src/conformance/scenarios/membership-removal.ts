@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Json } from '../../protocol/json.ts'
-import { create, invalid, record, refused, stored } from '../expect.ts'
+import { column, create, invalid, record, refused, stored } from '../expect.ts'
 import { createFixtures, embedded, members } from '../member-fixtures.ts'
 import type { Scenario } from '../scenario.ts'
 
@@ -84,6 +84,21 @@ export const membershipRemoval: readonly Scenario[] = [
           assert.deepEqual(await members(api, path), ids)
         }
       }
+    },
+  },
+  {
+    name: 'replace: a record of a `through` model that refers to no member is kept',
+    async run(api) {
+      const { ann } = await createFixtures(api)
+      for (const code of ['A', 'B']) await create(api, 'enclosure', { code })
+      const half = await create(api, 'shift', { keeper: ann, hours: 3 })
+      for (const codes of [['A', 'B'], ['B'], []]) {
+        assert.equal((await api.request('PUT', `/keeper/${ann}/posts`, { body: codes })).status, 200)
+        const shifts = await api.request('GET', `/shift?keeper=${ann}&sort=post&populate=false`)
+        assert.deepEqual(column(shifts, 'post'), [null, ...codes])
+      }
+      record(await api.request('PATCH', `/keeper/${ann}`, { body: { posts: [] } }))
+      assert.equal((await stored(api, 'shift', half.id)).hours, 3)
     },
   },
   {
