@@ -76,9 +76,15 @@ export function concealNames(error: unknown, access: Access, models: Models): un
   const { invalidAttributes, model: modelName } = error.details
   const model = modelName === undefined ? undefined : models.get(modelName)
   if (!model) return error
-  const shown = Object.entries(invalidAttributes).filter(([path]) => {
+  const shown = Object.entries(invalidAttributes).filter(([path, [violation]]) => {
     const { owner, attribute } = attributeAt(path, model)
-    return !attribute || access.views.of(owner).attributes.has(attribute.name) || access.mayWrite(attribute)
+    // A name that the requester may not know is unknown to it, like one that does not exist.
+    return (
+      !attribute ||
+      violation?.rule === 'unknown' ||
+      access.views.of(owner).attributes.has(attribute.name) ||
+      access.mayWrite(attribute)
+    )
   })
   if (shown.length === Object.keys(invalidAttributes).length) return error
   if (shown.length === 0)

@@ -1,7 +1,7 @@
 import type { Assignment } from '../model/assignment.ts'
 import type { Attribute, Model } from '../model/model.ts'
 import { missingValue, type Purpose, validate } from '../model/validate.ts'
-import { ServiceError, type Violation } from '../protocol/errors.ts'
+import { type InvalidAttributes, ServiceError, type Violation } from '../protocol/errors.ts'
 import type { Json, JsonObject } from '../protocol/json.ts'
 import type { ScopedReads } from '../storage/scoped-store.ts'
 import { eventLoopTurn } from '../support/event-loop-turn.ts'
@@ -13,7 +13,7 @@ import type { PreparedChanges } from './hooks/linked-changes.ts'
 import type { Members } from './member-values.ts'
 import type { LaterValue, OperationServices } from './operation.ts'
 import { prepareMembers } from './prepare-members.ts'
-import { invalidRecord, type RecordValues } from './record-values.ts'
+import { invalidRecord, type ReadValues, type RecordValues } from './record-values.ts'
 
 /** A validated record, with the records to create with it. */
 export interface PreparedRecord {
@@ -50,12 +50,13 @@ export interface PrepareOptions {
  */
 export function prepareRecord(
   model: Model,
-  values: RecordValues,
+  values: ReadValues,
   purpose: Purpose,
   caller: HookCaller,
   { reference, previous, key }: PrepareOptions = {},
 ): MaybePromise<PreparedRecord> {
-  const { parents, members, later } = values
+  const { parents, members, later, refused } = values
+  if (refused) return refuse(refused, values, { model, purpose, caller, previous, key, path: '' })
   if (parents.length === 0 && members.length === 0 && reference === undefined && later === undefined) {
     const assignments = model.hooks
       ? validateWithHooks(model, values.values, purpose, caller, previous)
@@ -73,6 +74,18 @@ export function prepareRecord(
 }
 
 const none: readonly never[] = []
+
+/** Hooks may set other values, and do not run for a record that is refused: the values are validated where there are none. */
+async function refuse(
+  refused: InvalidAttributes,
+  { values, parents, later }: RecordValues,
+  preparation: Omit<Preparation, 'invalid'>,
+): Promise<never> {
+  const invalid = { ...refused }
+  const assigned = new Set([...parents.map(({ attribute }) => attribute), ...(later?.keys() ?? [])])
+  if (!preparation.caller.services.hooks) await validateRecord(values, assigned, { ...preparation, invalid })
+  throw invalidRecord(preparation.model, invalid)
+}
 
 /** The hooks of a model run before and after its values are validated. */
 const validateWithHooks = (

@@ -33,7 +33,13 @@ export interface MemberValues extends Members {
 const none: readonly never[] = []
 
 /** What a write of one record is given: its values, and what the answer embeds. */
-export type RecordInput = RecordValues & { readonly populate: readonly Populate[] }
+export type RecordInput = ReadValues & { readonly populate: readonly Populate[] }
+
+/** Values that were read. */
+export interface ReadValues extends RecordValues {
+  /** What could not be read, such as unknown names. It is reported when the record is prepared, with the values that are invalid. */
+  readonly refused?: InvalidAttributes | undefined
+}
 
 export function readRecordInput(
   parameters: ParameterValues,
@@ -41,9 +47,10 @@ export function readRecordInput(
   services: OperationServices,
   options: ReadValuesOptions,
 ): RecordInput {
-  const { values, parents, members, later } = readValues(parameters, model, services, options)
+  const { values, parents, members, later, refused } = readAll(parameters, model, services, options)
   const embeds = parameters.populates || parameters.query !== noParameters
-  return { values, parents, members, later, populate: embeds ? readAnswerPopulate(parameters, model, services) : none }
+  const populate = embeds ? readAnswerPopulate(parameters, model, services) : none
+  return { values, parents, members, later, refused, populate }
 }
 
 interface ReadValuesOptions {
@@ -59,11 +66,22 @@ interface ReadValuesOptions {
  * new record, which is created with this one. Throws E_INVALID_ATTRIBUTES naming every unknown name.
  */
 export function readValues(
+  parameters: ParameterValues,
+  model: Model,
+  services: OperationServices,
+  options: ReadValuesOptions,
+): RecordValues {
+  const read = readAll(parameters, model, services, options)
+  if (read.refused) throw invalidRecord(model, read.refused)
+  return read
+}
+
+function readAll(
   { query, body, mayWrite, laterValue, hasTextBody = false }: ParameterValues,
   model: Model,
   services: OperationServices,
   { withKey, suggests = true }: ReadValuesOptions,
-): RecordValues {
+): ReadValues {
   if (query === noParameters && !mayWrite && !laterValue && !hasTextBody) {
     const values = plainValues(body, model, withKey)
     if (values) return { values, parents: none, members: none }
@@ -75,8 +93,7 @@ export function readValues(
     if (isValue) reader.take(name, query[name] as Json, true, reading)
   }
   reader.takeAll(body, hasTextBody, reading)
-  reader.throwIfInvalid(model)
-  return valuesOf(reading)
+  return { ...valuesOf(reading), refused: reader.refused }
 }
 
 /**
@@ -189,8 +206,8 @@ class ValueReader {
     } else if (name !== 'id' && this.#services.unknownAttributes === 'refuse') this.#refuseUnknown(name, model, path)
   }
 
-  throwIfInvalid(model: Model): void {
-    if (Object.keys(this.#invalid).length > 0) throw invalidRecord(model, this.#invalid)
+  get refused(): InvalidAttributes | undefined {
+    return Object.keys(this.#invalid).length > 0 ? this.#invalid : undefined
   }
 
   #members(raw: Json, association: HasMany | ManyToMany, isText: boolean, path: string): MemberValues | undefined {

@@ -44,8 +44,13 @@ export const update: WriteOperation<UpdateInput, RecordResult | EmptyResult, Pre
     const { record } = parameters
     const id = record === undefined ? undefined : model.primaryKey.type.parse(record)
     const key = id ?? requiredKey(parameters, model)
-    const { values, parents, members, later, populate } = readRecordInput(parameters, model, services, withoutKey)
-    return { id: key, values, parents, members, later, populate }
+    const { values, parents, members, later, refused, populate } = readRecordInput(
+      parameters,
+      model,
+      services,
+      withoutKey,
+    )
+    return { id: key, values, parents, members, later, refused, populate }
   },
 
   prepare: prepareUpdate,

@@ -135,6 +135,12 @@ export const create: readonly Scenario[] = [
         isAdmin: ['unknown'],
       }
       invalid(await api.request('POST', '/specimen', { body }), unknown)
+      invalid(await api.request('POST', '/keeper', { body: { age: 7, nosuch: 1, mentor: { name: 'A', nme: 2 } } }), {
+        age: ['min'],
+        name: ['required'],
+        nosuch: ['unknown'],
+        'mentor.nme': ['unknown'],
+      })
       invalid(await api.request('GET', '/specimen/create?label=a&nosuch=1'), { nosuch: ['unknown'] })
       await nothingStored(api, 'specimen')
     },
@@ -143,7 +149,10 @@ export const create: readonly Scenario[] = [
     name: 'create: the name of a column is not accepted in place of its attribute',
     async run(api) {
       invalid(await api.request('POST', '/enclosure', { body: { code: 'a', select: 'b' } }), { select: ['unknown'] })
-      invalid(await api.request('POST', '/enclosure', { body: { 'the code': 'a' } }), { 'the code': ['unknown'] })
+      invalid(await api.request('POST', '/enclosure', { body: { 'the code': 'a' } }), {
+        'the code': ['unknown'],
+        code: ['required'],
+      })
     },
   },
   {

@@ -111,10 +111,19 @@ export const update: readonly Scenario[] = [
   {
     name: 'update: a missing record is reported before invalid values',
     async run(api) {
-      for (const body of [{ legs: 1 }, { legs: 'abc' }, {}] as readonly JsonObject[]) {
+      for (const body of [{ legs: 1 }, { legs: 'abc' }, {}, { nosuch: 1 }] as readonly JsonObject[]) {
         refused(await api.request('PATCH', '/specimen/999999', { body }), 'E_NO_SUCH_RECORD', { model: 'specimen' })
       }
-      refused(await api.request('GET', '/specimen/update/999999?legs=abc'), 'E_NO_SUCH_RECORD')
+      for (const query of ['legs=abc', 'nosuch=1']) {
+        refused(await api.request('GET', `/specimen/update/999999?${query}`), 'E_NO_SUCH_RECORD')
+      }
+      for (const body of [
+        { animals: 'x' },
+        { mentor: { nosuch: 1 } },
+        { name: '', nosuch: 1 },
+      ] as readonly JsonObject[]) {
+        refused(await api.request('PUT', '/keeper/999999', { body }), 'E_NO_SUCH_RECORD', { model: 'keeper' })
+      }
     },
   },
   {
@@ -130,6 +139,14 @@ export const update: readonly Scenario[] = [
       })
       invalid(await api.request('PATCH', `/keeper/${made.id}`, { body: { name: 'Bob', nosuch: 1 } }), {
         nosuch: ['unknown'],
+      })
+      invalid(await api.request('PUT', `/keeper/${made.id}`, { body: { ...body, nosuch: 1, animals: 'x' } }), {
+        name: ['required'],
+        age: ['min'],
+        email: ['isEmail'],
+        role: ['allowNull'],
+        nosuch: ['unknown'],
+        animals: ['type'],
       })
       assert.deepEqual(await stored(api, 'keeper', made.id), made)
     },
