@@ -171,6 +171,19 @@ export function testEvents(database: DatabaseKind): void {
     for (const client of [a, b]) client.close()
   })
 
+  test('own changes: the update that subscribes a client is delivered to it, and the create is not', async () => {
+    const seed = await Seed.insert(fixture)
+    const client = await fixture.client()
+    const words = async () => (await fixture.eventsOf(client)).map((event) => describeEvent(event, seed))
+    await client.ask('patch', seed.fill('/pet/<rex>'), { name: 'x' })
+    assert.deepEqual(await words(), ['pet rex updated'])
+    await client.ask('put', seed.fill('/user/<bob>/pets/<tom>'))
+    assert.deepEqual(await words(), ['pet tom updated'])
+    await client.ask('post', '/pet', { name: 'New', owner: seed.ids.get('ann') })
+    assert.deepEqual(await words(), [])
+    client.close()
+  })
+
   test('destroyed is sent once, and a new record with the same key needs a new subscription', async () => {
     const seed = await Seed.insert(fixture)
     const [recordClient, modelClient] = [await fixture.client(), await fixture.client()]
