@@ -49,8 +49,10 @@ for (const { name, missing, open } of schemaDatabases) {
           create table pet (id integer primary key, owner text references owner(name));
           create table visit (id integer primary key, vet integer references vet);
           create table town (id integer primary key)`)
+        const reported: string[] = []
         const service = await createService({
           database: database.url,
+          onError: (error) => reported.push((error as Error).message),
           attributes: { createdAt: false, updatedAt: false },
           models: {
             owner: { attributes: { name: text } },
@@ -63,6 +65,12 @@ for (const { name, missing, open } of schemaDatabases) {
           'owner: SQLite refuses writes of the table "owner", because of a foreign key: foreign key mismatch - "pet" referencing "owner"',
           'pet: SQLite refuses writes of the table "pet", because of a foreign key: foreign key mismatch - "pet" referencing "owner"',
           'visit: SQLite refuses writes of the table "visit", because of a foreign key: no such table: main.vet',
+        ])
+        const { pet } = service.system.records
+        for (let times = 0; times < 2; times++)
+          await assert.rejects(pet.create({}), { status: 503, message: 'The database refuses the operation' })
+        assert.deepEqual(reported, [
+          'The database refuses an operation of pet (foreign key mismatch - "pet" referencing "owner"); such requests get 503',
         ])
         await service.close()
       })

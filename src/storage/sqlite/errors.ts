@@ -38,6 +38,9 @@ const tooComplex = /^(Expression tree is too large|parser stack overflow|too man
 /** Nor has this. */
 const missing = /^(no such (table|column): |table \S+ has no column named )/
 
+/** Nor what the tables of other programs demand: a function of theirs, or a key for a foreign key. */
+const refused = /^(no such function: |foreign key mismatch )/
+
 interface SqliteFailure {
   readonly errcode: number
   readonly message: string
@@ -69,6 +72,7 @@ function faultOf({ errcode, message }: SqliteFailure): DatabaseErrorKind {
       return { kind: 'value' }
     case codes.error:
       if (tooComplex.test(message)) return { kind: 'complex' }
+      if (refused.test(message)) return { kind: 'refused' }
       return { kind: missing.test(message) ? 'missing' : 'unknown' }
     default:
       return { kind: primary[errcode & 0xff] ?? 'unknown' } as DatabaseErrorKind

@@ -46,7 +46,8 @@ function problemOf(connection: Connection, statement: string): string | undefine
     return undefined
   } catch (error) {
     const known = sqliteError(error)
-    if (known instanceof DatabaseError && ['missing', 'unknown'].includes(known.reason.kind)) return known.message
+    if (known instanceof DatabaseError && ['missing', 'refused', 'unknown'].includes(known.reason.kind))
+      return known.message
     throw error
   }
 }
