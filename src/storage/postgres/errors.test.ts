@@ -87,6 +87,17 @@ const cases: readonly [name: string, statement: string, fault: DatabaseErrorKind
      set local role policed_${process.pid}; insert into policed values (2)`,
     { kind: 'value' },
   ],
+  ...Object.entries({
+    'a function': 'perform nosuch(new.name)',
+    'a table': 'insert into nowhere values (1)',
+    'a column': 'new.nothing := 1',
+    'a result': 'null',
+  }).map(([what, body]): (typeof cases)[number] => [
+    `${what} that a trigger lacks`,
+    `create function fire() returns trigger language plpgsql as $$ begin ${body}; end $$;
+       create trigger fire before insert on owner for each row execute function fire(); insert into owner values (9, 'z')`,
+    { kind: 'refused' },
+  ]),
   ['division by zero', 'select 1 / 0', { kind: 'value' }],
   ['a table that is not there', 'select * from nowhere', { kind: 'missing' }],
   ['a column that is not there', 'select nothing from pg_class', { kind: 'missing' }],

@@ -33,6 +33,9 @@ const faults: Readonly<Record<string, DatabaseErrorKind>> = {
   '57014': { kind: 'timeout' }, // cancelled
 }
 
+/** In a trigger: a column, a function, a table, a type or a result that its function lacks. */
+const brokenFunctions: ReadonlySet<string> = new Set(['42703', '42883', '42P01', '42804', '2F005'])
+
 /** By the class, the first two characters. */
 const classes: Readonly<Record<string, DatabaseErrorKind>> = {
   '08': { kind: 'lost' }, // connection
@@ -62,6 +65,7 @@ function faultOf(complaint: Complaint, uniques: UniqueColumns): DatabaseErrorKin
   const parameter = parameterOf(complaint)
   if (parameter !== undefined && !isOfServer(code)) return { kind: 'value', parameter }
   const isOfTrigger = where !== undefined
+  if (isOfTrigger && brokenFunctions.has(code)) return { kind: 'refused' }
   switch (code) {
     case '23505':
       return { kind: 'unique', table, columns: uniques.get(constraint ?? '') ?? named(complaint), isOfTrigger }
