@@ -328,6 +328,7 @@ describe('models for an unusual database, on SQLite', () => {
       raw_events: `it has no key. ${copy}`,
       raw_marks: `it has no key. ${copy.replace('id', 'row_id2')}`,
       blobs: 'its key "id" has the type BLOB, which is not one of a key',
+      constructor: 'its name is not allowed as the name of a column or table',
       active_users: 'a view; on SQLite only tables are served',
       search: 'a virtual table, which has no triggers, so that its changes would not be seen',
       schema_migrations: 'it belongs to a migration tool',
@@ -354,20 +355,21 @@ describe('models for an unusual database, on SQLite', () => {
 
 const withDefaults = `
 create table state (id integer primary key);
+create table label (code smallint primary key default 7, name text);
 create table task (
   id integer primary key, state_id integer default 1 references state, first_state_id integer not null default 1 references state);
 insert into state values (1);
 insert into task (id) values (1);
 `
 for (const { name, missing, open } of [sqliteWith('defaults', withDefaults), postgresWith('defaults', withDefaults)]) {
-  test(`the default of a foreign key is noted: ${name}`, { skip: missing ?? false }, async () => {
+  test(`the default of a foreign key or of a key is noted: ${name}`, { skip: missing ?? false }, async () => {
     await using database = await open()
     const { models } = await planOf(database.url)
-    const task = models.find(({ name }) => name === 'task')
-    const noted = [...(task?.attributes ?? [])].flatMap(([name, { note }]) =>
-      note === undefined ? [] : [[name, note]],
+    const noted = models.flatMap(({ attributes }) =>
+      [...attributes].flatMap(([name, { note }]) => (note === undefined ? [] : [[name, note]])),
     )
     assert.deepEqual(Object.fromEntries(noted), {
+      code: 'The service does not use the default of the database, 7: a value must be given',
       state: 'The service does not use the default of the database, 1: an omitted value is null',
       firstState: 'The service does not use the default of the database, 1: a value must be given',
     })

@@ -1,4 +1,4 @@
-import { tableNameProblem } from '../../model/names.ts'
+import { databaseNameProblem, tableNameProblem } from '../../model/names.ts'
 
 /** Tables in which migration tools record their progress. */
 const migrationTables = new Set(
@@ -15,5 +15,6 @@ const migrationTables = new Set(
 export function leftOutByName(table: string, isChosen: boolean): string | undefined {
   if (/^keelson_/i.test(table)) return 'it belongs to Keelson'
   if (!isChosen && migrationTables.has(table.toLowerCase())) return 'it belongs to a migration tool'
-  return tableNameProblem(table)
+  const problem = databaseNameProblem(table)
+  return problem === undefined ? tableNameProblem(table) : `its name ${problem}`
 }

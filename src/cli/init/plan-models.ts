@@ -122,8 +122,9 @@ function planModel(
 const keyDefinition = (name: string, { definition, column }: KeyOfTable): AttributeDefinition =>
   withColumn(name === 'id' ? definition : { primaryKey: true, ...definition }, name, column.name)
 
-function keyNote({ key, canBeUnique }: ExistingTable, { column }: KeyOfTable): string | undefined {
-  if (key.length === 1 && key[0] === column.name) return undefined
+function keyNote({ key, canBeUnique }: ExistingTable, { column, definition }: KeyOfTable): string | undefined {
+  if (key.length === 1 && key[0] === column.name)
+    return definition.required ? unusedDefault({ ...column, nullable: false }) : undefined
   const unique = canBeUnique ? 'Its values are unique' : 'Its values are taken to be unique'
   return `${unique}; the primary key of the table ${key.length === 0 ? 'is missing' : `is ${key.join(', ')}`}`
 }

@@ -36,6 +36,7 @@ create table blobs (id blob primary key);
 create view active_users as select * from users where active;
 create virtual table search using fts5(body);
 create table schema_migrations (version text primary key);
+create table "constructor" (id integer primary key);
 create table keelson_old (id integer primary key);
 create table live (id integer primary key, v text);
 create table "Étudiants" (id integer primary key, "a""b" text, "x'y" text);
