@@ -146,7 +146,10 @@ export function createActionOperation(
     prepare,
     async run(invocation, prepared, store) {
       if (action.isTransactional) return runInTransaction(invocation, prepared as Prepared, store)
-      if (store.isWithin) throw new OutsideOnlyError(`The action "${name}" has transaction: false, and one is open`)
+      if (store.isWithin)
+        throw new OutsideOnlyError(
+          `The action "${name}" has transaction: false: it runs by itself, outside of transactions and without Idempotency-Key`,
+        )
       return runDirectly(invocation, prepared as Prepared, store)
     },
   }

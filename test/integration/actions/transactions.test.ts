@@ -161,6 +161,7 @@ for (const kind of databases) {
       for (const path of ['/bytes', '/slow']) {
         const [refused, , problem] = await take(crypto.randomUUID(), path)
         assert.equal(refused, 400, `${problem}`)
+        assert.match(`${problem}`, /without Idempotency-Key/)
       }
       assert.deepEqual(served.errors, [])
     })
