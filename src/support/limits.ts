@@ -5,7 +5,7 @@ export const limitTable = {
   maxSkip: [1_000_000, 'largest `skip` of a find: the database reads every skipped row'],
   maxConditionCost: [
     300,
-    'cost of all conditions, sort orders and populated associations of one request: comparisons, `and`, `or`, `not` and sort attributes count 1, text searches and comparisons of JSON 5, related conditions 10, related sort attributes 5, populated associations 3',
+    'cost of all conditions, sort orders and populated associations of one request: comparisons, each 100 values of their lists, `and`, `or`, `not` and sort attributes count 1, text searches and comparisons of JSON 5, related conditions 10, related sort attributes 5, populated associations 3',
   ],
   maxDepth: [8, 'levels of `and`, `or` and `not` in one `where`: the parsers of databases have limits'],
   maxListItems: [500, 'values in one `in` or `nin`'],
