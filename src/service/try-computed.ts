@@ -2,6 +2,7 @@ import { matchNone } from '../criteria/criteria.ts'
 import { ConfigError } from '../model/config-error.ts'
 import type { Attribute, Model, Models } from '../model/model.ts'
 import { ServiceError } from '../protocol/errors.ts'
+import { DatabaseError } from '../storage/driver.ts'
 import type { Store } from '../storage/store.ts'
 
 /**
@@ -31,8 +32,10 @@ async function problemOf(model: Model, attribute: Attribute, store: Store): Prom
     })
     return undefined
   } catch (error) {
+    const cause = error instanceof ServiceError && error.status === 503 ? error.cause : error
+    const isRefused = cause instanceof DatabaseError && cause.reason.kind === 'refused'
     // The database is busy or gone: that tells nothing of the expression.
-    if (error instanceof ServiceError && error.status === 503) throw error
-    return `the database does not accept its \`sql\`: ${error instanceof Error ? error.message : error}`
+    if (cause !== error && !isRefused) throw error
+    return `the database does not accept its \`sql\`: ${cause instanceof Error ? cause.message : cause}`
   }
 }

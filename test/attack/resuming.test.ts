@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import type { EncodedJson } from '../../src/protocol/json.ts'
 import { offsetText } from '../../src/service/electric/shape-request.ts'
 import { type OpenService, openService } from '../../src/service/open-service.ts'
 import { databases, type TestDatabase } from '../support/databases.ts'
@@ -71,7 +72,7 @@ for (const database of databases) {
       const handle = first.headers['electric-handle'] as string
       const offset = offsetText({ position: since })
       const { body } = await ask('/shape', `table=pet&offset=${offset}&handle=${handle}`)
-      const { length } = JSON.stringify(body)
+      const { length } = (body as EncodedJson).encoded
       assert.ok(length > bytesOfText && length < maxQueuedBytes + 2 * bytesOfText, `${length} bytes`)
     })
 

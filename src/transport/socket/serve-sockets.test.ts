@@ -4,6 +4,7 @@ import { get, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { describe, test } from 'node:test'
+import { eventually } from '../../../test/support/eventually.ts'
 import { RawSocket, refusedUpgrade } from '../../../test/support/raw-socket.ts'
 import { pausedHandler, startSockets, until } from '../../../test/support/socket-server.ts'
 
@@ -79,7 +80,7 @@ describe('an upgrade is refused', () => {
       Buffer.alloc(0),
     )
     socket.emit('error', new Error('reset'))
-    assert.ok(socket.destroyed)
+    await eventually(() => socket.destroyed)
   })
 
   test('a request with another path is not handled', async () => {

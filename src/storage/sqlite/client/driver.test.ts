@@ -75,7 +75,8 @@ test('the write-ahead log is checkpointed in a worker thread above its size', as
   driver.setup.exec('create table pet (id integer primary key, name text)')
   const sizeBefore = statSync(path).size
   for (let commits = 0; commits < 70; commits++) await driver.write(insert, ['x'.repeat(200_000)], undefined)
-  assert.ok(statSync(`${path}-wal`).size > 10_000_000)
+  // A checkpoint that has ended in the meantime lets it begin anew.
+  assert.ok(statSync(`${path}-wal`).size > 4_000_000)
   // Far below the automatic checkpoint.
   for (let looks = 0; statSync(path).size === sizeBefore; looks++) {
     assert.ok(looks < 500, 'nothing of it came into the file')
