@@ -31,7 +31,10 @@ export const keyParameter = (parameters: ParameterValues, { primaryKey }: Model)
 /** The key of the record that a write concerns: in the path, or a parameter. */
 export function requiredKey(parameters: ParameterValues, model: Model): Json {
   const id = parameters.record ?? keyParameter(parameters, model)
-  if (id === undefined) throw missingId(model, 'in the path or as "id"')
+  if (id === undefined) {
+    const hint = Object.hasOwn(parameters.body, 'where') ? '; "where" belongs in the query string' : ''
+    throw missingId(model, `in the path or as "id"${hint}`)
+  }
   return existingKey(id, model)
 }
 

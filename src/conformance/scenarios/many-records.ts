@@ -156,6 +156,8 @@ export const manyRecords: readonly Scenario[] = [
       await createAll(api, 'specimen', [{ label: 'a' }, { label: 'b' }])
       for (const method of ['PATCH', 'DELETE']) {
         refused(await api.request(method, '/specimen', { body: { label: 'x' } }), 'E_BAD_REQUEST')
+        const inBody = await api.request(method, '/specimen', { body: { where: { label: 'a' } } })
+        assert.match(refused(inBody, 'E_BAD_REQUEST').detail as string, /"where" belongs in the query string/)
         for (const where of selectingAll)
           refused(await api.request(method, address('/specimen', { where })), 'E_BAD_REQUEST')
         refused(await api.request(method, '/specimen?where='), 'E_BAD_CRITERIA')
