@@ -137,6 +137,17 @@ describe('answers that are kept', () => {
     assert.equal(repeated.count, 5)
   })
 
+  test('of a list are given again from the third request on, also without parameters', async () => {
+    await using service = await openService(config(newFile()))
+    using repeated = countRepeated()
+    await fill(service)
+    for (const list of ['/city?limit=2', '/city', '/city/find']) {
+      const before = repeated.count
+      for (let count = 0; count < 5; count++) await service.handle(requestOf(list, { city: 'all' }))
+      assert.equal(repeated.count - before, 3, list)
+    }
+  })
+
   test('of a page of all records are given again after changes of records that are not on it', async () => {
     const path = newFile()
     await using service = await openService(config(path))

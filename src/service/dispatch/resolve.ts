@@ -28,7 +28,7 @@ export interface Plan {
   readonly isOfRecord: boolean
 }
 
-/** The plans of addresses that were requested before. */
+/** The plans of addresses that were requested before: most are requested once. */
 export class KeptPlans {
   readonly #byAddress: Lru<string, Plan>
   readonly #repeated: AdmissionFilter
@@ -38,13 +38,9 @@ export class KeptPlans {
     this.#repeated = new AdmissionFilter(size)
   }
 
-  /** Whether the address was requested before: most are requested once. */
-  isRepeated(address: string): boolean {
-    return this.#repeated.admits(address)
-  }
-
-  get(address: string): Plan | undefined {
-    return this.#byAddress.get(address)
+  /** The plan, or whether the address was requested before. */
+  lookup(address: string): Plan | 'new' | 'repeated' {
+    return this.#repeated.admits(address) ? (this.#byAddress.get(address) ?? 'repeated') : 'new'
   }
 
   set(address: string, plan: Plan): void {
@@ -55,6 +51,10 @@ export class KeptPlans {
 /** A longer query string is rarely sent twice. */
 const longestKeptQuery = 2000
 
+/** By which a plan is kept: what the requester can see of the models is part of it. */
+const addressOf = (access: Access | undefined, { path, query }: ServiceRequest): string =>
+  `${access?.views.key ?? ''} ${path}?${query}`
+
 /** Route, parameters and input of a request. Throws a ServiceError for what cannot be asked, before anything happens. */
 export function planOf(
   access: Access | undefined,
@@ -64,20 +64,22 @@ export function planOf(
 ): Plan {
   const { plans, routes, services } = context
   const { method, path, query, body } = request
-  const mayBeKept = query !== '' && method === 'GET' && body === undefined && query.length <= longestKeptQuery
-  const key = plans && mayBeKept ? `${access?.views.key ?? ''} ${path}?${query}` : ''
-  const isRepeated = plans !== undefined && key !== '' && plans.isRepeated(key)
-  const kept = isRepeated ? plans.get(key) : undefined
-  if (kept) return kept
+  const mayBeKept = plans !== undefined && method === 'GET' && body === undefined && query.length <= longestKeptQuery
+  let known = mayBeKept && query !== '' ? plans.lookup(addressOf(access, request)) : 'new'
+  if (typeof known === 'object') return known
   const seen = access ? routeFor(access, routes, method, path) : route(routes, method, path)
   const match = seen.variants ? variantOf(seen, request) : seen
+  const cachesPlan = mayBeKept && match.operation.cachesPlan === true
+  // Without parameters most requests are for a record by its key, whose plan is not cached: these are not looked up.
+  if (cachesPlan && query === '') known = plans.lookup(addressOf(access, request))
+  if (typeof known === 'object') return known
   const plan: Plan = {
-    isKept: isRepeated && match.operation.cachesPlan === true,
+    isKept: cachesPlan && known === 'repeated',
     isOfRecord: match.operation.keepsByKey === true && query === '' && method === 'GET' && body === undefined,
     match,
     input: match.operation.parse(readParameters(request, match, access, context, laterValue), match, services),
   }
-  if (plan.isKept) plans?.set(key, plan)
+  if (plan.isKept) plans?.set(addressOf(access, request), plan)
   return plan
 }
 

@@ -58,8 +58,8 @@ export const followed = ['city', 'owner', 'pet', 'visit'] as const
 /** Of what is asked for again and again: lists, records, and the records of an association. */
 export const questions = [
   '/city?limit=5',
-  '/owner?limit=9',
-  '/pet?limit=9',
+  '/owner',
+  '/pet',
   '/pet?populate=false',
   '/pet?populate=false&count=true&limit=2',
   '/pet?populate=false&select=name',
