@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setImmediate, setTimeout } from 'node:timers/promises'
+import { TurnCounter } from '../../../test/support/turn-counter.ts'
 import type { ChangeLog } from '../../storage/change-log.ts'
+import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import { ReadPosition } from './read-position.ts'
 
 /** A log whose head is read until the test says how that ends. */
@@ -86,4 +88,23 @@ test('requests that wait for a position share the reads of it', async () => {
   isReached = true
   await Promise.all(waiting)
   position.stop()
+})
+
+test('requests that have waited for a position are answered in several turns of the event loop', async () => {
+  using counter = new TurnCounter()
+  let isReached = false
+  const log = { head: () => setTimeout(20, '1'), reaches: () => isReached }
+  const position = new ReadPosition(log as unknown as ChangeLog, (error) => assert.fail(String(error)))
+  const turns = new Set<number>()
+  const answer = async () => {
+    for (let steps = 0; steps < 10; steps++) await undefined
+    turns.add(counter.turn)
+    while (!eventLoopTurn.isUsed);
+  }
+  const waiting = Array.from({ length: 5 }, () => position.waitFor('2', 10_000)?.then(answer))
+  await setTimeout(1)
+  isReached = true
+  await Promise.all(waiting)
+  position.stop()
+  assert.equal(turns.size, 5)
 })

@@ -73,7 +73,8 @@ export class ReadPosition {
       // Of a long position, this may take a millisecond, and thousands may wait.
       if (eventLoopTurn.isUsed) await eventLoopTurn.next()
       const isReached = this.#log.reaches(this.#position as Position, target)
-      if (isReached) return
+      // Those that wait are not answered all in one turn.
+      if (isReached) return eventLoopTurn.next()
       if (isReached === undefined)
         throw new ServiceError('E_BAD_REQUEST', '"Keelson-After" is not a position of this database')
       if (performance.now() >= until) throw tooLate(maxWaitMs)
