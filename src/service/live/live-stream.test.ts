@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { CallCounter } from '../../../test/support/call-counter.ts'
 import { defaultLimits } from '../../support/limits.ts'
 import { WaitingBytes } from '../../support/waiting-bytes.ts'
 import { LiveStream, type LiveStreamOptions } from './live-stream.ts'
@@ -38,4 +39,45 @@ test('an operation that is passed while the stream connects is reported after it
       ['seen', ['written']],
     ],
   )
+})
+
+/** A stream whose queries are being read, so that nothing is reported. */
+function reading(waiting: WaitingBytes) {
+  let ends = 0
+  const stream = new LiveStream({
+    id: 'a',
+    requester: undefined,
+    queries: { isSettled: true, position: '2' },
+    tokens: { tokenOf: (operation: string) => operation },
+    limits: defaultLimits,
+    waiting,
+    onError: assert.ifError,
+    onEnd: () => ends++,
+  } as unknown as LiveStreamOptions)
+  return { stream, ends: () => ends }
+}
+const operations = (count: number) => Array.from({ length: count }, (_, index) => `operation ${index}`)
+
+test('operations that are not reported count among what waits for all clients', () => {
+  const waiting = new WaitingBytes(2_000_000)
+  const all = Array.from({ length: 3 }, () => reading(waiting))
+  for (const { stream } of all) stream.onOperations(operations(5_000), 1, '2')
+  assert.deepEqual(
+    all.map(({ ends }) => ends()),
+    [1, 0, 0],
+  )
+  assert.ok(waiting.total > 1_500_000)
+  for (const { stream } of all) stream.end()
+  assert.equal(waiting.total, 0)
+})
+
+test('an operation is passed in the same time, however many wait to be reported', async () => {
+  const { stream } = reading(new WaitingBytes(100_000_000))
+  stream.onOperations(operations(9_000), 1, '2')
+  using counter = await CallCounter.start()
+  await counter.take()
+  for (let turn = 2; turn < 102; turn++) stream.onOperations(['one'], turn, '2')
+  const calls = await counter.take()
+  assert.ok(calls < 5_000, `${calls} calls of functions`)
+  stream.end()
 })

@@ -5,7 +5,7 @@ import type { ChangeLog } from '../../storage/change-log.ts'
 import { getOrInsertComputed } from '../../support/get-or-insert-computed.ts'
 import type { Limits } from '../../support/limits.ts'
 import type { Semaphore } from '../../support/semaphore.ts'
-import type { WaitingBytes } from '../../support/waiting-bytes.ts'
+import type { WaitingBytes, WaitingClient } from '../../support/waiting-bytes.ts'
 import { FrameQueue } from './frame-queue.ts'
 import { failedFrame, type LiveFrame } from './live-frame.ts'
 import { MissedChanges } from './missed-changes.ts'
@@ -17,6 +17,9 @@ import { type PlannedQuery, type QueryOwner, StreamQuery } from './stream-query.
 const maxJoining = 4
 /** A consumer with more unread operations than this is disconnected. */
 const maxPendingOperations = 10_000
+/** The memory of an operation that is not reported yet; of fewer than `countedOperations` it is not counted. */
+const operationBytes = 160
+const countedOperations = 100
 
 export interface LiveStreamOptions {
   readonly id: string
@@ -50,8 +53,11 @@ export class LiveStream implements LiveClient, QueryOwner {
   #toJoin: StreamQuery[] = []
   readonly #joining = new Set<StreamQuery>()
   readonly #missed = new Map<Position, MissedChanges>()
-  /** Operations that the feed has passed, but which are not reported to the client yet. */
+  /** Operations that the feed has passed, but which are not reported to the client yet, in the order of their turns. */
   #passed: { readonly token: string; readonly turn: number }[] = []
+  /** Their memory, which counts among what waits for all clients. */
+  #passedBytes = 0
+  readonly #passedClient: WaitingClient
   #connection: Disposable | undefined
   /** Whether some query may hold outdated rows. */
   #mayHaveReset = false
@@ -65,6 +71,7 @@ export class LiveStream implements LiveClient, QueryOwner {
     this.peer = options.peer
     this.#options = options
     this.#frames = new FrameQueue(options.waiting, () => this.#overflow())
+    this.#passedClient = options.waiting.add(() => this.end())
   }
 
   async connect(): Promise<void> {
@@ -143,6 +150,8 @@ export class LiveStream implements LiveClient, QueryOwner {
     this.#isEnded = true
     for (const name of [...this.#queries.keys()]) this.#remove(name)
     this.#connection?.[Symbol.dispose]()
+    this.#passed = []
+    this.#countPassed()
     this.#frames.end()
     this.#options.onEnd()
   }
@@ -187,9 +196,18 @@ export class LiveStream implements LiveClient, QueryOwner {
   }
 
   #pass(tokens: readonly string[], turn: number, position?: Position): void {
+    if (this.#isEnded) return
     for (const token of tokens) this.#passed.push({ token, turn })
+    this.#countPassed()
     if (this.#passed.length > maxPendingOperations) this.end()
     else this.#report(position)
+  }
+
+  #countPassed(): void {
+    const { length } = this.#passed
+    const bytes = length < countedOperations ? 0 : length * operationBytes
+    if (bytes !== this.#passedBytes) this.#passedClient.set(bytes)
+    this.#passedBytes = bytes
   }
 
   onSettled(position: Position | undefined): void {
@@ -200,10 +218,10 @@ export class LiveStream implements LiveClient, QueryOwner {
   #report(position: Position | undefined): void {
     if (this.#passed.length === 0) return
     const oldest = this.#oldest
-    const released = this.#passed.filter(({ turn }) => turn < oldest)
-    if (released.length === 0) return
-    this.#passed = this.#passed.filter(({ turn }) => turn >= oldest)
-    const operations = released.map(({ token }) => token)
+    const kept = this.#passed.findIndex(({ turn }) => turn >= oldest)
+    if (kept === 0) return
+    const operations = this.#passed.splice(0, kept === -1 ? this.#passed.length : kept).map(({ token }) => token)
+    this.#countPassed()
     if (!this.#frames.report(operations))
       this.send({ event: 'seen', position: this.#passedPosition(oldest, position), operations })
     else if (this.#frames.pushedBytes > this.#options.limits.maxQueuedBytes) this.#overflow()
@@ -272,10 +290,13 @@ export class LiveStream implements LiveClient, QueryOwner {
       query.mustReset = true
       this.#mayHaveReset = true
     }
+    const unreported: string[] = []
     for (const frame of dropped) {
       if (frame.event === 'open' || frame.event === 'failed' || frame.event === 'restart') this.#frames.add(frame)
-      else for (const token of frame.operations ?? []) this.#passed.push({ token, turn: 0 })
+      else for (const token of frame.operations ?? []) unreported.push(token)
     }
+    this.#passed = [...unreported.map((token) => ({ token, turn: 0 })), ...this.#passed]
+    this.#countPassed()
     if (this.#passed.length > maxPendingOperations) this.end()
   }
 
