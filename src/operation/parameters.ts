@@ -43,11 +43,11 @@ export const namesOf = (parameters: readonly Parameter[]): ReadonlySet<string> =
 /** Names that are not attributes in an address. The body of a write may use them as such. */
 export const reserved: ReadonlySet<string> = namesOf([...listParameters, ...transportParameters])
 
-/** Those that say which records a list has. The write of one record does not read them. */
-const listOnly: ReadonlySet<string> = namesOf([where, sort, limit, skip, cursor, count])
+/** Those of reads. The write of one record does not use them. */
+const ofReads: ReadonlySet<string> = namesOf([where, sort, limit, skip, cursor, count, select])
 
 /** Whether a name in the query string of the write of one record may be that of a value. */
-export const mayBeValue = (name: string): boolean => !reserved.has(name) || listOnly.has(name)
+export const mayBeValue = (name: string): boolean => !reserved.has(name) || ofReads.has(name)
 
 /** Whether a value is one of `count`. Others are filters by an attribute of this name, which Sails does not reserve. */
 export const isCountFlag = (value: Json | undefined): boolean =>

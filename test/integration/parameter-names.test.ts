@@ -30,14 +30,15 @@ async function request(method: string, path: string, values?: JsonObject) {
   return { status: response.status, headers: response.headers, answer: answer as JsonObject & JsonObject[] }
 }
 
-const given = { count: 5, limit: 7, skip: 2, sort: 's', where: 'w', cursor: 'c' }
+const given = { count: 5, limit: 7, skip: 2, sort: 's', where: 'w', cursor: 'c', select: 'e' }
 const query = new URLSearchParams(Object.entries(given).map(([name, value]) => [name, `${value}`]))
 
 test('they are values in the query string of a write of one record, as in its body', async () => {
   const { answer } = await request('GET', `/item/create?name=a&${query}`)
   assert.deepEqual({ ...answer, ...given }, answer)
-  const updated = await request('GET', `/item/update/${answer.id}?count=6&limit=8`)
-  assert.deepEqual([updated.answer.count, updated.answer.limit, updated.answer.sort], [6, 8, 's'])
+  const updated = await request('GET', `/item/update/${answer.id}?count=6&limit=8&select=name`)
+  const { count, limit, sort, select } = updated.answer
+  assert.deepEqual([count, limit, sort, select], [6, 8, 's', 'name'])
   const put = await request('PUT', `/item/${answer.id}?count=7&limit=9`, { limit: 10 })
   assert.deepEqual([put.answer.count, put.answer.limit], [7, 10])
   const shelf = await request('POST', '/shelf', { name: 'top' })
