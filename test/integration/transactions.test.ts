@@ -141,6 +141,8 @@ for (const database of databases) {
           code('E_IN_TRANSACTION'),
         )
         assert.throws(() => (tx.account as never as { live(): void }).live(), code('E_IN_TRANSACTION'))
+        assert.throws(() => records().account.live(), code('E_IN_TRANSACTION'))
+        assert.throws(() => records().account.liveQuery(), code('E_IN_TRANSACTION'))
         later = () => records().account.create({ email: 'later@x' })
         setImmediate(() => {})
       })

@@ -23,7 +23,7 @@ import {
   selectionOf,
   valuesOf,
 } from './record-arguments.ts'
-import { assertNoTransaction, TransactionError, type TransactionScope } from './transaction-scope.ts'
+import { assertNoTransaction, openScope, TransactionError, type TransactionScope } from './transaction-scope.ts'
 
 export interface LoosePage {
   readonly data: readonly JsonObject[]
@@ -144,7 +144,7 @@ export function recordsOf(
     remove: writing(async (id, name, child) => recordIn(await run('remove', member(id, name, child)))),
     replace: writing(async (id, name, list) => recordIn(await run('replace', { ...within(id, name), list }))),
     live(options = {}) {
-      if (scope)
+      if (scope || openScope(context.store))
         throw new TransactionError('E_IN_TRANSACTION', 'Events follow the commit: subscribe outside of the transaction')
       const authorization = authorize()
       const { access } = authorization
@@ -155,7 +155,7 @@ export function recordsOf(
       return liveRecords(options, { model: view, authorization, subscriptions, limits: services.limits, isForClient })
     },
     liveQuery(options = {}) {
-      if (scope)
+      if (scope || openScope(context.store))
         throw new TransactionError(
           'E_IN_TRANSACTION',
           'Results follow the commit: subscribe outside of the transaction',
