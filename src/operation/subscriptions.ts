@@ -43,13 +43,19 @@ export const writtenSubscriptions = (result: RecordResult | EmptyResult): Subscr
   records:
     result.kind === 'empty'
       ? []
-      : [{ model: result.model.name, ids: result.records.values(result.model.primaryKey) as RecordId[] }],
+      : [
+          {
+            model: result.model.name,
+            ids: result.records.values(result.model.primaryKey) as RecordId[],
+            isCreated: result.created,
+          },
+        ],
   models: [],
 })
 
 /** The subscriptions of records that were written. */
 export const writtenManySubscriptions = (result: RecordsResult | JsonResult): SubscriptionRequest => ({
-  records: result.kind === 'json' ? [] : recordsOf(idsOf({ ...result, populate: [] })),
+  records: result.kind === 'json' ? [] : recordsOf(idsOf({ ...result, populate: [] }), result.created),
   models: [],
 })
 
@@ -73,5 +79,5 @@ function collect(records: Records, model: Model, populate: readonly Populate[], 
   }
 }
 
-const recordsOf = (ids: Ids): SubscriptionRequest['records'] =>
-  [...ids].map(([model, found]) => ({ model, ids: [...found] }))
+const recordsOf = (ids: Ids, isCreated?: boolean): SubscriptionRequest['records'] =>
+  [...ids].map(([model, found]) => ({ model, ids: [...found], isCreated }))

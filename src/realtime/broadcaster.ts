@@ -205,6 +205,8 @@ export class Broadcaster implements ChangeFeedListener {
     const ofRecord = this.subscriptions.subscribersOfRecord(model, id)
     const ofCreated = this.subscriptions.subscribersOfCreated(model)
     const selected = verb === 'created' ? ofCreated : ofRecord
+    if (verb === 'created')
+      for (const [subscriber] of ofRecord ?? []) subscriber.onCreated?.(model, id, operation.change)
     if (this.recent.isNeeded) this.recent.add(slice, index, operation.change, selected)
     const subscribers = [...(selected ?? [])]
     const entered =

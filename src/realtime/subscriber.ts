@@ -1,4 +1,4 @@
-import type { Change, Position } from '../protocol/change.ts'
+import type { Change, Position, RecordId } from '../protocol/change.ts'
 import type { SubscriptionEvent } from '../protocol/event.ts'
 import type { Requester } from '../protocol/requester.ts'
 import type { StartPosition } from './start-position.ts'
@@ -12,6 +12,8 @@ export interface Subscriber {
    * selected it. Returns about the bytes that were handed over, for the division into turns of the event loop.
    */
   deliver(event: SubscriptionEvent, change: Change, start: StartPosition | undefined): number
+  /** A record to which it is subscribed was created: it subscribed before this was delivered. */
+  onCreated?(model: string, id: RecordId, change: Change): void
   /** Every event of the operation was delivered. Called for subscribers that received one. */
   endOperation?(position: Position): void
   /** Changes may have been missed. */

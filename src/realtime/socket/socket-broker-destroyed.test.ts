@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { created, destroyed, pets, setUp, updated } from '../../../test/support/socket-broker.ts'
 
+const created1 = [{ model: 'pet', ids: [1], isCreated: true }]
+
 describe('`destroyed`', () => {
   test('is delivered once to each subscriber', async () => {
     const { log, ask, connect } = setUp()
@@ -87,5 +89,77 @@ describe('`destroyed`', () => {
     log.write(updated(1))
     await log.wake()
     assert.deepEqual(peer.take(), ['destroyed pet 1'])
+  })
+
+  /** After which of the steps the feed delivers. */
+  for (const delivered of ['nothing', 'destroyed', 'created']) {
+    test(`does not end the subscription of a later create with its key, where ${delivered} was delivered before it`, async () => {
+      const { log, broker, ask, connect } = setUp()
+      const { peer } = connect('a')
+      log.write(created(1))
+      await ask(peer, { records: pets(1) })
+      log.write({ ...destroyed(1), origin: 'a' })
+      const request = await broker.beginRequest(peer, 'writes')
+      if (delivered === 'destroyed') await log.wake()
+      log.write(created(1, 'a'))
+      if (delivered === 'created') await log.wake()
+      broker.commitSubscriptions(request, { records: created1, models: [] }, undefined)
+      await log.wake()
+      log.write(updated(1))
+      await log.wake()
+      assert.deepEqual(peer.take(), ['updated pet 1'])
+    })
+
+    test(`of the created record ends its subscription, where ${delivered} was delivered before it`, async () => {
+      const { log, broker, ask, connect } = setUp()
+      const { peer } = connect('a')
+      log.write(created(1))
+      await ask(peer, { records: pets(1) })
+      log.write({ ...destroyed(1), origin: 'a' })
+      const request = await broker.beginRequest(peer, 'writes')
+      if (delivered === 'destroyed') await log.wake()
+      log.write(created(1, 'a'))
+      log.write(destroyed(1))
+      log.write(created(1))
+      if (delivered === 'created') await log.wake()
+      broker.commitSubscriptions(request, { records: created1, models: [] }, undefined)
+      log.write(updated(1))
+      await log.wake()
+      log.write(updated(1))
+      await log.wake()
+      assert.deepEqual(peer.take(), ['destroyed pet 1'])
+    })
+  }
+
+  test('of an earlier record is not delivered to a socket that subscribed by creating a later one', async () => {
+    const { log, broker, connect } = setUp()
+    const { peer } = connect('a')
+    const { peer: other } = connect('b')
+    await broker.beginRequest(other, 'reads').then((request) => broker.abortRequest(request, true))
+    log.write(created(1))
+    log.write(destroyed(1))
+    const request = await broker.beginRequest(peer, 'writes')
+    log.write(created(1, 'a'))
+    broker.commitSubscriptions(request, { records: created1, models: [] }, undefined)
+    await log.wake()
+    log.write(updated(1))
+    log.write(destroyed(1))
+    await log.wake()
+    assert.deepEqual(peer.take(), ['updated pet 1', 'destroyed pet 1'])
+  })
+
+  test('between two creates of a socket does not end the subscription of the second', async () => {
+    const { log, broker, connect } = setUp()
+    const { peer } = connect('a')
+    for (const count of [1, 2]) {
+      const request = await broker.beginRequest(peer, 'writes')
+      log.write(created(1, 'a'))
+      broker.commitSubscriptions(request, { records: created1, models: [] }, undefined)
+      if (count === 1) log.write(destroyed(1))
+    }
+    await log.wake()
+    log.write(updated(1))
+    await log.wake()
+    assert.deepEqual(peer.take(), ['destroyed pet 1', 'updated pet 1'])
   })
 })

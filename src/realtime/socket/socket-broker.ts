@@ -75,6 +75,8 @@ export class SocketBroker {
     const start = position === undefined ? undefined : starts.at(position)
     const records = requested.records.flatMap(({ model, ids }) => ids.map((id) => ({ model, id })))
     const added = records.filter(({ model, id }) => !subscriber.isSubscribedTo(model, id))
+    const created = requested.records.filter(({ isCreated }) => isCreated)
+    if (created.length > 0) this.#broadcaster.whenCaughtUp(subscriber.expectCreated(created))
     if (!subscriber.subscribe(added, requested.models, start)) return
     const { added: members } = requested
     if (members) {
@@ -111,6 +113,7 @@ export class SocketBroker {
     const key = recordKey(model, id)
     const member = subscriber.subscribeToAdded(event, change)
     if (member !== undefined) for (const keys of [concerned, added]) keys.add(member)
+    if (verb === 'created') subscriber.onCreated(model, id, change)
     if (!concerned.has(verb === 'created' ? model : key)) return
     if (verb === 'created') concerned.add(key)
     if (this.#broadcaster.starts.hasRead(start, change)) return
@@ -118,7 +121,7 @@ export class SocketBroker {
     // A subscription that existed before may be to a new record with the same key, so only a subscription of this request is
     // ended.
     if (verb === 'destroyed' && !added.has(key)) return
-    if (verb === 'destroyed' && isReceived) subscriber.unsubscribe(model, id)
+    if (verb === 'destroyed' && isReceived && !subscriber.createdSince(model, id)) subscriber.unsubscribe(model, id)
     if (isReceived || !subscriber.isSubscribedTo(model, verb === 'created' ? undefined : id)) return
     if (verb === 'created') added.add(key)
     const seen = slice.seenBy(index, this.#broadcaster.viewOf(subscriber, model))

@@ -1,12 +1,13 @@
 import type { Change, RecordId } from '../../protocol/change.ts'
 import type { Mirror, Peer, SubscriptionEvent } from '../../protocol/event.ts'
 import type { Requester } from '../../protocol/requester.ts'
+import { getOrInsertComputed } from '../../support/get-or-insert-computed.ts'
 import type { Limits } from '../../support/limits.ts'
 import type { StartPosition } from '../start-position.ts'
 import type { Subscriber } from '../subscriber.ts'
 import type { SubscriptionIndex } from '../subscription-index.ts'
 import { EchoSuppression, recordKey } from './echo-suppression.ts'
-import type { AddedMembers } from './subscription-request.ts'
+import type { AddedMembers, RequestedRecords } from './subscription-request.ts'
 
 /**
  * About the size of the frame of an event: what a delivery to a socket counts for, also where nothing is sent. That the client has
@@ -19,6 +20,12 @@ const isMirrored = (mirror: Mirror, verb: SubscriptionEvent['verb']): boolean =>
 
 export type SubscriptionLimits = Pick<Limits, 'maxSubscriptions' | 'maxSubscribedRecords'>
 
+/** A record that a socket has created. */
+interface Creation {
+  /** Whether the socket was subscribed to an earlier record with its key. */
+  readonly wasSubscribed: boolean
+}
+
 /** A socket as a subscriber: it is subscribed to the records that it learns of. */
 export class SocketSubscriber implements Subscriber {
   readonly peer: Peer
@@ -28,6 +35,8 @@ export class SocketSubscriber implements Subscriber {
   readonly #limits: SubscriptionLimits
   /** Members that this socket has added, whose `addedTo` events were not delivered yet. */
   #additions: readonly AddedMembers[] = []
+  /** The records that this socket has created and whose `created` the feed has not passed, by their keys. Undefined: none. */
+  #creations: Map<string, Creation[]> | undefined
   #isConnected = true
 
   constructor(peer: Peer, requester: Requester, subscriptions: SubscriptionIndex, limits: SubscriptionLimits) {
@@ -78,12 +87,49 @@ export class SocketSubscriber implements Subscriber {
     this.#additions = this.#additions.filter((other) => other !== added)
   }
 
+  /** Until the feed has passed their `created`, or the result is called, `destroyed` is that of an earlier record with their key. */
+  expectCreated(records: readonly RequestedRecords[]): () => void {
+    this.#creations ??= new Map()
+    const expected: (readonly [key: string, creation: Creation])[] = []
+    for (const { model, ids } of records) {
+      for (const id of ids) {
+        const key = recordKey(model, id)
+        const creation = { wasSubscribed: this.isSubscribedTo(model, id) }
+        getOrInsertComputed(this.#creations, key, () => [] as Creation[]).push(creation)
+        expected.push([key, creation])
+      }
+    }
+    return () => {
+      for (const [key, creation] of expected) this.#forgetCreation(key, creation)
+    }
+  }
+
+  onCreated(model: string, id: RecordId, { origin }: Change): void {
+    if (!this.#creations || origin !== this.peer.id) return
+    const key = recordKey(model, id)
+    this.#forgetCreation(key, this.#creations.get(key)?.[0])
+  }
+
+  /** Where `destroyed` is about an earlier record with the key of one that this socket has created: the latter. */
+  createdSince(model: string, id: RecordId): Creation | undefined {
+    return this.#creations?.get(recordKey(model, id))?.[0]
+  }
+
+  #forgetCreation(key: string, creation: Creation | undefined): void {
+    const others = this.#creations?.get(key)?.filter((other) => other !== creation) ?? []
+    if (others.length > 0) this.#creations?.set(key, others)
+    else this.#creations?.delete(key)
+    if (this.#creations?.size === 0) this.#creations = undefined
+  }
+
   deliver(event: SubscriptionEvent, change: Change, start: StartPosition | undefined): number {
     if (!this.#isConnected) return 0
     const { verb, model, id } = event
     const isOwn = change.origin === this.peer.id
+    const later = verb === 'destroyed' ? this.createdSince(model, id) : undefined
+    if (later?.wasSubscribed === false) return 0
     // A record with this key may have existed before. Subscriptions to the old record must not apply to the new one.
-    if (verb === 'created' || verb === 'destroyed') this.unsubscribe(model, id)
+    if (verb === 'created' || (verb === 'destroyed' && !later)) this.unsubscribe(model, id)
     if (verb === 'created') this.subscribe([{ model, id }], [], start)
     this.subscribeToAdded(event, change)
     if (!isOwn) this.echoes.recordDelivery(model, id)

@@ -2,11 +2,18 @@ import type { RecordId } from '../../protocol/change.ts'
 
 /** What a request subscribes its socket to. */
 export interface SubscriptionRequest {
-  readonly records: readonly { readonly model: string; readonly ids: readonly RecordId[] }[]
+  readonly records: readonly RequestedRecords[]
   /** Models of whose new records there shall be events. */
   readonly models: readonly string[]
   /** The members that the request added to an association of one of the records; the change log tells which they are. */
   readonly added?: AddedMembers | undefined
+}
+
+export interface RequestedRecords {
+  readonly model: string
+  readonly ids: readonly RecordId[]
+  /** The request has created them. */
+  readonly isCreated?: boolean | undefined
 }
 
 export interface AddedMembers {

@@ -198,6 +198,18 @@ export function testEvents(database: DatabaseKind): void {
     for (const client of [recordClient, modelClient]) client.close()
   })
 
+  test('a client that destroys a record and creates one with its key is subscribed to the new one', async () => {
+    const seed = await Seed.insert(fixture)
+    const client = await fixture.client()
+    await client.ask('get', seed.fill('/pet/<tom>?populate=false'))
+    await client.ask('delete', seed.fill('/pet/<tom>'))
+    await client.ask('post', '/pet', { id: seed.ids.get('tom'), name: 'Tom the second' })
+    await fixture.http('PATCH', seed.fill('/pet/<tom>'), { name: 'again' })
+    const verbs = (await fixture.eventsOf(client)).map(([, { verb }]) => verb)
+    assert.deepEqual(verbs, ['destroyed', 'updated'])
+    client.close()
+  })
+
   test('clients subscribed to a model are subscribed to its new records, their own included', async () => {
     const [a, b] = [await fixture.client(), await fixture.client()]
     for (const client of [a, b]) await client.ask('get', '/group?limit=0')
