@@ -162,4 +162,27 @@ describe('`destroyed`', () => {
     await log.wake()
     assert.deepEqual(peer.take(), ['destroyed pet 1', 'updated pet 1'])
   })
+
+  for (const models of [['pet'], []]) {
+    const read = models.length > 0 ? 'a find' : 'a read'
+    test(`of an earlier record does not end the subscription of ${read} that returns a later one with its key`, async () => {
+      const { log, ask, connect } = setUp()
+      const { peer } = connect('a')
+      log.write(created(1))
+      await ask(peer, { records: pets(1) })
+      log.write(destroyed(1))
+      log.write(created(1))
+      log.write(updated(1))
+      await ask(peer, { records: pets(1, 2), models })
+      await log.wake()
+      assert.deepEqual(peer.take(), ['destroyed pet 1'])
+      log.write(updated(1))
+      log.write(destroyed(1))
+      log.write(created(1))
+      log.write(updated(1))
+      await log.wake()
+      const followed = models.length > 0 ? ['created pet 1', 'updated pet 1'] : []
+      assert.deepEqual(peer.take(), ['updated pet 1', 'destroyed pet 1', ...followed])
+    })
+  }
 })

@@ -41,8 +41,7 @@ export class SocketBroker {
   }
 
   connect(peer: Peer, requester: Requester = anonymous): Disposable {
-    const { subscriptions } = this.#broadcaster
-    const subscriber = new SocketSubscriber(peer, requester, subscriptions, this.#limits)
+    const subscriber = new SocketSubscriber(peer, requester, this.#broadcaster, this.#limits)
     this.#subscribers.set(peer, subscriber)
     return {
       [Symbol.dispose]: () => {
@@ -77,6 +76,8 @@ export class SocketBroker {
     const added = records.filter(({ model, id }) => !subscriber.isSubscribedTo(model, id))
     const created = requested.records.filter(({ isCreated }) => isCreated)
     if (created.length > 0) this.#broadcaster.whenCaughtUp(subscriber.expectCreated(created))
+    if (start && added.length < records.length)
+      this.#broadcaster.whenCaughtUp(subscriber.expectRead({ records: requested.records, start }))
     if (!subscriber.subscribe(added, requested.models, start)) return
     const { added: members } = requested
     if (members) {
@@ -137,7 +138,7 @@ export class SocketBroker {
 
   /** A placeholder for a socket that disconnected before its request began. */
   #disconnected(peer: Peer): SocketSubscriber {
-    const subscriber = new SocketSubscriber(peer, anonymous, this.#broadcaster.subscriptions, this.#limits)
+    const subscriber = new SocketSubscriber(peer, anonymous, this.#broadcaster, this.#limits)
     subscriber.disconnect()
     return subscriber
   }

@@ -3,7 +3,8 @@ import type { Mirror, Peer, SubscriptionEvent } from '../../protocol/event.ts'
 import type { Requester } from '../../protocol/requester.ts'
 import { getOrInsertComputed } from '../../support/get-or-insert-computed.ts'
 import type { Limits } from '../../support/limits.ts'
-import type { StartPosition } from '../start-position.ts'
+import type { Broadcaster } from '../broadcaster.ts'
+import type { StartPosition, StartPositions } from '../start-position.ts'
 import type { Subscriber } from '../subscriber.ts'
 import type { SubscriptionIndex } from '../subscription-index.ts'
 import { EchoSuppression, recordKey } from './echo-suppression.ts'
@@ -14,6 +15,8 @@ import type { AddedMembers, RequestedRecords } from './subscription-request.ts'
  * disconnected is found by sending to it, and its subscriptions are removed then.
  */
 const bytesPerEvent = 256
+
+const none: readonly never[] = []
 
 const isMirrored = (mirror: Mirror, verb: SubscriptionEvent['verb']): boolean =>
   mirror === true || (mirror === 'interface' && (verb === 'updated' || verb === 'destroyed'))
@@ -26,23 +29,38 @@ interface Creation {
   readonly wasSubscribed: boolean
 }
 
+/** A read that returned records to which the socket was subscribed before. */
+interface RepeatedRead {
+  readonly records: readonly RequestedRecords[]
+  readonly start: StartPosition
+}
+
 /** A socket as a subscriber: it is subscribed to the records that it learns of. */
 export class SocketSubscriber implements Subscriber {
   readonly peer: Peer
   readonly requester: Requester
   readonly echoes = new EchoSuppression()
   readonly #subscriptions: SubscriptionIndex
+  readonly #starts: StartPositions
   readonly #limits: SubscriptionLimits
   /** Members that this socket has added, whose `addedTo` events were not delivered yet. */
   #additions: readonly AddedMembers[] = []
   /** The records that this socket has created and whose `created` the feed has not passed, by their keys. Undefined: none. */
   #creations: Map<string, Creation[]> | undefined
+  /** Reads whose positions the feed has not passed, the last one at the end. */
+  #repeatedReads: readonly RepeatedRead[] = none
   #isConnected = true
 
-  constructor(peer: Peer, requester: Requester, subscriptions: SubscriptionIndex, limits: SubscriptionLimits) {
+  constructor(
+    peer: Peer,
+    requester: Requester,
+    { subscriptions, starts }: Pick<Broadcaster, 'subscriptions' | 'starts'>,
+    limits: SubscriptionLimits,
+  ) {
     this.peer = peer
     this.requester = requester
     this.#subscriptions = subscriptions
+    this.#starts = starts
     this.#limits = limits
   }
 
@@ -115,6 +133,23 @@ export class SocketSubscriber implements Subscriber {
     return this.#creations?.get(recordKey(model, id))?.[0]
   }
 
+  /** Until the result is called, `destroyed` of a change that the read includes is that of an earlier record than the one it returned. */
+  expectRead(read: RepeatedRead): () => void {
+    this.#repeatedReads = [...this.#repeatedReads, read]
+    return () => {
+      this.#repeatedReads = this.#repeatedReads.filter((other) => other !== read)
+    }
+  }
+
+  /** Where the subscription begins to the record that was returned after the one that `destroyed` is about. */
+  #readSince(model: string, id: RecordId, change: Change): StartPosition | undefined {
+    return this.#repeatedReads.findLast(
+      ({ records, start }) =>
+        this.#starts.hasRead(start, change) &&
+        records.some((requested) => requested.model === model && requested.ids.includes(id)),
+    )?.start
+  }
+
   #forgetCreation(key: string, creation: Creation | undefined): void {
     const others = this.#creations?.get(key)?.filter((other) => other !== creation) ?? []
     if (others.length > 0) this.#creations?.set(key, others)
@@ -130,6 +165,8 @@ export class SocketSubscriber implements Subscriber {
     if (later?.wasSubscribed === false) return 0
     // A record with this key may have existed before. Subscriptions to the old record must not apply to the new one.
     if (verb === 'created' || (verb === 'destroyed' && !later)) this.unsubscribe(model, id)
+    const since = verb === 'destroyed' && !later ? this.#readSince(model, id, change) : undefined
+    if (since) this.subscribe([{ model, id }], [], since)
     if (verb === 'created') this.subscribe([{ model, id }], [], start)
     this.subscribeToAdded(event, change)
     if (!isOwn) this.echoes.recordDelivery(model, id)
