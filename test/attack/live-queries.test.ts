@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createService } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/json.ts'
+import { assertDefined } from '../../src/support/assert.ts'
 import { LiveTestClient } from '../support/live-client.ts'
 
 /* Clients of live queries that try to use up the service: each is refused by a named limit, and others are served. */
@@ -186,6 +187,39 @@ describe('is refused with the name of the limit', () => {
       await using again = await LiveTestClient.open(url, { long })
       return (await failedOf(again)) === undefined
     })
+  })
+
+  test('what a client holds counts as rows from when it is sent, also while the stream is not read', async () => {
+    await using served = await serve({ maxLiveRows: 5_000, maxQueuedBytes: 1_000 })
+    const { service } = served
+    for (let age = 0; age < 20; age++) await service.system.records.pet.create({ name: 'x'.repeat(100), age })
+    const after = await service.changes.head()
+    const ids = Array.from({ length: 200 }, (_, id) => id)
+    const queries = Object.fromEntries(
+      Array.from({ length: 15 }, (_, n) => [`q${n}`, { model: 'pet', limit: 20 + n, after, ids }]),
+    )
+    const open = async () => {
+      const request = {
+        method: 'POST',
+        path: '/live',
+        query: '',
+        body: { queries },
+        headers: {},
+        site: 'none',
+      } as const
+      const { stream } = await service.handle(request)
+      const pieces = assertDefined(stream, 'no stream')[Symbol.asyncIterator]()
+      const first = String((await pieces.next()).value)
+      return { failed: first.split('event: failed').length - 1, end: () => pieces.return?.() }
+    }
+    // Nothing more is read of them than the first piece.
+    const streams = [await open(), await open(), await open()]
+    assert.equal(streams[0]?.failed, 0)
+    assert.ok((streams[2]?.failed as number) > 0)
+    for (const { end } of streams) await end()
+    const again = await open()
+    assert.equal(again.failed, 0)
+    await again.end()
   })
 
   test('a result that is larger than an answer may be: the query fails, and the stream goes on', async () => {

@@ -95,7 +95,7 @@ export class LiveQueries implements ChangeFeedListener {
    * before that.
    */
   subscribe(plan: QueryPlan, subscriber: QuerySubscriber, onSubscribed: (query: LiveQuery) => void): void {
-    if (this.#rows > this.#options.maxRows) throw tooManyRows(this.#options.maxRows)
+    this.assertRoom()
     const query = getOrInsertComputed(this.#queries, plan.key, () => {
       const made = new LiveQuery(plan, this.#starts)
       this.#index.add(made)
@@ -105,6 +105,21 @@ export class LiveQueries implements ChangeFeedListener {
     onSubscribed(query)
     this.#queue(query)
     this.#runs.start()
+  }
+
+  /** Throws E_UNAVAILABLE where all live queries take more memory than they may. */
+  assertRoom(): void {
+    if (this.#rows > this.#options.maxRows) throw tooManyRows(this.#options.maxRows)
+  }
+
+  /** Counts what a client keeps of a query that it is not subscribed to, in rows, until the result is disposed of. */
+  hold(rows: number): Disposable {
+    this.#rows += rows
+    return {
+      [Symbol.dispose]: () => {
+        this.#rows -= rows
+      },
+    }
   }
 
   unsubscribe(query: LiveQuery, subscriber: QuerySubscriber): void {

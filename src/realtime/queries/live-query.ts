@@ -24,6 +24,9 @@ export interface QuerySubscriber {
  */
 const charactersOfRow = 25
 
+/** The memory of the condition of one subscriber, in rows. */
+export const conditionSize = ({ key }: QueryPlan): number => Math.ceil(key.length / charactersOfRow)
+
 /** Changes that are buffered during a run. If there are more, or if one has long texts, the query is run again instead. */
 const keptChanges = 500
 
@@ -66,7 +69,7 @@ export class LiveQuery {
 
   constructor(plan: QueryPlan, starts: StartPositions) {
     this.plan = plan
-    this.#conditionSize = Math.ceil(plan.key.length / charactersOfRow)
+    this.#conditionSize = conditionSize(plan)
     this.#starts = starts
     this.#local = plan.local && new LocalRows(plan.local)
   }

@@ -98,7 +98,13 @@ export class LiveStream implements LiveClient, QueryOwner {
     for (const planned of added) {
       const query = new StreamQuery(planned, this)
       this.#queries.set(query.name, query)
-      this.#toJoin.push(query)
+      try {
+        this.#options.queries.assertRoom()
+        query.unshared = this.#options.queries.hold(query.size)
+        this.#toJoin.push(query)
+      } catch (error) {
+        this.onFailed(query, error)
+      }
     }
     this.#joinNext()
   }
@@ -253,6 +259,7 @@ export class LiveStream implements LiveClient, QueryOwner {
     while (!this.#isEnded && this.#toJoin.length > 0 && this.#joining.size < maxJoining && hasRoom()) {
       const query = this.#toJoin.shift() as StreamQuery
       this.#joining.add(query)
+      this.#countShared(query)
       try {
         // Its rows may have been sent when this returns.
         this.#options.queries.subscribe(query.plan, query, (shared) => {
@@ -269,7 +276,14 @@ export class LiveStream implements LiveClient, QueryOwner {
     if (!query) return
     this.#queries.delete(name)
     this.#leave(query)
+    this.#countShared(query)
     query.end()
+  }
+
+  /** From now on, its memory is counted with the shared query, or it is given back. */
+  #countShared(query: StreamQuery): void {
+    query.unshared?.[Symbol.dispose]()
+    query.unshared = undefined
   }
 
   #leave(query: StreamQuery): void {
@@ -286,6 +300,7 @@ export class LiveStream implements LiveClient, QueryOwner {
     for (const query of this.#queries.values()) {
       if (!names.has(query.name)) continue
       this.#leave(query)
+      query.unshared ??= this.#options.queries.hold(query.size)
       query.end()
       query.mustReset = true
       this.#mayHaveReset = true

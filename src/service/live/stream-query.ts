@@ -1,5 +1,5 @@
 import type { Position } from '../../protocol/change.ts'
-import type { LiveQuery, QuerySubscriber } from '../../realtime/queries/live-query.ts'
+import { conditionSize, type LiveQuery, type QuerySubscriber } from '../../realtime/queries/live-query.ts'
 import type { QueryPlan, QueryResult } from '../../realtime/queries/query-plan.ts'
 import { type LiveFrame, type PositionedFrame, resumedFrame, rowsFrame } from './live-frame.ts'
 import type { HeldList } from './live-request.ts'
@@ -38,6 +38,8 @@ export class StreamQuery implements QuerySubscriber {
   #delayed: PositionedFrame[] | undefined
   /** The shared query, while it is subscribed to. */
   shared: LiveQuery | undefined
+  /** Counts its memory while it is not. */
+  unshared: Disposable | undefined
   /** Its frames were dropped, changes were missed, or other values may be read now: the client holds rows that are not current. */
   mustReset: boolean
 
@@ -49,6 +51,11 @@ export class StreamQuery implements QuerySubscriber {
     this.client = owner
     this.#owner = owner
     this.#held = held
+  }
+
+  /** The memory of its condition and of the keys that the client holds, in rows. */
+  get size(): number {
+    return conditionSize(this.plan) + (this.#held?.ids.length ?? 0)
   }
 
   /** Operations of this turn and later ones may not have reached the client. */
