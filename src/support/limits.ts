@@ -19,7 +19,7 @@ export const limitTable = {
   maxAssociated: [1000, 'members of an association that one request may set'],
   maxUrlBytes: [
     16_384,
-    'bytes of a URL; headers may take another 16 kB, also those in a message of a socket or in a batch',
+    'bytes of a URL, and of the body of a request for an event stream, which keeps its condition; headers may take another 16 kB, also those in a message of a socket or in a batch',
   ],
   maxParameters: [1000, 'parameters in a query string or a form, and names in one `select`, `omit` or `populate`'],
   maxParameterDepth: [8, 'levels of brackets in a query string or a form'],

@@ -92,6 +92,21 @@ describe('a request for a stream', () => {
     }
   })
 
+  test('a condition in the body is as short as one in the URL: thousands of streams keep theirs', async () => {
+    await using served = await Served.open({ limits: { maxUrlBytes: 1_000 } })
+    for (const [length, expected] of [
+      [900, [200, undefined]],
+      [1_000, [413, 'maxUrlBytes']],
+    ] as const) {
+      const headers = { host: 'localhost', accept: 'text/event-stream' }
+      const body = { where: { name: 'x'.repeat(length) } }
+      const request = { method: 'GET', path: '/pet', query: '', headers, site: 'none', body } as const
+      const { status, body: problem, stream } = await served.service.handle(request)
+      assert.deepEqual([status, (problem as JsonObject | undefined)?.limit], expected)
+      await stream?.[Symbol.asyncIterator]().return?.()
+    }
+  })
+
   test('other URLs have their usual response', async () => {
     await using served = await Served.open()
     const { id } = await served.owners.create({ name: 'Ann' })

@@ -1,4 +1,5 @@
 import { isMatchAll } from '../../criteria/criteria.ts'
+import { isLarger } from '../../model/value-size.ts'
 import { readFind } from '../../operation/find-input.ts'
 import type { OperationServices } from '../../operation/operation.ts'
 import { isFilter } from '../../operation/parameters.ts'
@@ -111,9 +112,15 @@ function readTarget(request: ServiceRequest, match: Match, context: OperationSer
   return { target: { model, where: isMatchAll(where) ? undefined : where }, since }
 }
 
-/** The body wins over the query string, as for every request. */
+/** The body wins over the query string, as for every request. It is as short, because a stream keeps its condition. */
 function parametersOf({ query, body }: ServiceRequest, { limits }: OperationServices): JsonObject {
   if (body !== undefined && !isJsonObject(body)) throw new ServiceError('E_BAD_BODY', 'The body must be an object')
+  if (body !== undefined && isLarger(body, limits.maxUrlBytes))
+    throw new ServiceError(
+      'E_BODY_TOO_LARGE',
+      `The body of a request for a stream is larger than ${limits.maxUrlBytes} bytes`,
+      { limit: 'maxUrlBytes' },
+    )
   return { ...parseQueryString(query, limits), ...body }
 }
 
