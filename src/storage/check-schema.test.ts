@@ -467,7 +467,7 @@ for (const { name, missing, open } of schemaDatabases) {
     test('a view', async () => {
       await using database = await open()
       await database.execute('create view pet as select 1 as id')
-      const expected = isSqlite ? ['pet: "pet" is a view; on SQLite only tables are served'] : []
+      const expected = isSqlite ? ['pet: "pet" is a view; on SQLite only ordinary tables are served'] : []
       assert.deepEqual(await problemsOf(database.url, pets({})), expected)
       assert.deepEqual(await problemsOf(database.url, pets({}), 'safe'), expected)
     })

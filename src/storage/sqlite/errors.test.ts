@@ -14,6 +14,8 @@ describe('errors of SQLite as DatabaseErrors', () => {
     ['ERROR', 1, 'no such table: pet', { kind: 'missing' }],
     ['ERROR', 1, 'near "x": syntax error', { kind: 'unknown' }],
     ['ERROR of a trigger', 1, 'no such function: title_sort', { kind: 'refused' }],
+    ['ERROR of an expression in the schema', 1, 'unknown function: other()', { kind: 'refused' }],
+    ['ERROR of a collation', 1, 'no such collation sequence: german', { kind: 'refused' }],
     ['ERROR of a trigger, a table', 1, 'no such table: main.audit', { kind: 'refused' }],
     ['ERROR of a foreign key', 1, 'foreign key mismatch - "pet" referencing "owner"', { kind: 'refused' }],
     ['ERROR, depth', 1, 'Expression tree is too large (maximum depth 1000)', { kind: 'complex' }],

@@ -38,8 +38,9 @@ const tooComplex = /^(Expression tree is too large|parser stack overflow|too man
 /** Nor has this. */
 const missing = /^(no such (table|column): |table \S+ has no column named )/
 
-/** Nor what triggers and foreign keys of other programs demand: a function, a table, of which they name the schema, or a key. */
-const refused = /^(no such function: |no such table: main\.|foreign key mismatch )/
+/** Nor what triggers and foreign keys of other programs demand: a function, a collation, a table, of which they name the schema, or a key. */
+const refused =
+  /^(no such (function|collation sequence): |unknown function: |no such table: main\.|foreign key mismatch )/
 
 interface SqliteFailure {
   readonly errcode: number

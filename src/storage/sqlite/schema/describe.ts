@@ -38,15 +38,21 @@ function describe(connection: Connection): DatabaseDescription {
     [],
   )
   const others = new Map(listed.map(([name, type]) => [name as string, kinds[type as string]]))
-  const tables = new Map([...inspect(connection)].filter(([name]) => !others.has(name)))
+  const known = [...inspect(connection)].filter(([name]) => !others.has(name))
+  const keyProblems = known.flatMap(([name, { key, columns }]) => {
+    const problem = key.length === 1 ? columns.get(key[0] as string)?.collationProblem : undefined
+    return problem === undefined ? [] : [[name, `its key "${key[0]}" has ${problem}`] as const]
+  })
+  const unkeyed = new Map(keyProblems)
+  const tables = new Map(known.filter(([name]) => !unkeyed.has(name)))
   // The tables in which a virtual one stores its content are not mentioned.
   const leftOut = new Map([...others].flatMap(([name, reason]) => (reason === undefined ? [] : [[name, reason]])))
   return {
     tables,
-    leftOut,
+    leftOut: new Map([...leftOut, ...unkeyed]),
     attributeFor,
     isCounted: (column: SqliteColumn) => column.isRowId,
-    unservedReason: () => undefined,
+    unservedReason: ({ collationProblem }: SqliteColumn) => collationProblem && `it has ${collationProblem}`,
     addKey: (table) => `copy its rows into a table with the column "${freeKeyName(table)} integer primary key"`,
     problemsOf: (model) => schemaProblems(model, tables, sqliteColumns),
     stepsOf: (models) => planSchema(models, tables, sqliteDialect, 'add').map(({ step }) => step),

@@ -20,32 +20,53 @@ export interface SqliteColumn extends ExistingColumn {
   readonly isStrict: boolean
   /** The row id, which refuses what is not an integer. */
   readonly isRowId: boolean
+  /** Its values cannot be compared: the end of a sentence. */
+  readonly collationProblem: string | undefined
 }
+
+/** In `sql` of `sqlite_schema`. Such a table is not read: its module may be one of another program. */
+const isVirtual = `sql like 'create virtual table %'`
 
 /** The existing tables, as far as the schema plan needs them. */
 export function inspect(connection: Connection): ReadonlyMap<string, SqliteTable> {
   const tables = connection.all(
-    `select name, sql from sqlite_schema where type = 'table' and name not like 'sqlite\\_%' escape '\\'`,
+    `select name, sql from sqlite_schema where type = 'table' and name not like 'sqlite\\_%' escape '\\' and not ${isVirtual}`,
     [],
   )
   return new Map(tables.map(([name, sql]) => [name as string, tableOf(connection, name as string, sql as string)]))
 }
 
-/** Throws a ConfigError for tables that are views, and for names in another letter case: SQLite would not create them. */
+/**
+ * Throws a ConfigError for tables that are views or virtual, for names in another letter case, which SQLite would not create, and
+ * for columns in a collation that it does not have.
+ */
 export function refuseNames(connection: Connection, models: readonly Model[]): void {
-  const rows = connection.all(`select name, type from sqlite_schema where type in ('table', 'view')`, [])
-  const existing = new Map(rows.map(([name, type]) => [folded(name as string), { name: name as string, type }]))
+  const rows = connection.all(
+    `select name, case when type = 'view' then 'a view' when ${isVirtual} then 'a virtual table' end, sql
+     from sqlite_schema where type in ('table', 'view')`,
+    [],
+  )
+  const existing = new Map(
+    rows.map(([name, other, sql]) => [folded(name as string), { name: name as string, other, sql: sql as string }]),
+  )
   const problems = models.flatMap((model) => {
     const found = existing.get(folded(model.table))
     if (!found) return []
-    if (found.type === 'view') return `${model.name}: "${model.table}" is a view; on SQLite only tables are served`
+    if (found.other !== null)
+      return `${model.name}: "${model.table}" is ${found.other}; on SQLite only ordinary tables are served`
     if (found.name !== model.table)
       return `${model.name}: the table is named "${found.name}"; write tableName: '${found.name}'`
     const columns = connection
       .all('select name from pragma_table_info(?)', [model.table])
       .map(([name]) => name as string)
     return [...model.attributes.values()].flatMap(({ name, column }) => {
-      const other = columns.includes(column) ? undefined : columns.find((known) => folded(known) === folded(column))
+      if (columns.includes(column)) {
+        const { collationProblem } = collationOf(connection, model.table, column, found.sql)
+        return collationProblem === undefined
+          ? []
+          : `${model.name}.${name}: the column "${column}" has ${collationProblem}. Leave the attribute out`
+      }
+      const other = columns.find((known) => folded(known) === folded(column))
       return other === undefined
         ? []
         : `${model.name}.${name}: the column is named "${other}"; write columnName: '${other}'`
@@ -77,7 +98,7 @@ function tableOf(connection: Connection, name: string, definition: string): Sqli
       hasDefault: hidden === 0 && !isNull(defaultValue),
       defaultText: isNull(defaultValue) ? undefined : String(defaultValue),
       isComputed: hidden !== 0,
-      foldsText: /\bcollate\b/i.test(definition) && foldsText(connection, name, column as string),
+      ...collationOf(connection, name, column as string, definition),
       holdsJson: [jsonCheck, jsonCheckWithoutNull].some((check) =>
         definition.includes(check(identifier(column as string))),
       ),
@@ -116,9 +137,23 @@ function tableOf(connection: Connection, name: string, definition: string): Sqli
 }
 
 /** A column of a compound select has the collation of its first part. */
-function foldsText(connection: Connection, table: string, column: string): boolean {
+function collationOf(
+  connection: Connection,
+  table: string,
+  column: string,
+  definition: string,
+): Pick<SqliteColumn, 'foldsText' | 'collationProblem'> {
+  const collationProblem = undefined
+  if (!/\bcollate\b/i.test(definition)) return { foldsText: false, collationProblem }
   const texts = `select ${identifier(column)} as x from ${identifier(table)} where 0 union all select 'a'`
-  return connection.all(`select 1 from (${texts}) where x in ('A', 'a ')`, []).length > 0
+  try {
+    const found = connection.all(`select 1 from (${texts}) where x in ('A', 'a ')`, [])
+    return { foldsText: found.length > 0, collationProblem }
+  } catch (error) {
+    const [, name] = /^no such collation sequence: (.*)$/.exec((error as Error).message) ?? []
+    if (name === undefined) throw error
+    return { foldsText: true, collationProblem: `the collation "${name}", which another program defines` }
+  }
 }
 
 /** The terms of an index as the dialect writes them; every index ends in the row id. */

@@ -22,7 +22,7 @@ export const writeWarnings = (connection: Connection, models: readonly Model[]):
     const problem = statements.map((statement) => problemOf(connection, statement)).find((found) => found !== undefined)
     return problem === undefined
       ? []
-      : `${name}: SQLite refuses writes of the table "${table}", because of a ${causeOf(connection, table, problem)}: ${problem}`
+      : `${name}: SQLite refuses writes of the table "${table}", because of ${causeOf(connection, table, problem)}: ${problem}`
   })
 
 /** Of every column that the service writes: a trigger may be one of certain columns. */
@@ -37,7 +37,10 @@ function causeOf(connection: Connection, table: string, problem: string): string
   const isForeignKey =
     problem.startsWith('foreign key mismatch') ||
     targets.some(([target]) => problem === `no such table: main.${target}`)
-  return isForeignKey ? 'foreign key' : 'trigger'
+  if (isForeignKey) return 'a foreign key'
+  // SQLite says so of an index, a check, a default or a computed column, and of a function in a trigger otherwise.
+  if (problem.startsWith('unknown function: ')) return 'an expression in its definition'
+  return problem.startsWith('no such collation sequence: ') ? 'a collation' : 'a trigger'
 }
 
 function problemOf(connection: Connection, statement: string): string | undefined {
