@@ -26,6 +26,7 @@ describe('the database URL', () => {
 
   for (const [url, problem] of [
     [`file:${path}?mode=ro`, `"?mode=ro" is not supported; write "sqlite:${path}"`],
+    [`sqlite://${path}?mode=rwc`, `"?mode=rwc" is not supported; write "sqlite:${path}"`],
     ['sqlite:', '"sqlite:" names no file; write "sqlite:data/app.db" or "sqlite::memory:"'],
     ['file://', '"file://" names no file; write "sqlite:data/app.db" or "sqlite::memory:"'],
     ['mysql://host/name', '"mysql:" is not a supported database (sqlite:, postgres:, memory:)'],

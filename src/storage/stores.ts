@@ -91,8 +91,8 @@ const withoutUser = (url: string): string => url.replace(/:\/\/.*@/s, '://…@')
 function pathIn(url: string): string {
   const path = url.replace(/^[a-z]+:(\/\/)?/, '')
   const [name, parameters] = path.split('?')
-  // Parameters of other programs' file URLs must not become part of the file name.
-  if (url.startsWith('file:') && parameters !== undefined)
+  // Parameters of other programs' URLs must not become part of the file name.
+  if (parameters !== undefined)
     throw new ConfigError([`database: "?${parameters}" is not supported; write "sqlite:${name}"`])
   if (path === '')
     throw new ConfigError([`database: "${url}" names no file; write "sqlite:data/app.db" or "sqlite::memory:"`])
