@@ -57,12 +57,15 @@ export async function connector(
       connection.processId = Number(processId)
       return connection
     } catch (error) {
-      const failure = explain(error)
+      const failure = explain(isTimeout(error) ? new Error(`${client.host}:${client.port} does not answer`) : error)
       connection.destroy(failure)
       throw failure
     }
   }
 }
+
+/** The error of `pg`, which names no address. */
+const isTimeout = (error: unknown): boolean => error instanceof Error && error.message === 'timeout expired'
 
 async function loadPg(): Promise<typeof pg> {
   try {
