@@ -74,12 +74,15 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenedStor
   const makeBroker = options.broker === undefined ? undefined : await brokerMaker(options.broker)
   const { selfWritten = new Set() } = options
   const lock = selfWritten.size > 0 && openOwn ? await WriterLock.take({ open: openOwn, onError }) : undefined
-  const { installed, version, database, nullKeys } = await prepare(connect, models, options.migrate).catch(
-    async (error) => {
-      await lock?.close()
-      throw error
-    },
-  )
+  const {
+    installed,
+    version,
+    database,
+    warnings: preparedWarnings,
+  } = await prepare(connect, models, options.migrate).catch(async (error) => {
+    await lock?.close()
+    throw error
+  })
   const { tables } = installed
   uniques = new Map([...tables.values()].flatMap((table) => [...table.uniqueNames]))
 
@@ -181,7 +184,7 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenedStor
     ...(isPooled && selfWritten.size > 0 ? [unlockedWarning] : []),
     ...(lock && !installed.log ? [unloggedWarning] : []),
     ...schemaWarnings(models, tables, postgresColumns),
-    ...nullKeys,
+    ...preparedWarnings,
   ]
   return { store, steps: installed.steps, unenforced: unenforced(models, tables), warnings, notes, jobs }
 }

@@ -20,6 +20,8 @@ export interface PostgresTable extends ExistingTable {
   readonly columns: ReadonlyMap<string, PostgresColumn>
   /** Owned by the role of the service, which may alter it. */
   readonly isOurs: boolean
+  /** The role of the service may read it, or some of its columns. */
+  readonly isReadable: boolean
   /** Its policies apply to the role of the service. */
   readonly isPoliced: boolean
   /** Columns by the name of the unique index, which the server reports for a duplicate value. */
@@ -86,7 +88,8 @@ select c.relname, n.nspname, c.relkind in ('r', 'p'), c.relkind = 'r', pg_has_ro
      -- One to a partitioned table has others to its partitions.
      and not exists (select 1 from pg_constraint whole where whole.oid = f.conparentid and whole.conrelid = c.oid)),
   (select json_agg(json_build_array(t.tgname, t.tgenabled <> 'D')) from pg_trigger t
-   where t.tgrelid = c.oid and ltrim(t.tgname, '!') like 'keelson\\_%')
+   where t.tgrelid = c.oid and ltrim(t.tgname, '!') like 'keelson\\_%'),
+  has_any_column_privilege(c.oid, 'select')
 from pg_class c join pg_namespace n on n.oid = c.relnamespace
 where c.relkind in ('r', 'p', 'v', 'm', 'f') and pg_table_is_visible(c.oid) and c.relname = any($1::text[])`
 
@@ -148,6 +151,7 @@ function tableOf([
   indexes,
   foreignKeys,
   triggers,
+  isReadable,
 ]: Row): PostgresTable {
   const indexed = listOf<IndexRow>(indexes).map(indexOf)
   const uniques = indexed.filter(({ isUnique }) => isUnique)
@@ -158,6 +162,7 @@ function tableOf([
     canBeUnique: canBeUnique === 't',
     isOurs: isOurs === 't',
     isPoliced: isPoliced === 't',
+    isReadable: isReadable === 't',
     columns: new Map(listOf<ColumnRow>(columns).map((column) => [column[0], columnOf(column)])),
     key: indexed.find(({ isPrimary }) => isPrimary)?.columns ?? [],
     uniques: uniques.filter(({ isComplete }) => isComplete).map(({ columns }) => columns),

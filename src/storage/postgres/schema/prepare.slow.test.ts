@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { eventually } from '../../../../test/support/eventually.ts'
 import { emptyDatabase, withPostgres } from '../../../../test/support/postgres-database.ts'
 import { openTestStore } from '../../../../test/support/postgres-store.ts'
+import { openWith } from '../../../../test/support/schema-databases.ts'
 import { ConfigError } from '../../../model/config-error.ts'
 
 const models = { pet: { attributes: { name: { type: 'string' } } } } as const
@@ -23,6 +24,30 @@ describe('a start on tables of another program', withPostgres, () => {
     await holder.query('commit')
     await using store = await start
     assert.equal((await store.find('pet')).length, 6)
+  })
+
+  test('that changes nothing warns of a table that the role may not read', async () => {
+    await using database = await emptyDatabase()
+    const role = `blind_${process.pid}`
+    await database.query(
+      `create table pet (id int unique, name text); create role ${role} login password '${role}'; grant usage on schema public to public`,
+    )
+    const url = Object.assign(new URL(database.url), { username: role, password: role }).href
+    const given = { pet: { attributes: { id: { type: 'number', isInteger: true, required: true } } } } as const
+    const warnings = async () => {
+      const { store, warnings } = await openWith(url, given, 'safe')
+      await store[Symbol.asyncDispose]()
+      return warnings
+    }
+    try {
+      assert.deepEqual(await warnings(), [
+        `pet: the role "${role}" may not read the table "pet": every request for its records gets 503. The owner of the table grants the right: grant select on "pet" to "${role}"`,
+      ])
+      await database.query(`grant select (name) on pet to ${role}`)
+      assert.deepEqual(await warnings(), [])
+    } finally {
+      await database.query(`drop owned by ${role}; drop role ${role}`)
+    }
   })
 
   test('says which rights the role lacks', async () => {

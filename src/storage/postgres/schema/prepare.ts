@@ -5,6 +5,7 @@ import { DatabaseError } from '../../driver.ts'
 import { nullKeyWarnings } from '../../null-keys.ts'
 import type { MigrateMode } from '../../schema.ts'
 import type { Connect } from '../client/connect.ts'
+import { quoteName } from '../client/text-form.ts'
 import { postgresDialect } from '../dialect.ts'
 import { isOverdue } from '../errors.ts'
 import { type Installed, inspectOnly, setUp } from './set-up.ts'
@@ -13,8 +14,8 @@ export interface Prepared {
   readonly installed: Installed
   readonly version: string
   readonly database: string
-  /** Warnings of rows without a key. */
-  readonly nullKeys: readonly string[]
+  /** Of tables that the role may not read, and of rows without a key. */
+  readonly warnings: readonly string[]
 }
 
 /** The first version with 64-bit transaction numbers in snapshots. */
@@ -33,21 +34,36 @@ export async function prepare(
 ): Promise<Prepared> {
   const connection = await connect({ statementTimeoutMs: 0, lockTimeoutMs: oneLockMs })
   try {
-    const text = `select current_setting('server_version_num'), split_part(current_setting('server_version'), ' ', 1), current_database()`
-    const [[number, version, database] = []] = await connection.run({ text, values: [], how: 'anew' })
+    const text = `select current_setting('server_version_num'), split_part(current_setting('server_version'), ' ', 1), current_database(), current_user`
+    const [[number, version, database, role] = []] = await connection.run({ text, values: [], how: 'anew' })
     if (Number(number) < oldestVersion)
       throw new ConfigError([`database: PostgreSQL ${version} is too old; 13 or newer is required`])
     const installed = await whileLocked(() =>
       migrate === 'safe' ? inspectOnly(connection, models) : setUp(connection, models, migrate),
     )
-    const query = (text: string) => connection.run({ text, values: [], how: 'anew' })
+    const query = (text: string) => connection.run({ text, values: [], how: 'anew' }).catch(noneIfRefused)
     const nullKeys = await whileLocked(() => nullKeyWarnings(models, installed.tables, postgresDialect(), query))
-    return { installed, version: version as string, database: database as string, nullKeys }
+    const warnings = [...unreadable(models, installed, role as string), ...nullKeys]
+    return { installed, version: version as string, database: database as string, warnings }
   } catch (error) {
     throw refusedStart(error, migrate)
   } finally {
     await connection.close()
   }
+}
+
+const unreadable = (models: readonly Model[], { tables }: Installed, role: string): readonly string[] =>
+  models
+    .filter(({ table }) => tables.get(table)?.isReadable === false)
+    .map(
+      ({ name, table }) =>
+        `${name}: the role "${role}" may not read the table "${table}": every request for its records gets 503. The owner of the table grants the right: grant select on ${quoteName(table)} to ${quoteName(role)}`,
+    )
+
+/** A column may be one that the role may not read. */
+function noneIfRefused(error: unknown): [] {
+  if (error instanceof DatabaseError && error.reason.kind === 'refused') return []
+  throw error
 }
 
 async function whileLocked<T>(work: () => Promise<T>): Promise<T> {
