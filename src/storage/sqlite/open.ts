@@ -27,6 +27,7 @@ import { SqliteChangeLog } from './change-log/change-log.ts'
 import { FileWatch } from './change-log/file-watch.ts'
 import { SqliteTableVersions } from './change-log/table-versions.ts'
 import { SqliteDriver } from './client/driver.ts'
+import { waitUntilReadable } from './client/wait-until-readable.ts'
 import { walPath } from './client/wal-path.ts'
 import { isKeyRowId, sqliteDialect } from './dialect.ts'
 import { isBusy, namedError, sqliteError } from './errors.ts'
@@ -64,6 +65,9 @@ export async function openSqlite({
   now = Date.now,
 }: SqliteOptions): Promise<OpenedStore> {
   const notifier = new ChangeNotifier()
+  const lockedError = () =>
+    new DatabaseError({ kind: 'busy' }, `${path} has been locked by another program for ${limits.busyTimeoutMs} ms`)
+  await waitUntilReadable(path, limits.busyTimeoutMs).catch(() => Promise.reject(lockedError()))
   const driver = driverOf(path, () => {
     if (path !== ':memory:') makeFolder(dirname(path))
     return new SqliteDriver({
@@ -136,11 +140,7 @@ export async function openSqlite({
     }
   } catch (error) {
     await driver[Symbol.asyncDispose]()
-    if (!isBusy(error)) throw openError(path, sqliteError(error))
-    throw new DatabaseError(
-      { kind: 'busy' },
-      `${path} has been locked by another program for ${limits.busyTimeoutMs} ms`,
-    )
+    throw isBusy(error) ? lockedError() : openError(path, sqliteError(error))
   }
 }
 

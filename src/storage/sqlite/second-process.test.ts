@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
+import { openWith } from '../../../test/support/schema-databases.ts'
 import { asOtherProgram, changesAfter, newFile, SqliteForTest } from '../../../test/support/sqlite.ts'
 import type { ModelDefinitions } from '../../model/definition.ts'
 import type { Change } from '../../protocol/change.ts'
 import type { Json } from '../../protocol/json.ts'
+import { describeDatabase } from '../stores.ts'
 
 const text = { type: 'string' } as const
 const small: ModelDefinitions = { pet: { attributes: { name: text } } }
@@ -187,15 +189,30 @@ describe('a file that another program has locked', () => {
     })
   }
 
-  test('beyond the limit is not opened, and the error names it', async () => {
+  test('against readers too is waited for, also by what only reads its tables', async () => {
     const path = newFile()
+    asOtherProgram(path, 'create table pet (id integer primary key)')
     using otherProgram = new DatabaseSync(path)
-    otherProgram.exec('begin immediate')
-    await assert.rejects(SqliteForTest.open(small, { path, limits: { busyTimeoutMs: 20 } }), {
-      name: 'DatabaseError',
-      message: `${path} has been locked by another program for 20 ms`,
-    })
+    for (const open of [
+      async () => (await describeDatabase(`sqlite:${path}`)).tables.size,
+      async () => (await openWith(`sqlite:${path}`, small)).store[Symbol.asyncDispose](),
+    ]) {
+      otherProgram.exec('begin exclusive')
+      setTimeout(() => otherProgram.exec('commit'), 30)
+      await open()
+    }
   })
+
+  for (const lock of ['immediate', 'exclusive'])
+    test(`beyond the limit is not opened, and the error names it: ${lock}`, async () => {
+      const path = newFile()
+      using otherProgram = new DatabaseSync(path)
+      otherProgram.exec(`create table toy (id integer primary key); begin ${lock}`)
+      await assert.rejects(SqliteForTest.open(small, { path, limits: { busyTimeoutMs: 20 } }), {
+        name: 'DatabaseError',
+        message: `${path} has been locked by another program for 20 ms`,
+      })
+    })
 })
 
 test('a closed service no longer watches for writes of others', async () => {

@@ -7,6 +7,7 @@ import { isCurrentTime } from '../../default-expression.ts'
 import { planSchema } from '../../sql-schema.ts'
 import { Connection } from '../client/connection.ts'
 import { retryWhileBusy } from '../client/retry-while-busy.ts'
+import { waitUntilReadable } from '../client/wait-until-readable.ts'
 import { sqliteDialect } from '../dialect.ts'
 import { namedError, sqliteError } from '../errors.ts'
 import { assertUtf8 } from './assert-utf8.ts'
@@ -21,6 +22,7 @@ const kinds: Readonly<Record<string, string>> = {
 /** Reads the tables of a file without changing it. */
 export async function describeSqlite(path: string): Promise<DatabaseDescription> {
   try {
+    await waitUntilReadable(path, defaultLimits.busyTimeoutMs)
     using connection = new Connection(path, { readOnly: true })
     const read = () => {
       assertUtf8(connection, path)
