@@ -43,7 +43,7 @@ function describe(connection: Connection): DatabaseDescription {
   const known = [...inspect(connection)].filter(([name]) => !others.has(name))
   const keyProblems = known.flatMap(([name, { key, columns }]) => {
     const problem = key.length === 1 ? columns.get(key[0] as string)?.collationProblem : undefined
-    return problem === undefined ? [] : [[name, `its key "${key[0]}" has ${problem}`] as const]
+    return problem === undefined ? [] : [[name, `its key "${key[0]}" ${problem}`] as const]
   })
   const unkeyed = new Map(keyProblems)
   const tables = new Map(known.filter(([name]) => !unkeyed.has(name)))
@@ -54,7 +54,7 @@ function describe(connection: Connection): DatabaseDescription {
     leftOut: new Map([...leftOut, ...unkeyed]),
     attributeFor,
     isCounted: (column: SqliteColumn) => column.isRowId,
-    unservedReason: ({ collationProblem }: SqliteColumn) => collationProblem && `it has ${collationProblem}`,
+    unservedReason: ({ collationProblem }: SqliteColumn) => collationProblem && `it ${collationProblem}`,
     addKey: (table) => `copy its rows into a table with the column "${freeKeyName(table)} integer primary key"`,
     problemsOf: (model) => schemaProblems(model, tables, sqliteColumns),
     stepsOf: (models) => planSchema(models, tables, sqliteDialect, 'add').map(({ step }) => step),

@@ -33,18 +33,24 @@ test('a virtual table is refused, and one whose module SQLite does not have prev
 
 test('a column in a collation that SQLite does not have is refused, and prevents no start as one without an attribute', async () => {
   const url = madeBy(`create table pet (id integer primary key, name text collate nocase, kind text);
-    create table tag (code text collate nocase primary key); ${rewritten('nocase', 'german')}`)
-  const problem = 'the collation "german", which another program defines'
+    create table tag (code text collate nocase primary key);
+    create table sorted (code text collate nocase primary key, label text) without rowid; ${rewritten('nocase', 'german')}`)
+  const problem = 'has the collation "german", which another program defines'
   assert.deepEqual(await problemsOf(url, pets({ name: text })), [
-    `pet.name: the column "name" has ${problem}. Leave the attribute out`,
+    `pet.name: the column "name" ${problem}. Leave the attribute out`,
   ])
   const { warnings, store } = await openWith(url, pets({ kind: text }))
   await store[Symbol.asyncDispose]()
   assert.deepEqual(warnings, [])
   const { tables, leftOut, unservedReason } = await describeDatabase(url)
   const name = tables.get('pet')?.columns.get('name')
-  assert.equal(name && unservedReason(name), `it has ${problem}`)
-  assert.equal(leftOut.get('tag'), `its key "code" has ${problem}`)
+  assert.equal(name && unservedReason(name), `it ${problem}`)
+  assert.equal(leftOut.get('tag'), `its key "code" ${problem}`)
+  const sorted = { primaryKey: 'code', attributes: { code: { ...text, required: true }, label: text } } as const
+  assert.deepEqual(await problemsOf(url, { sorted }), [
+    `sorted.code: the column "code" ${problem}. Leave the attribute out`,
+    'sorted.label: the column "label" is in a table that a collation of another program sorts. Leave the attribute out',
+  ])
 })
 
 for (const [what, column] of [

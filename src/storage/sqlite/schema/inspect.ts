@@ -64,7 +64,7 @@ export function refuseNames(connection: Connection, models: readonly Model[]): v
         const { collationProblem } = collationOf(connection, model.table, column, found.sql)
         return collationProblem === undefined
           ? []
-          : `${model.name}.${name}: the column "${column}" has ${collationProblem}. Leave the attribute out`
+          : `${model.name}.${name}: the column "${column}" ${collationProblem}. Leave the attribute out`
       }
       const other = columns.find((known) => folded(known) === folded(column))
       return other === undefined
@@ -150,10 +150,18 @@ function collationOf(
     const found = connection.all(`select 1 from (${texts}) where x in ('A', 'a ')`, [])
     return { foldsText: found.length > 0, collationProblem }
   } catch (error) {
-    const [, name] = /^no such collation sequence: (.*)$/.exec((error as Error).message) ?? []
-    if (name === undefined) throw error
-    return { foldsText: true, collationProblem: `the collation "${name}", which another program defines` }
+    const problem = collationProblemOf(error)
+    if (problem === undefined) throw error
+    return { foldsText: true, collationProblem: problem }
   }
+}
+
+function collationProblemOf(error: unknown): string | undefined {
+  const { message } = error as Error
+  // Of a table without row ids that has such a key.
+  if (message === 'no query solution') return 'is in a table that a collation of another program sorts'
+  const [, name] = /^no such collation sequence: (.*)$/.exec(message) ?? []
+  return name === undefined ? undefined : `has the collation "${name}", which another program defines`
 }
 
 /** The terms of an index as the dialect writes them; every index ends in the row id. */
