@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { eventually } from '../../../../test/support/eventually.ts'
 import { emptyDatabase, withPostgres } from '../../../../test/support/postgres-database.ts'
 import { openTestStore } from '../../../../test/support/postgres-store.ts'
-import { openWith } from '../../../../test/support/schema-databases.ts'
+import { openWith, problemsOf } from '../../../../test/support/schema-databases.ts'
 import { ConfigError } from '../../../model/config-error.ts'
 
 const models = { pet: { attributes: { name: { type: 'string' } } } } as const
@@ -45,6 +45,28 @@ describe('a start on tables of another program', withPostgres, () => {
       ])
       await database.query(`grant select (name) on pet to ${role}`)
       assert.deepEqual(await warnings(), [])
+    } finally {
+      await database.query(`drop owned by ${role}; drop role ${role}`)
+    }
+  })
+
+  test('that changes nothing says where a table is that the role does not find', async () => {
+    await using database = await emptyDatabase()
+    const role = `lost_${process.pid}`
+    await database.query(`create schema shop; create table shop.pet (id int primary key); create table pet (id int primary key);
+      create role ${role} login password '${role}'; revoke usage on schema public from public`)
+    const url = Object.assign(new URL(database.url), { username: role, password: role }).href
+    const missing = { pet: { attributes: { id: { type: 'number', isInteger: true, required: true } } } } as const
+    const problems = (): Promise<readonly string[]> => problemsOf(url, missing, 'safe')
+    try {
+      const right = `pet: the role has no right to the schema "public" of the table "pet": grant usage on schema "public" to "${role}"`
+      assert.deepEqual(await problems(), [right])
+      await database.query(`drop table pet; grant usage on schema shop to ${role}`)
+      assert.deepEqual(await problems(), [
+        `pet: the table "pet" is in the schema "shop", which is not in the search path of the role: alter role "${role}" set search_path = "shop", public`,
+      ])
+      await database.query('drop table shop.pet')
+      assert.deepEqual(await problems(), [`pet: the database has no table "pet"; migrate: 'add' creates it`])
     } finally {
       await database.query(`drop owned by ${role}; drop role ${role}`)
     }

@@ -29,6 +29,32 @@ export async function refuseNames(
   if (problems.length > 0) throw new ConfigError(problems)
 }
 
+/** Throws a ConfigError for tables that are in schemas where the role does not find them: others of their names may be created. */
+export async function refuseHidden(
+  run: Run,
+  models: readonly Model[],
+  existing: ReadonlyMap<string, PostgresTable>,
+): Promise<void> {
+  const missing = models.filter(({ table }) => !existing.has(table))
+  if (missing.length === 0) return
+  const rows = await run(
+    `select c.relname, n.nspname, has_schema_privilege(n.oid, 'usage'), current_user
+     from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where c.relkind in ('r', 'p', 'v', 'm', 'f') and c.relname = any($1::text[]) and n.nspname !~ '^(pg_|information_schema$)'
+     order by n.nspname = 'public' desc, n.nspname`,
+    [arrayOf(missing.map(({ table }) => table))],
+  )
+  const problems = missing.flatMap(({ name, table }) => {
+    const [, schema, isUsable, role] = rows.find(([found]) => found === table) ?? []
+    if (schema === undefined) return []
+    const [quoted, user] = [quoteName(schema as string), quoteName(role as string)]
+    return isUsable === 't'
+      ? `${name}: the table "${table}" is in the schema "${schema}", which is not in the search path of the role: alter role ${user} set search_path = ${quoted}, public`
+      : `${name}: the role has no right to the schema "${schema}" of the table "${table}": grant usage on schema ${quoted} to ${user}`
+  })
+  if (problems.length > 0) throw new ConfigError(problems)
+}
+
 async function schemaProblems(run: Run, missing: readonly Model[]): Promise<readonly string[]> {
   const named = missing.filter(({ table }) => table.includes('.'))
   if (named.length === 0) return []

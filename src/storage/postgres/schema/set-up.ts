@@ -31,7 +31,7 @@ import { begin, commit, rollback } from '../client/transact.ts'
 import { postgresDialect } from '../dialect.ts'
 import { postgresColumns } from './column-check.ts'
 import { inspect, type PostgresTable } from './inspect.ts'
-import { type Run, refuseNames } from './refuse-names.ts'
+import { type Run, refuseHidden, refuseNames } from './refuse-names.ts'
 
 /** The state of the database when serving begins. */
 export interface Installed {
@@ -137,6 +137,7 @@ export async function inspectOnly(connection: Connection, models: readonly Model
   const run = runOn(connection)
   const tables = await inspect(run, [...models.map(({ table }) => table), ...ownTables])
   await refuseNames(run, models, tables)
+  await refuseHidden(run, models, tables)
   checkSchema(models, tables, postgresColumns)
   const schema = tables.get(logTable)?.schema
   const nothing = { tables, log: undefined, secret: undefined, steps: [], uncaptured: uncapturedOf(models, tables) }
