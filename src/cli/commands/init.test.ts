@@ -30,6 +30,13 @@ describe('keelson init', () => {
     assert.equal(command.stderr, '')
   })
 
+  test('reads a package.json that begins with a byte order mark, as npm does', async () => {
+    const cwd = folder({ 'package.json': '\uFEFF{"name":"mine"}' })
+    assert.equal((await Command.run(['init'], { cwd })).code, 0)
+    const { name, scripts } = JSON.parse(readAll(cwd)['package.json'] as string)
+    assert.deepEqual([name, Object.keys(scripts)], ['mine', ['dev', 'start']])
+  })
+
   test('adds missing scripts to package.json and overwrites nothing', async () => {
     const existing = {
       '.gitignore': 'secret\n',

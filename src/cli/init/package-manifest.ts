@@ -24,7 +24,8 @@ export class PackageManifest {
   constructor(folder: string) {
     this.#path = join(folder, 'package.json')
     this.exists = existsSync(this.#path)
-    this.#text = this.exists ? readFileSync(this.#path, 'utf8') : ''
+    // npm accepts a byte order mark.
+    this.#text = this.exists ? readFileSync(this.#path, 'utf8').replace(/^\uFEFF/, '') : ''
     this.#manifest = this.exists ? parse(this.#text) : newManifest(folder)
   }
 
