@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { DatabaseError, type DatabaseErrorKind } from '../driver.ts'
 
 /** SQLite's result codes, https://sqlite.org/rescode.html; the low byte is the primary code. */
@@ -110,7 +111,16 @@ export const isOutOfRange = (error: unknown): boolean =>
 /** SQLite does not say which file it cannot open, read or write. */
 export function namedError(path: string, error: unknown, hint?: string): unknown {
   if (!(error instanceof DatabaseError)) return error
+  if (isFolder(path)) return new DatabaseError(error.reason, new Error(`${path} is a folder`, { cause: error.cause }))
   const named = error.message.includes(path) ? error.message : `${path}: ${error.message}`
   const message = hint === undefined ? named : `${named}; ${hint}`
   return new DatabaseError(error.reason, new Error(message, { cause: error.cause }))
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory()
+  } catch {
+    return false
+  }
 }

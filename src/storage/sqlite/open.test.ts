@@ -33,7 +33,7 @@ describe('migrate: drop', () => {
 })
 
 for (const [what, path, message] of [
-  ['a folder', '/tmp', /^\/tmp: unable to open database file$/],
+  ['a folder', '/tmp', /^\/tmp is a folder$/],
   ['a file that is no database', import.meta.filename, /open\.test\.ts: file is not a database$/],
   ['a folder that cannot be made', `${import.meta.filename}/a/b.db`, /open\.test\.ts\/a\/b\.db: .*not a directory/],
   ['a folder below one that takes none', '/proc/none/a/b.db', /^\/proc\/none\/a\/b\.db: .*mkdir '\/proc/],
