@@ -107,9 +107,14 @@ export type DatabaseErrorKind =
   | { readonly kind: 'generated'; readonly column: string }
   /**
    * A value that the column refuses: out of range, too long, or against a check constraint. `parameter` is the number of
-   * the bound value, from 1, where its type refuses it.
+   * the bound value, from 1, where its type refuses it. `isOfRow`: it may be a stored one, as where the schema reads a text as JSON.
    */
-  | { readonly kind: 'value'; readonly column?: string | undefined; readonly parameter?: number }
+  | {
+      readonly kind: 'value'
+      readonly column?: string | undefined
+      readonly parameter?: number
+      readonly isOfRow?: true
+    }
   /** An insert of what may exist already, against a unique constraint that is checked later. */
   | { readonly kind: 'deferrable'; readonly constraint: string }
   /** A lock, a conflict of two transactions, or a full queue: a retry may succeed. */

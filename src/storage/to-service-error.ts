@@ -107,6 +107,7 @@ async function describe(
           })
     }
     case 'value': {
+      if (isRead && reason.isOfRow) return error
       if (isRead) {
         const message = 'The database cannot compare a value of the conditions with its column'
         return new ServiceError('E_BAD_CRITERIA', message, { model: model.name, cause: error })
@@ -133,8 +134,9 @@ async function describe(
 }
 
 /** A deferred constraint is checked by the commit, which belongs to none of the statements. */
-function refusedCommit({ kind }: DatabaseErrorKind, cause: unknown): ServiceError | undefined {
-  switch (kind) {
+function refusedCommit(reason: DatabaseErrorKind, cause: unknown): ServiceError | undefined {
+  if (reason.kind === 'value' && reason.isOfRow) return undefined
+  switch (reason.kind) {
     case 'unique':
       return new ServiceError('E_CONFLICT', 'A record with these values exists already', { cause })
     case 'foreignKey':

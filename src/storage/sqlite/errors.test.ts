@@ -241,6 +241,31 @@ describe('as a response', () => {
     assert.deepEqual(sqlite.reported, [])
   })
 
+  test('a text that is no JSON, where an index of another program reads it as JSON', async () => {
+    await using sqlite = await SqliteForTest.open(
+      { thing: { attributes: { data: { type: 'string' } } } },
+      {
+        before: `create table thing (id integer primary key, data text);
+          create index by_kind on thing (json_extract(data, '$.kind'))`,
+      },
+    )
+    const { status, body } = await sqlite.ask('POST', '/thing', { data: '{kind' })
+    assert.deepEqual(
+      [status, (body as { detail: string }).detail],
+      [400, 'The database cannot store one of the values'],
+    )
+    assert.deepEqual(sqlite.reported, [])
+    const kind = { type: 'string', readOnly: true } as const
+    await using other = await SqliteForTest.open(
+      { thing: { attributes: { kind } } },
+      {
+        before: `create table thing (id integer primary key, data text); insert into thing (data) values ('{kind');
+          alter table thing add column kind text generated always as (json_extract(data, '$.kind'))`,
+      },
+    )
+    assert.equal((await other.ask('GET', '/thing')).status, 500, 'no mistake of the request')
+  })
+
   test('a strict table', async () => {
     const thing = { attributes: { age: { type: 'string', columnType: 'integer' } } } as const
     await using sqlite = await SqliteForTest.open(

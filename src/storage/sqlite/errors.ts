@@ -75,6 +75,7 @@ function faultOf({ errcode, message }: SqliteFailure): DatabaseErrorKind {
     case codes.error:
       if (tooComplex.test(message)) return { kind: 'complex' }
       if (refused.test(message)) return { kind: 'refused' }
+      if (message === 'malformed JSON') return { kind: 'value', isOfRow: true }
       return { kind: missing.test(message) ? 'missing' : 'unknown' }
     default:
       return { kind: primary[errcode & 0xff] ?? 'unknown' } as DatabaseErrorKind
