@@ -56,7 +56,7 @@ export const limitTable = {
   maxLiveRuns: [4, 'live queries that are read again at once; further ones wait, those of each stream in turn'],
   maxLiveRows: [
     2_000_000,
-    'rows of the results of all live queries, of which about 150 bytes are kept, and at most 255 characters of what they are sorted by; 25 characters of the conditions of one count as a row',
+    'rows of the results of all live queries, of which about 150 bytes are kept, and at most 255 characters of what they are sorted by; 25 characters of the conditions of one count as a row, and so does each key that a client holds of one that is yet to be read',
   ],
   maxCatchUps: [4, 'clients that read the change log at once from an earlier position; further ones wait in turn'],
   streamIdleTimeoutMs: [
@@ -83,7 +83,7 @@ export const limitTable = {
   ],
   maxWaitingBytes: [
     268_435_456,
-    'bytes of responses, events and changes read from the log that wait for all clients, and of requests and messages that have not arrived completely, or wait for those before them on their connection; above it the slowest clients are disconnected. As many, estimated, for the bodies of the requests that are executed; above it further ones get 503, and one that is heavier alone gets 413',
+    'bytes of responses, events, operations to be reported and changes read from the log that wait for all clients, and of requests and messages that have not arrived completely, or wait for those before them on their connection; above it the slowest clients are disconnected. As many, estimated, for the bodies of the requests that are executed; above it further ones get 503, and one that is heavier alone gets 413',
   ],
   requestTimeoutMs: [30_000, 'time to receive a whole request'],
   headersTimeoutMs: [10_000, 'time to receive the headers of a request'],
