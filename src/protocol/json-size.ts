@@ -1,5 +1,4 @@
 import type { Limits } from '../support/limits.ts'
-import { textHash } from '../support/text-hash.ts'
 import { tooDeep } from './body-depth.ts'
 import { ServiceError } from './errors.ts'
 import type { Json } from './json.ts'
@@ -49,6 +48,8 @@ export function requireBounded(text: string, limits: Limits, maxDepth = limits.m
   }
 }
 
+/** Random, so that a client cannot choose names that collide. */
+const seed = Math.floor(Math.random() * 2 ** 32)
 const slots = 2 ** 18
 /** One buffer for all texts, because a new one for each would be garbage of this size. */
 const seen = new Uint8Array(slots)
@@ -62,8 +63,10 @@ class Names {
 
   /** Adds the name between two positions, and returns the number of distinct names. */
   count(text: string, begin: number, end: number): number {
+    let hash = seed
+    for (let at = begin; at < end; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
     if (this.#count === 0) seen.fill(0)
-    const slot = textHash(text, begin, end) & (slots - 1)
+    const slot = (hash ^ (hash >>> 15)) & (slots - 1)
     if (seen[slot] === 0) {
       seen[slot] = 1
       this.#count++

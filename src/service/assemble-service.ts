@@ -20,6 +20,7 @@ import type { ReadOptions } from '../storage/store.ts'
 import type { Clock } from '../support/clock.ts'
 import { KeyedHash } from '../support/keyed-hash.ts'
 import type { Limits } from '../support/limits.ts'
+import { Lru } from '../support/lru.ts'
 import { Semaphore } from '../support/semaphore.ts'
 import { WaitingBytes } from '../support/waiting-bytes.ts'
 import type { ActionOperations } from './actions/action-operations.ts'
@@ -33,7 +34,6 @@ import { authorizationFor } from './dispatch/authorize.ts'
 import type { DispatchContext } from './dispatch/context.ts'
 import { requestHandler } from './dispatch/handle-request.ts'
 import { ReadPosition } from './dispatch/read-position.ts'
-import { KeptPlans } from './dispatch/resolve.ts'
 import { allLines, type Routes } from './dispatch/routes.ts'
 import { ShapeEndpoint } from './electric/shape-endpoint.ts'
 import { foreignKeysByTarget } from './foreign-keys-by-target.ts'
@@ -179,7 +179,7 @@ export async function assembleService(config: AnyConfig, parts: ServiceParts): P
     },
     onError,
     answers: keeps && !shadow ? answerCacheOf(store, models, limits) : undefined,
-    plans: keeps ? new KeptPlans(limits.maxPlans) : undefined,
+    plans: keeps ? new Lru(limits.maxPlans) : undefined,
   }
   actions.context = context
   const records = recordsFor(system)

@@ -3,6 +3,7 @@ import type { OperationServices } from '../../operation/operation.ts'
 import type { Handshake } from '../../protocol/request.ts'
 import type { Requester } from '../../protocol/requester.ts'
 import type { SocketBroker } from '../../realtime/socket/socket-broker.ts'
+import type { Lru } from '../../support/lru.ts'
 import type { MaybePromise } from '../../support/maybe-promise.ts'
 import type { ActionOperations } from '../actions/action-operations.ts'
 import type { ShapeEndpoint } from '../electric/shape-endpoint.ts'
@@ -17,7 +18,7 @@ import type { AnswerCache } from './answer-cache.ts'
 import type { Authorization, AuthorizationContext } from './authorize.ts'
 import type { JsonpMode } from './jsonp.ts'
 import type { ReadPosition } from './read-position.ts'
-import type { KeptPlans } from './resolve.ts'
+import type { Plan } from './resolve.ts'
 import type { AnswerEncoding } from './respond.ts'
 import type { Routes } from './routes.ts'
 
@@ -53,5 +54,5 @@ export interface DispatchContext extends AuthorizationContext {
   /** Undefined: no answer is kept. */
   readonly answers: AnswerCache | undefined
   /** By address. Undefined: none is kept. */
-  readonly plans: KeptPlans | undefined
+  readonly plans: Lru<string, Plan | 'seen once'> | undefined
 }

@@ -7,8 +7,6 @@ import { parseQueryString } from '../../protocol/query-string.ts'
 import type { ServiceRequest } from '../../protocol/request.ts'
 import type { Requester } from '../../protocol/requester.ts'
 import type { WriteReceipt } from '../../storage/write-origin.ts'
-import { AdmissionFilter } from '../../support/admission-filter.ts'
-import { Lru } from '../../support/lru.ts'
 import type { DispatchContext } from './context.ts'
 import { isAny, readVersions } from './entity-tag.ts'
 import { withoutCallback } from './jsonp.ts'
@@ -28,32 +26,8 @@ export interface Plan {
   readonly isOfRecord: boolean
 }
 
-/** The plans of addresses that were requested before: most are requested once. */
-export class KeptPlans {
-  readonly #byAddress: Lru<string, Plan>
-  readonly #repeated: AdmissionFilter
-
-  constructor(size: number) {
-    this.#byAddress = new Lru(size)
-    this.#repeated = new AdmissionFilter(size)
-  }
-
-  /** The plan, or whether the address was requested before. */
-  lookup(address: string): Plan | 'new' | 'repeated' {
-    return this.#repeated.admits(address) ? (this.#byAddress.get(address) ?? 'repeated') : 'new'
-  }
-
-  set(address: string, plan: Plan): void {
-    this.#byAddress.set(address, plan)
-  }
-}
-
 /** A longer query string is rarely sent twice. */
 const longestKeptQuery = 2000
-
-/** By which a plan is kept: what the requester can see of the models is part of it. */
-const addressOf = (access: Access | undefined, { path, query }: ServiceRequest): string =>
-  `${access?.views.key ?? ''} ${path}?${query}`
 
 /** Route, parameters and input of a request. Throws a ServiceError for what cannot be asked, before anything happens. */
 export function planOf(
@@ -65,21 +39,23 @@ export function planOf(
   const { plans, routes, services } = context
   const { method, path, query, body } = request
   const mayBeKept = plans !== undefined && method === 'GET' && body === undefined && query.length <= longestKeptQuery
-  let known = mayBeKept && query !== '' ? plans.lookup(addressOf(access, request)) : 'new'
-  if (typeof known === 'object') return known
+  const key = mayBeKept ? `${access?.views.key ?? ''} ${path}?${query}` : ''
+  // Without parameters most requests are for a record by its key, whose plan is not cached: these find their route first.
+  const known = mayBeKept && query !== '' ? plans.get(key) : undefined
+  if (known !== undefined && known !== 'seen once') return known
   const seen = access ? routeFor(access, routes, method, path) : route(routes, method, path)
   const match = seen.variants ? variantOf(seen, request) : seen
   const cachesPlan = mayBeKept && match.operation.cachesPlan === true
-  // Without parameters most requests are for a record by its key, whose plan is not cached: these are not looked up.
-  if (cachesPlan && query === '') known = plans.lookup(addressOf(access, request))
-  if (typeof known === 'object') return known
+  const kept = cachesPlan && query === '' ? plans.get(key) : known
+  if (kept !== undefined && kept !== 'seen once') return kept
   const plan: Plan = {
-    isKept: cachesPlan && known === 'repeated',
+    isKept: cachesPlan && kept !== undefined,
     isOfRecord: match.operation.keepsByKey === true && query === '' && method === 'GET' && body === undefined,
     match,
     input: match.operation.parse(readParameters(request, match, access, context, laterValue), match, services),
   }
-  if (plan.isKept) plans?.set(addressOf(access, request), plan)
+  // Most addresses are requested once. For the first request only the address is stored, and the plan for the second.
+  if (cachesPlan) plans.set(key, kept === 'seen once' ? plan : 'seen once')
   return plan
 }
 
