@@ -6,11 +6,6 @@ import type { Client } from 'pg'
 /** The processor of hostile clients and the database, so that they take no time from the service, as on another machine. */
 const otherCpu = availableParallelism() - 1
 
-/** A service, with all its threads, runs on the processors that are left: else the kernel puts it beside them now and then. */
-export function moveService(pid: number): void {
-  run('taskset', ['-acp', `0-${otherCpu - 1}`, String(pid)])
-}
-
 /** This process, with all its threads, runs on the other processor from now on. */
 export function moveProcess(): void {
   for (const thread of readdirSync('/proc/self/task')) setAffinity(thread, String(otherCpu))

@@ -7,7 +7,7 @@ import { Child } from '../child.ts'
 import { chosenByParts, chosenDatabases, postgresUrl } from '../chosen.ts'
 import { freePort } from '../free-port.ts'
 import { print } from '../print.ts'
-import { movePostgres, moveService } from './apart.ts'
+import { movePostgres } from './apart.ts'
 import type { Attack } from './attacker.ts'
 import { fillPostgres, fillSqlite } from './fill.ts'
 import { hostileRequests } from './hostile/requests.ts'
@@ -28,7 +28,7 @@ const { values: options } = parseArgs({
     only: { type: 'string', default: '' },
     /** Memory over many requests, instead of latencies. */
     memory: { type: 'boolean', default: false },
-    /** Hostile clients and PostgreSQL have one processor, the last, and the service has the others. */
+    /** Hostile clients and PostgreSQL have one processor, the last, and the service has all. */
     apart: { type: 'boolean', default: false },
     /** Prints the functions of the longest turn, and of the read with the most processor time, above this many milliseconds. */
     stacks: { type: 'string' },
@@ -104,7 +104,6 @@ async function measure(kind: string, url: string, isDatabaseBusy: () => Promise<
   await using server = await start('server.ts', args, options.memory ? ['--expose-gc'] : [])
   if (options.memory) return await memory(kind, server, port)
   const pid = (await server.ask('pid')) as number
-  if (options.apart) moveService(pid)
   await using client = await start('probe.ts', [JSON.stringify({ port, path, pid } satisfies Probe)])
   const probe = (seconds: number) => client.ask(seconds) as Promise<Latencies>
   await probe(1) // warm-up
@@ -117,7 +116,7 @@ async function measure(kind: string, url: string, isDatabaseBusy: () => Promise<
   if (await client.ask('has priority'))
     print(`nice values, of sessions: measuring client ${measuringNice}, hostile client ${hostileNice}`)
   else print('The measuring client has no priority over others')
-  if (options.apart) print('apart: hostile clients and PostgreSQL have the last processor, the service has the others')
+  if (options.apart) print('apart: hostile clients and PostgreSQL have one processor, the last')
   print(`${''.padEnd(nameWidth)}${titles.map((title) => title.padStart(9)).join('')}`)
   printLine('quiet', quiet, (await longestTurn()).ms, '')
   const above: string[] = []
