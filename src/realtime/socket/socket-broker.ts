@@ -77,7 +77,7 @@ export class SocketBroker {
     const created = requested.records.filter(({ isCreated }) => isCreated)
     if (created.length > 0) this.#broadcaster.whenCaughtUp(subscriber.expectCreated(created))
     if (start && added.length < records.length)
-      this.#broadcaster.whenCaughtUp(subscriber.expectRead({ records: requested.records, start }))
+      this.#broadcaster.whenCaughtUp(subscriber.expectRead(requested.records, start))
     if (!subscriber.subscribe(added, requested.models, start)) return
     const { added: members } = requested
     if (members) {

@@ -30,9 +30,21 @@ interface Creation {
 }
 
 /** A read that returned records to which the socket was subscribed before. */
-interface RepeatedRead {
-  readonly records: readonly RequestedRecords[]
+class RepeatedRead {
   readonly start: StartPosition
+  readonly #records: readonly RequestedRecords[]
+  #keys: ReadonlySet<string> | undefined
+
+  constructor(records: readonly RequestedRecords[], start: StartPosition) {
+    this.#records = records
+    this.start = start
+  }
+
+  /** Made into a set when it is first asked for: most reads never are, and thousands of `destroyed` may ask for one. */
+  returned(model: string, id: RecordId): boolean {
+    this.#keys ??= new Set(this.#records.flatMap(({ model, ids }) => ids.map((id) => recordKey(model, id))))
+    return this.#keys.has(recordKey(model, id))
+  }
 }
 
 /** A socket as a subscriber: it is subscribed to the records that it learns of. */
@@ -134,7 +146,8 @@ export class SocketSubscriber implements Subscriber {
   }
 
   /** Until the result is called, `destroyed` of a change that the read includes is that of an earlier record than the one it returned. */
-  expectRead(read: RepeatedRead): () => void {
+  expectRead(records: readonly RequestedRecords[], start: StartPosition): () => void {
+    const read = new RepeatedRead(records, start)
     this.#repeatedReads = [...this.#repeatedReads, read]
     return () => {
       this.#repeatedReads = this.#repeatedReads.filter((other) => other !== read)
@@ -143,11 +156,8 @@ export class SocketSubscriber implements Subscriber {
 
   /** Where the subscription begins to the record that was returned after the one that `destroyed` is about. */
   #readSince(model: string, id: RecordId, change: Change): StartPosition | undefined {
-    return this.#repeatedReads.findLast(
-      ({ records, start }) =>
-        this.#starts.hasRead(start, change) &&
-        records.some((requested) => requested.model === model && requested.ids.includes(id)),
-    )?.start
+    return this.#repeatedReads.findLast((read) => this.#starts.hasRead(read.start, change) && read.returned(model, id))
+      ?.start
   }
 
   #forgetCreation(key: string, creation: Creation | undefined): void {
