@@ -62,7 +62,10 @@ export class WorkerPool {
 
   /** Starts a worker. Rejects when it does not become ready. */
   async #launch(): Promise<{ readonly worker: Worker; readonly ready: Ready }> {
-    const { id, process } = cluster.fork()
+    const forked = cluster.fork()
+    const { id, process } = forked
+    // It repeats the errors of its process, such as that of a reply to one that has just ended; without a listener they end this one.
+    forked.on('error', () => {})
     const worker = new Worker(process, (message, connection) => this.#route(message, connection))
     this.#workers.set(String(id), worker)
     try {

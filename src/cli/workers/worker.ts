@@ -48,7 +48,7 @@ export class Worker {
         resolve(exited)
       }
       this.#child.once('exit', end)
-      this.#child.once('error', () => end(null, null))
+      this.#child.on('error', () => end(null, null))
     })
   }
 
