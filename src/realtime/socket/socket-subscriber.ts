@@ -40,7 +40,7 @@ class RepeatedRead {
     this.start = start
   }
 
-  /** Made into a set when it is first asked for: most reads never are, and thousands of `destroyed` may ask for one. */
+  /** Whether it returned the record. The set is made for the first question: most reads get none, and one may get thousands. */
   returned(model: string, id: RecordId): boolean {
     this.#keys ??= new Set(this.#records.flatMap(({ model, ids }) => ids.map((id) => recordKey(model, id))))
     return this.#keys.has(recordKey(model, id))

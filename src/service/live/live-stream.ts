@@ -224,9 +224,10 @@ export class LiveStream implements LiveClient, QueryOwner {
   #report(position: Position | undefined): void {
     if (this.#passed.length === 0) return
     const oldest = this.#oldest
-    const kept = this.#passed.findIndex(({ turn }) => turn >= oldest)
-    if (kept === 0) return
-    const operations = this.#passed.splice(0, kept === -1 ? this.#passed.length : kept).map(({ token }) => token)
+    const firstKept = this.#passed.findIndex(({ turn }) => turn >= oldest)
+    if (firstKept === 0) return
+    const count = firstKept === -1 ? this.#passed.length : firstKept
+    const operations = this.#passed.splice(0, count).map(({ token }) => token)
     this.#countPassed()
     if (!this.#frames.report(operations))
       this.send({ event: 'seen', position: this.#passedPosition(oldest, position), operations })
