@@ -4,9 +4,7 @@ import { CommandError } from './command.ts'
 import { displayPath } from './import-error.ts'
 
 /** Throws a CommandError for a SQLite file that does not exist: a command that only reads would create it by opening it. */
-export function assertDatabaseExists(config: AnyConfig): void {
-  // The check of the configuration, which comes later, refuses what is no object.
-  const { database } = Object(config) as AnyConfig
+export function assertDatabaseExists({ database }: AnyConfig): void {
   const [, path] = /^(?:sqlite|file):(.+)$/.exec(database ?? '') ?? []
   if (path === undefined || path === ':memory:' || existsSync(path)) return
   throw new CommandError(`Database not found: ${displayPath(path)}. keelson start creates it.`)

@@ -25,7 +25,7 @@ export interface StartingService {
  */
 export function serve(settings: Settings, entry: PublicApi, progress: Progress, startedAt: number): StartingService {
   const stopped = Promise.withResolvers<'stopped'>()
-  const { onError } = observersOf(Object(settings.config))
+  const { onError } = observersOf(settings.config)
   process.on('unhandledRejection', (error) => onError(unhandledRejection(error)))
   const opened = open(settings, entry)
   let closed: Promise<void> | undefined
@@ -48,7 +48,7 @@ export function serve(settings: Settings, entry: PublicApi, progress: Progress, 
   }
 
   function closeService(): Promise<void> {
-    closed ??= closeWithin(Object(settings.config).limits?.stopTimeoutMs ?? defaultLimits.stopTimeoutMs)
+    closed ??= closeWithin(settings.config.limits?.stopTimeoutMs ?? defaultLimits.stopTimeoutMs)
     return closed
   }
 

@@ -1,4 +1,5 @@
 import { basename, dirname, resolve } from 'node:path'
+import { assertIsObject } from '../service/config/check-config.ts'
 import type { AnyConfig } from '../service/config/config.ts'
 import { UsageError } from './command.ts'
 import type { CommandContext } from './command-context.ts'
@@ -32,7 +33,7 @@ export async function readSettings(
   const config = await loadConfig(file, files)
   const port = portOf(options.port, env.PORT)
   const folder = dirname(file)
-  if (typeof config !== 'object' || config === null) return { file, name: basename(folder), config }
+  assertIsObject(config)
   const database = options.database ?? nonEmpty(env.DATABASE_URL)
   return {
     file,
@@ -55,7 +56,6 @@ export async function readSettings(
  * that exists on servers only, and then without `broker`, whose check needs the kind of the database.
  */
 export function withoutUnsetDatabase(config: AnyConfig): AnyConfig {
-  if (typeof config !== 'object' || config === null) return config
   const { database, broker: _, ...rest } = config
   return database === undefined || database === '' ? rest : config
 }

@@ -167,7 +167,7 @@ export interface Definitions {
  * those of its jobs, whose checks are loaded only where there are jobs.
  */
 export function definitionsOf(config: AnyConfig, jobProblems: readonly string[] = []): Definitions {
-  if (typeof config !== 'object' || config === null) throw new ConfigError(['the configuration must be an object'])
+  assertIsObject(config)
   const problems = [...checkMembers(config, ''), ...databaseProblems(config)]
   if (problems.length === 0) problems.push(...contradictions(config))
   problems.push(...jobProblems)
@@ -236,4 +236,9 @@ function contradictions({
     ...(auth && !auth.identify && !auth.jwt ? ['auth needs identify or jwt'] : []),
     ...(all.defaultLimit > all.maxLimit ? ['limits.defaultLimit is larger than limits.maxLimit'] : []),
   ]
+}
+
+/** Throws a ConfigError. */
+export function assertIsObject(config: unknown): void {
+  if (typeof config !== 'object' || config === null) throw new ConfigError(['the configuration must be an object'])
 }
