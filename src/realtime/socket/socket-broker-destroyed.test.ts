@@ -92,44 +92,29 @@ describe('`destroyed`', () => {
   })
 
   /** After which of the steps the feed delivers. */
-  for (const delivered of ['nothing', 'destroyed', 'created']) {
-    test(`does not end the subscription of a later create with its key, where ${delivered} was delivered before it`, async () => {
-      const { log, broker, ask, connect } = setUp()
-      const { peer } = connect('a')
-      log.write(created(1))
-      await ask(peer, { records: pets(1) })
-      log.write({ ...destroyed(1), origin: 'a' })
-      const request = await broker.beginRequest(peer, 'writes')
-      if (delivered === 'destroyed') await log.wake()
-      log.write(created(1, 'a'))
-      if (delivered === 'created') await log.wake()
-      broker.commitSubscriptions(request, { records: created1, models: [] }, undefined)
-      await log.wake()
-      log.write(updated(1))
-      await log.wake()
-      assert.deepEqual(peer.take(), ['updated pet 1'])
-    })
-
-    test(`of the created record ends its subscription, where ${delivered} was delivered before it`, async () => {
-      const { log, broker, ask, connect } = setUp()
-      const { peer } = connect('a')
-      log.write(created(1))
-      await ask(peer, { records: pets(1) })
-      log.write({ ...destroyed(1), origin: 'a' })
-      const request = await broker.beginRequest(peer, 'writes')
-      if (delivered === 'destroyed') await log.wake()
-      log.write(created(1, 'a'))
-      log.write(destroyed(1))
-      log.write(created(1))
-      if (delivered === 'created') await log.wake()
-      broker.commitSubscriptions(request, { records: created1, models: [] }, undefined)
-      log.write(updated(1))
-      await log.wake()
-      log.write(updated(1))
-      await log.wake()
-      assert.deepEqual(peer.take(), ['destroyed pet 1'])
-    })
-  }
+  for (const delivered of ['nothing', 'destroyed', 'created'])
+    for (const [what, later, received] of [
+      ['does not end the subscription of a later create with its key', [], ['updated pet 1', 'updated pet 1']],
+      ['of the created record ends its subscription', [destroyed(1), created(1)], ['destroyed pet 1']],
+    ] as const)
+      test(`${what}, where ${delivered} was delivered before it`, async () => {
+        const { log, broker, ask, connect } = setUp()
+        const { peer } = connect('a')
+        log.write(created(1))
+        await ask(peer, { records: pets(1) })
+        log.write({ ...destroyed(1), origin: 'a' })
+        const request = await broker.beginRequest(peer, 'writes')
+        if (delivered === 'destroyed') await log.wake()
+        log.write(created(1, 'a'))
+        for (const change of later) log.write(change)
+        if (delivered === 'created') await log.wake()
+        broker.commitSubscriptions(request, { records: created1, models: [] }, undefined)
+        for (let count = 0; count < 2; count++) {
+          log.write(updated(1))
+          await log.wake()
+        }
+        assert.deepEqual(peer.take(), received)
+      })
 
   test('of an earlier record is not delivered to a socket that subscribed by creating a later one', async () => {
     const { log, broker, connect } = setUp()
