@@ -75,9 +75,12 @@ export class SocketBroker {
     const records = requested.records.flatMap(({ model, ids }) => ids.map((id) => ({ model, id })))
     const added = records.filter(({ model, id }) => !subscriber.isSubscribedTo(model, id))
     const created = requested.records.filter(({ isCreated }) => isCreated)
-    if (created.length > 0) this.#broadcaster.whenCaughtUp(subscriber.expectCreated(created))
+    if (created.length > 0) {
+      const isSubscribedTo = subscriber.isSubscribedTo.bind(subscriber)
+      this.#broadcaster.whenCaughtUp(subscriber.recreated.expectCreated(created, isSubscribedTo))
+    }
     if (start && added.length < records.length)
-      this.#broadcaster.whenCaughtUp(subscriber.expectRead(requested.records, start))
+      this.#broadcaster.whenCaughtUp(subscriber.recreated.expectRead(requested.records, start))
     if (!subscriber.subscribe(added, requested.models, start)) return
     const { added: members } = requested
     if (members) {
@@ -122,7 +125,8 @@ export class SocketBroker {
     // A subscription that existed before may be to a new record with the same key, so only a subscription of this request is
     // ended.
     if (verb === 'destroyed' && !added.has(key)) return
-    if (verb === 'destroyed' && isReceived && !subscriber.createdSince(model, id)) subscriber.unsubscribe(model, id)
+    if (verb === 'destroyed' && isReceived && !subscriber.recreated.createdSince(model, id))
+      subscriber.unsubscribe(model, id)
     if (isReceived || !subscriber.isSubscribedTo(model, verb === 'created' ? undefined : id)) return
     if (verb === 'created') added.add(key)
     const seen = slice.seenBy(index, this.#broadcaster.viewOf(subscriber, model))
