@@ -10,7 +10,7 @@ import type { OperationResult } from '../../operation/operation.ts'
 import type { Position } from '../../protocol/change.ts'
 import type { Json } from '../../protocol/json.ts'
 import type { ServiceResponse } from '../../protocol/request.ts'
-import type { Store } from '../../storage/store.ts'
+import type { Snapshot, Store } from '../../storage/store.ts'
 import type { TableVersions } from '../../storage/table-versions.ts'
 import { getOrInsertComputed } from '../../support/get-or-insert-computed.ts'
 import { LastCheck } from '../../support/last-check.ts'
@@ -18,10 +18,11 @@ import type { Limits } from '../../support/limits.ts'
 import { CacheEntry, KeptAnswer, KeptAnswers, type Page } from './kept-answers.ts'
 import { modelsEmbedded, modelsNamed, modelsOfList } from './read-models.ts'
 import type { Plan } from './resolve.ts'
+import { SharedReads } from './shared-reads.ts'
 
 /** The cached answers to one plan, or for the records of one model, that requesters with the same rules share. */
 interface Variant {
-  /** The tables that the answers depend on. Undefined: they are not cached. */
+  /** The tables that the answers depend on. Undefined: they are neither cached nor shared. */
   readonly tables: readonly string[] | undefined
   /**
    * Set if the answer is a page of all records in the order of the key. It is then valid until one of these records changes, or
@@ -30,9 +31,18 @@ interface Variant {
   readonly page: Model | undefined
   /** By the key of the record. The answer to a list has the key undefined. */
   readonly entries: Map<Json | undefined, CacheEntry>
+  /** The reads of the list that are under way. Undefined for records: reading one takes hardly longer than sharing it. */
+  readonly reads: ListReads | undefined
+}
+
+/** Those of HTTP need only the answer, those of sockets its log position as well. */
+interface ListReads {
+  readonly answers: SharedReads<KeptAnswer>
+  readonly snapshots: SharedReads<Snapshot<OperationResult>>
 }
 
 interface Variants {
+  readonly areOfList: boolean
   /** The models whose rules decide what the answer contains. */
   readonly models: readonly Model[]
   /** Models that the answer depends on, whatever the rules. */
@@ -45,13 +55,20 @@ interface Variants {
   readonly outcomes: ReadOutcomes<Variant>
 }
 
-/** A request whose answer may be kept, and what is kept for it. */
-export interface CacheLookup {
+/** Where an answer is to be kept. */
+interface Keeping {
   readonly entry: CacheEntry
+  /** From before it was read. */
   readonly versions: string
+}
+
+/** A request whose answer may be kept or shared, and what is kept for it. */
+export interface CacheLookup {
+  readonly variant: Variant
+  /** Undefined: the database cannot tell what changes, or not at present. */
+  readonly keeping: Keeping | undefined
   /** The position that the read includes at least. */
   readonly position: Position | undefined
-  readonly variant: Variant
   /** The cached answer, if nothing that it depends on has changed. */
   readonly answer: KeptAnswer | undefined
 }
@@ -64,10 +81,10 @@ const maxRecordVariants = 1000
 /**
  * Answers to lists and of records that are asked for again, while nothing has changed that they were made of: the plan or
  * the key, the outcome of the rules, and the versions of the record and of all tables that the plan reads or that a
- * condition or a rule passes through.
+ * condition or a rule passes through. Lists that are asked for at one time are read together, also where nothing is kept.
  */
 export class AnswerCache {
-  readonly #versions: TableVersions
+  readonly #versions: TableVersions | undefined
   readonly #models: Models
   readonly #kept: KeptAnswers
   readonly #lastCheck = new LastCheck()
@@ -77,37 +94,43 @@ export class AnswerCache {
   /** By the model as the requester sees it. */
   readonly #records = new WeakMap<Model, Variants>()
 
-  constructor(versions: TableVersions, models: Models, maxBytes: number) {
+  constructor(versions: TableVersions | undefined, models: Models, maxBytes: number) {
     this.#versions = versions
-    this.isCurrent = versions.isCurrent
+    this.isCurrent = versions?.isCurrent ?? true
     this.#models = models
     this.#kept = new KeptAnswers(maxBytes)
   }
 
-  /** Called before the read, with the position that the answer will name. Undefined: the answer is not cached. */
+  /** Called before the read, with the position that the answer will name. Undefined: the answer is neither kept nor shared. */
   lookup(plan: Plan, access: Access | undefined, poll?: number, position?: Position): CacheLookup | undefined {
     const { isKept: isList, input, match } = plan
+    if (!isList && !this.#versions) return undefined
     const variants = isList ? this.#listsOf(plan) : this.#recordsOf(plan)
     const variant = this.#variantOf(variants, access)
-    const { tables, entries } = variant
+    const { tables, entries, reads } = variant
     if (!tables) return undefined
     const id = isList ? undefined : (input as RecordInput).id
     const entry = entries.get(id) ?? new CacheEntry(entries, id, isList ? undefined : match.model)
-    const versions = this.#versions.of(tables, entry.record, this.#lastCheck.serves(poll, position))
-    if (versions === undefined) return undefined
+    const versions = this.#versions?.of(tables, entry.record, this.#lastCheck.serves(poll, position))
+    if (versions === undefined) return reads && { variant, keeping: undefined, position, answer: undefined }
+    const keeping = { entry, versions }
     if (entry.answer === undefined || (entry.versions !== versions && !this.#isSamePage(entry)))
-      return { entry, versions, position, variant, answer: undefined }
+      return { variant, keeping, position, answer: undefined }
     entry.versions = versions
     this.#kept.use(entry)
-    return { entry, versions, position, variant, answer: entry.answer }
+    return { variant, keeping, position, answer: entry.answer }
   }
 
-  keep(
-    { entry, versions, position, variant }: CacheLookup,
-    response: ServiceResponse,
-    result: OperationResult,
-  ): KeptAnswer {
+  /** The reads of a list by sockets that are under way. Undefined: each reads for itself. */
+  snapshotsOf(plan: Plan, access: Access | undefined): SharedReads<Snapshot<OperationResult>> | undefined {
+    const { tables, reads } = this.#variantOf(this.#listsOf(plan), access)
+    return tables && reads?.snapshots
+  }
+
+  keep({ variant, keeping, position }: CacheLookup, response: ServiceResponse, result: OperationResult): KeptAnswer {
     const answer = new KeptAnswer(response, this.isCurrent ? undefined : { position })
+    if (!keeping) return answer
+    const { entry, versions } = keeping
     entry.page = this.#pageOf(variant, versions, result)
     this.#kept.keep(entry, versions, answer)
     return answer
@@ -115,7 +138,7 @@ export class AnswerCache {
 
   /** Undefined if changes were counted since the lookup: the read may or may not include them. */
   #pageOf({ page, tables }: Variant, versions: string, result: OperationResult): Page | undefined {
-    if (!page || result.kind !== 'records' || this.#versions.of(tables ?? [], undefined, true) !== versions)
+    if (!page || result.kind !== 'records' || this.#versions?.of(tables ?? [], undefined, true) !== versions)
       return undefined
     const { table, primaryKey } = page
     const keys = { table, column: primaryKey.column, ids: result.records.values(result.model.primaryKey) }
@@ -124,7 +147,7 @@ export class AnswerCache {
 
   /** Whether no record of the page has changed, and none was inserted or deleted anywhere. */
   #isSamePage({ page }: CacheEntry): boolean {
-    return page?.version !== undefined && this.#versions.ofPage?.(page.keys) === page.version
+    return page?.version !== undefined && this.#versions?.ofPage?.(page.keys) === page.version
   }
 
   /** The size of all cached answers. */
@@ -137,7 +160,8 @@ export class AnswerCache {
       const { criteria, populate } = plan.input as FindInput
       const models = modelsOfList(plan.match.model, criteria, populate, this.#models)
       const page = models.length === 1 && isInKeyOrder(criteria) ? models[0] : undefined
-      return { models, read: models, page, byRules: new Map(), max: maxVariants, outcomes: new ReadOutcomes(models) }
+      const outcomes = new ReadOutcomes<Variant>(models)
+      return { areOfList: true, models, read: models, page, byRules: new Map(), max: maxVariants, outcomes }
     })
   }
 
@@ -146,7 +170,15 @@ export class AnswerCache {
       const read = modelsEmbedded((input as RecordInput).populate, this.#models)
       const models = [originalOf(model), ...read]
       const outcomes = new ReadOutcomes<Variant>(models)
-      return { models, read, page: undefined, byRules: new Map(), max: maxRecordVariants, outcomes }
+      return {
+        areOfList: false,
+        models,
+        read,
+        page: undefined,
+        byRules: new Map(),
+        max: maxRecordVariants,
+        outcomes,
+      }
     })
   }
 
@@ -159,7 +191,7 @@ export class AnswerCache {
     return variant
   }
 
-  #variantByText({ models, read, page, byRules, max }: Variants, access: Access | undefined): Variant {
+  #variantByText({ areOfList, models, read, page, byRules, max }: Variants, access: Access | undefined): Variant {
     const { conditions, key } = readRulesOf(models, access)
     const found = byRules.get(key)
     if (found) return found
@@ -170,10 +202,11 @@ export class AnswerCache {
     // The function of a computed attribute may depend on anything.
     const isComputed = [...models, ...through].some(({ computed }) => computed.size > 0)
     const tables = [...new Set([...read, ...through].map(({ table }) => table))]
-    const variant = {
+    const variant: Variant = {
       tables: isComputed ? undefined : tables,
       page: conditions.length === 0 ? page : undefined,
       entries: new Map(),
+      reads: areOfList ? { answers: new SharedReads(), snapshots: new SharedReads() } : undefined,
     }
     if (byRules.size >= max) {
       const [oldest, { entries }] = byRules.entries().next().value as [string, Variant]
@@ -190,12 +223,10 @@ const isInKeyOrder = ({ where, sort, select }: Criteria): boolean =>
   select.some(({ isPrimaryKey }) => isPrimaryKey) &&
   sort.every(({ attribute, through }) => attribute.isPrimaryKey && !through)
 
-/** Undefined: the database cannot tell what has changed, or nothing may be kept. */
+/** Undefined: nothing may be kept. */
 export const answerCacheOf = (
   { versions, keepsTexts }: Store,
   models: Models,
   { maxKeptBytes }: Limits,
 ): AnswerCache | undefined =>
-  versions && maxKeptBytes > 0
-    ? new AnswerCache(versions, models, keepsTexts ? maxKeptBytes / 2 : maxKeptBytes)
-    : undefined
+  maxKeptBytes > 0 ? new AnswerCache(versions, models, keepsTexts ? maxKeptBytes / 2 : maxKeptBytes) : undefined

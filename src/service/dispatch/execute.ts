@@ -3,10 +3,12 @@ import type { Invocation, OperationResult, OperationServices, WriteOperation } f
 import { ServiceError } from '../../protocol/errors.ts'
 import type { Peer } from '../../protocol/event.ts'
 import type { SubscriptionRequest } from '../../realtime/socket/subscription-request.ts'
-import type { ScopedReads, ScopedStore } from '../../storage/scoped-store.ts'
+import type { ScopedStore } from '../../storage/scoped-store.ts'
+import type { ReadOptions, Snapshot } from '../../storage/store.ts'
 import type { MaybePromise } from '../../support/maybe-promise.ts'
 import { type Authorization, assertAllowed } from './authorize.ts'
 import type { DispatchContext } from './context.ts'
+import type { SharedReads } from './shared-reads.ts'
 
 /** The only place where an operation runs, whichever transport asked. */
 export function execute(
@@ -49,16 +51,17 @@ function write(
 
 /**
  * As `execute`, for a socket, which is subscribed to what it is answered: a read in a snapshot whose log position is
- * known, so that its subscriptions begin exactly there.
+ * known, so that its subscriptions begin exactly there. `shared`: the reads of the same list by others.
  */
 export async function executeForSocket(
   peer: Peer,
   invocation: Invocation,
   authorization: Authorization,
   context: DispatchContext,
+  shared?: SharedReads<Snapshot<OperationResult>>,
 ): Promise<OperationResult> {
   const { broker } = context
-  const { operation } = invocation
+  const { operation, client = {} } = invocation
   // A read that subscribes to nothing needs no snapshot.
   if (operation.effect === 'reads' && !operation.subscriptions) return execute(invocation, authorization, context)
   const request = await broker.beginRequest(peer, operation.effect)
@@ -68,8 +71,12 @@ export async function executeForSocket(
       broker.commitSubscriptions(request, subscriptionsOf(result, invocation), undefined)
       return result
     }
-    const read = (reads: ScopedReads) => execute(invocation, { ...authorization, store: reads as ScopedStore }, context)
-    const { value, position } = await authorization.store.snapshot(read, invocation.client)
+    const read = (client: ReadOptions) =>
+      authorization.store.snapshot(
+        (reads) => execute({ ...invocation, client }, { ...authorization, store: reads as ScopedStore }, context),
+        client,
+      )
+    const { value, position } = await (shared ? shared.read(client, read) : read(client))
     broker.commitSubscriptions(request, subscriptionsOf(value, invocation), position)
     return value
   } catch (error) {

@@ -3,6 +3,7 @@ import type { Position } from '../../protocol/change.ts'
 import { errorResponse } from '../../protocol/error-response.ts'
 import type { ServiceRequest, ServiceResponse } from '../../protocol/request.ts'
 import { anonymous, type Requester } from '../../protocol/requester.ts'
+import type { ReadOptions } from '../../storage/store.ts'
 import { assertDefined } from '../../support/assert.ts'
 import { andThen, type MaybePromise } from '../../support/maybe-promise.ts'
 import { answerBatch } from '../batch/batch.ts'
@@ -18,6 +19,7 @@ import { forOneRequester } from './caching.ts'
 import type { DispatchContext } from './context.ts'
 import { execute, executeForSocket } from './execute.ts'
 import { asScript, assertJsonpAllowed, callbackOf } from './jsonp.ts'
+import type { KeptAnswer } from './kept-answers.ts'
 import { invocationOf, type Plan, planOf, routeFor } from './resolve.ts'
 import { respond } from './respond.ts'
 import { allowed, endpointAt, isAddress, methodNotAllowed } from './route.ts'
@@ -98,24 +100,38 @@ function answerFor(
   const cached =
     plan.isKept || plan.isOfRecord ? lookupAnswer(plan, authorization, context, request, position) : undefined
   if (cached?.answer) return cached.answer.for(request, position)
+  if (cached)
+    return andThen(readToKeep(cached, plan, authorization, context, request), (kept) => kept.for(request, position))
   const invocation = invocationOf(plan, authorization.requester, request, undefined)
   const result = request.peer
-    ? executeForSocket(request.peer, invocation, authorization, context)
+    ? executeForSocket(request.peer, invocation, authorization, context, snapshotsOf(plan, authorization, context))
     : execute(invocation, authorization, context)
   const { encoding } = context
-  if (cached) {
-    const { path, query } = request
-    const unconditional = { path, query, headers: {} }
-    return andThen(result, (result) =>
-      andThen(respond(result, unconditional, plan.match, encoding), (response) => {
-        const kept = context.identify ? forOneRequester(response) : response
-        return (context.answers as AnswerCache).keep(cached, kept, result).for(request, position)
-      }),
-    )
-  }
   const headers: Record<string, string> = position === undefined ? {} : { 'Keelson-Position': position }
   if (!(result instanceof Promise)) return respond(result, request, plan.match, encoding, headers)
   return result.then((result) => respond(result, request, plan.match, encoding, headers))
+}
+
+/** The answer without the conditions of the request, so that it serves others as well. */
+function readToKeep(
+  cached: CacheLookup,
+  plan: Plan,
+  authorization: Authorization,
+  context: DispatchContext,
+  request: ServiceRequest,
+): MaybePromise<KeptAnswer> {
+  const { path, query } = request
+  const unconditional = { path, query, headers: {} }
+  const invocation = invocationOf(plan, authorization.requester, request, undefined)
+  const read = (client: ReadOptions) =>
+    andThen(execute(client === request ? invocation : { ...invocation, client }, authorization, context), (result) =>
+      andThen(respond(result, unconditional, plan.match, context.encoding), (response) => {
+        const kept = context.identify ? forOneRequester(response) : response
+        return (context.answers as AnswerCache).keep(cached, kept, result)
+      }),
+    )
+  const { reads } = cached.variant
+  return reads ? reads.answers.read(request, read) : read(request)
 }
 
 /** Links in an answer begin with `base`, and a socket is subscribed to what it is answered: these are not kept. */
@@ -130,6 +146,13 @@ function lookupAnswer(
   if (headers['keelson-after'] !== undefined && !answers.isCurrent) return undefined
   if (access) assertAllowed(plan.match.operation, plan.match, access)
   return answers.lookup(plan, access, poll, position)
+}
+
+/** Of a list that is asked for again, as in `lookupAnswer`. */
+function snapshotsOf(plan: Plan, { access }: Authorization, { answers }: DispatchContext) {
+  if (!plan.isKept || !answers) return undefined
+  if (access) assertAllowed(plan.match.operation, plan.match, access)
+  return answers.snapshotsOf(plan, access)
 }
 
 function answerEndpoint(
