@@ -33,10 +33,21 @@ export interface Scan {
   readonly tables: readonly string[]
 }
 
+/** One statement for lookups that differ in the key alone. Such lookups share the object. */
+export interface GroupedLookup {
+  readonly text: string
+  /** Those after the array of the keys. */
+  readonly values: readonly unknown[]
+  /** Where the key is in its rows, in the same form as in the values of a lookup. */
+  readonly keyAt: number
+}
+
 export interface Statement {
   readonly text: string
   readonly values: readonly unknown[]
   readonly access: Access
+  /** Of a lookup by key, which is the first of its values. */
+  readonly group?: GroupedLookup | undefined
   readonly shape?: QueryShape
 }
 

@@ -39,9 +39,10 @@ export class SqlReads implements Reads {
 
   findByKey(model: Model, id: Json, select: Selection, options?: ReadOptions): MaybePromise<Records> {
     const { compiler, encoders } = this
-    const { text, encode } = compiler.lookups.get(select) ?? compiler.lookup(model, select, id)
+    const { text, encode, group } = compiler.lookups.get(select) ?? compiler.lookup(model, select, id)
     try {
-      const rows = this.#reader.read({ text, values: [encode ? encode(id) : id], access: 'key' }, options)
+      const statement: Statement = { text, values: [encode ? encode(id) : id], access: 'key', group }
+      const rows = this.#reader.read(statement, options)
       if (!(rows instanceof Promise)) return new SqlRecords(rows, select, encoders)
       return rows.then(
         (rows) => new SqlRecords(rows, select, encoders),

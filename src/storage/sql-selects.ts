@@ -58,6 +58,15 @@ export class SqlSelects {
     return sql`${raw(`select ${this.#lists.of(select)} from ${this.#quote(model.table)} where `)}${condition}${allowed}${raw(lock ? this.#dialect.lock : '')}`
   }
 
+  /** As `lookup`, for the keys of a list, which is the first value. The key stands behind the attributes of each row. */
+  lookups(model: Model, select: Selection, rule?: Condition): { readonly statement: Sql; readonly keyAt: number } {
+    const key = this.#quote(model.primaryKey.column)
+    const isOne = this.#dialect.isOneOf(model.primaryKey, key, [])
+    const list = raw(`select ${this.#lists.of(select)}, ${key} from ${this.#quote(model.table)} where `)
+    const statement = rule ? sql`${list}${isOne} and (${toSql(rule, model, this.#dialect)})` : sql`${list}${isOne}`
+    return { statement, keyAt: storedSelection(select).length }
+  }
+
   /** Selects one row more than the page, which tells whether another page follows. */
   find(model: Model, given: Criteria, columns: Columns): Sql {
     const { from, criteria } = sourceOf(model, given, this.#dialect)

@@ -58,6 +58,8 @@ export interface SqlStoreParts {
   readonly onError?: ((error: unknown) => void) | undefined
   /** Receives the errors of requests, for what the database alone refuses. */
   readonly onRefusal?: ((error: unknown) => void) | undefined
+  /** As for `StatementCompiler`. */
+  readonly groupsLookups?: (model: Model) => boolean
   /** Called for a duplicate generated key; true: the sequence was advanced, and a retry may succeed. */
   readonly resyncSequence?: (model: Model) => Promise<boolean>
 }
@@ -89,8 +91,11 @@ export class SqlStore extends SqlReads implements Store {
 
   constructor(parts: SqlStoreParts) {
     const { driver, dialect, hasJsonCheck } = parts
-    super(driver, new StatementCompiler(dialect, hasJsonCheck), new Encoders(dialect), (error, subject) =>
-      this.#fail(annotateError(error, subject)),
+    super(
+      driver,
+      new StatementCompiler(dialect, hasJsonCheck, parts.groupsLookups),
+      new Encoders(dialect),
+      (error, subject) => this.#fail(annotateError(error, subject)),
     )
     this.#driver = driver
     this.#limits = parts.limits

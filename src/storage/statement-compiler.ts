@@ -8,7 +8,7 @@ import type { Json } from '../protocol/json.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import { type Sql, textOf } from '../sql/sql.ts'
 import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
-import type { Access, Statement } from './driver.ts'
+import type { Access, GroupedLookup, Statement } from './driver.ts'
 import { FindTemplates } from './find-templates.ts'
 import { SelectLists } from './select-lists.ts'
 import { type Columns, relatedKeys, SqlSelects } from './sql-selects.ts'
@@ -24,6 +24,7 @@ export interface LookupStatement {
   readonly text: string
   /** Undefined: the key is bound as it is. */
   readonly encode: ((id: Json) => unknown) | undefined
+  readonly group: GroupedLookup | undefined
 }
 
 /** A skip beyond this walks over too many rows to be bounded by the page. */
@@ -36,16 +37,23 @@ const maxIndexedSkip = 1000
 export class StatementCompiler {
   readonly #dialect: Dialect
   readonly #selects: SqlSelects
+  readonly #groupsLookups: (model: Model) => boolean
   readonly writes: SqlWrites
   /** Those that `lookup` has compiled. A selection belongs to one model. */
   readonly lookups = new WeakMap<Selection, LookupStatement>()
-  readonly #guardedLookups = new WeakMap<Condition, Map<Selection, Pick<Statement, 'text' | 'values'>>>()
+  readonly #guardedLookups = new WeakMap<Condition, Map<Selection, Pick<Statement, 'text' | 'values' | 'group'>>>()
   readonly #finds = new WeakMap<Criteria, FindStatement>()
   readonly #templates: FindTemplates
   readonly #related = new WeakMap<Criteria, { readonly association: Association; readonly statement: Statement }>()
 
-  constructor(dialect: Dialect, hasJsonCheck: (attribute: Attribute) => boolean) {
+  /** `groupsLookups`: whether records of the model are found by several keys as fast as by one, and each key by its text. */
+  constructor(
+    dialect: Dialect,
+    hasJsonCheck: (attribute: Attribute) => boolean,
+    groupsLookups: (model: Model) => boolean = () => false,
+  ) {
     this.#dialect = dialect
+    this.#groupsLookups = groupsLookups
     const lists = new SelectLists(dialect, hasJsonCheck)
     this.#selects = new SqlSelects(dialect, lists)
     this.writes = new SqlWrites(dialect, lists)
@@ -87,27 +95,37 @@ export class StatementCompiler {
     const dialect = this.#dialect
     const encode = (key: Json): unknown => dialect.encode(model.primaryKey, key)
     const text = textOf(this.#selects.lookup(model, select, id, false), dialect.placeholder)
-    const lookup = { text, encode: encode(id) === id ? undefined : encode }
+    const lookup = { text, encode: encode(id) === id ? undefined : encode, group: this.#groupOf(model, select) }
     this.lookups.set(select, lookup)
     return lookup
   }
 
+  #groupOf(model: Model, select: Selection, rule?: Condition): GroupedLookup | undefined {
+    if (!this.#groupsLookups(model)) return undefined
+    const { statement, keyAt } = this.#selects.lookups(model, select, rule)
+    return { text: textOf(statement, this.#dialect.placeholder), values: statement.values.slice(1), keyAt }
+  }
+
   #lookup(model: Model, { select, where, lock = false }: Lookup): FindStatement {
     const { operand } = where
-    const text = lock
-      ? textOf(this.#selects.lookup(model, select, operand, true), this.#dialect.placeholder)
-      : this.lookup(model, select, operand).text
-    return { text, values: [this.#dialect.encode(where.attribute, operand)], access: 'key' }
+    const values = [this.#dialect.encode(where.attribute, operand)]
+    if (lock) {
+      const statement = this.#selects.lookup(model, select, operand, true)
+      return { text: textOf(statement, this.#dialect.placeholder), values, access: 'key' }
+    }
+    const { text, group } = this.lookup(model, select, operand)
+    return { text, values, access: 'key', group }
   }
 
   /** The text and the values of the rule depend on the rule and the selection only. */
   #guardedLookup(model: Model, { select }: Criteria, { rule, key }: GuardedLookup): FindStatement {
     const ofRule = getOrInsertComputed(this.#guardedLookups, rule, () => new Map())
-    const { text, values } = getOrInsertComputed(ofRule, select, () => {
+    const { text, values, group } = getOrInsertComputed(ofRule, select, () => {
       const statement = this.#selects.lookup(model, select, key.operand, false, rule)
-      return { text: textOf(statement, this.#dialect.placeholder), values: statement.values.slice(1) }
+      const text = textOf(statement, this.#dialect.placeholder)
+      return { text, values: statement.values.slice(1), group: this.#groupOf(model, select, rule) }
     })
-    return { text, values: [this.#dialect.encode(key.attribute, key.operand), ...values], access: 'key' }
+    return { text, values: [this.#dialect.encode(key.attribute, key.operand), ...values], access: 'key', group }
   }
 
   count(model: Model, where: Condition): Statement {

@@ -33,7 +33,8 @@ import { postgresError, type UniqueColumns } from './errors.ts'
 import { postgresJobStore } from './job-tables.ts'
 import { sizeAfterWrites } from './relation-size.ts'
 import { postgresColumns } from './schema/column-check.ts'
-import { columnsOf, type PostgresTable, typesOf } from './schema/inspect.ts'
+import { isWhole } from './schema/column-type.ts'
+import { columnsOf, type PostgresColumn, type PostgresTable, typesOf } from './schema/inspect.ts'
 import { prepare } from './schema/prepare.ts'
 import type { Installed } from './schema/set-up.ts'
 import { WriterLock } from './writer-lock.ts'
@@ -167,6 +168,7 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenedStor
     isSecretShared: installed.secret !== undefined,
     limits,
     hasJsonCheck: (attribute) => columns.get(attribute)?.holdsJson ?? false,
+    groupsLookups: ({ table, primaryKey }) => isFoundByKeys(primaryKey, tables.get(table), columns.get(primaryKey)),
     resyncSequence: resync,
   })
   const notes = installed.log === undefined ? memoryMetadataTable() : sqlMetadataTable(driver, dialect)
@@ -222,6 +224,19 @@ function logOf(
       : `Changes of ${uncaptured.join(', ')} are not captured: only tables can have triggers`
   return new PostgresChangeLog({ ...parts(log), limitation })
 }
+
+/** A view may be read whole for several keys, and a text or a decimal number may be equal to one in another spelling. */
+const isFoundByKeys = (
+  { type }: Attribute,
+  table: PostgresTable | undefined,
+  column: PostgresColumn | undefined,
+): boolean =>
+  table?.isTable === true &&
+  table.key.length === 1 &&
+  table.key[0] === column?.name &&
+  type.storedAs === 'integer' &&
+  column !== undefined &&
+  isWhole(column.kind)
 
 const byTable = (models: readonly Model[], tables: ReadonlyMap<string, PostgresTable>): ReadonlyMap<string, Model> =>
   new Map(models.map((model) => [tableKey(tables.get(model.table)?.schema ?? '', model.table), model]))

@@ -40,6 +40,7 @@ export class Connection {
   #isBusy = false
   #drained: (() => void) | undefined
   #isCorked = false
+  readonly #beforeWriting: (() => void)[] = []
   #failure: DatabaseError | undefined
   #onEnd: (() => void) | undefined
   /** The process of the server that serves this connection. */
@@ -106,6 +107,13 @@ export class Connection {
     this.pending++
     if (this.#waiting !== undefined && this.#isBusy) this.#waiting.push({ request, resolve, reject })
     else this.#submit(request, resolve, reject)
+  }
+
+  /** `send` is called at the end of the turn of the event loop: what it sends is written with all other queries of the turn. */
+  beforeWriting(send: () => void): void {
+    this.#cork()
+    this.pending++
+    this.#beforeWriting.push(send)
   }
 
   #submit(
@@ -192,6 +200,10 @@ export class Connection {
     const { stream } = this.#client.connection
     stream.cork()
     setImmediate(() => {
+      for (const send of this.#beforeWriting.splice(0)) {
+        this.pending--
+        send()
+      }
       this.#isCorked = false
       stream.uncork()
     })

@@ -45,6 +45,14 @@ export class PipelinedConnection {
     } else connection.send(request, resolve, reject)
   }
 
+  /** As `Connection.beforeWriting`. False: the connection is not open. */
+  beforeWriting(send: () => void): boolean {
+    const connection = this.#connection
+    if (connection === undefined || connection.failure !== undefined || connection.isPooled) return false
+    connection.beforeWriting(send)
+    return true
+  }
+
   #reopen(): Promise<Connection> {
     if (this.#isClosed) return Promise.reject(new DatabaseError({ kind: 'lost' }, 'The store is closed'))
     this.#opening ??= this.#open()

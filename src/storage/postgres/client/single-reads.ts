@@ -1,10 +1,11 @@
 import type { Limits } from '../../../support/limits.ts'
 import { budgetOf } from '../../byte-budget.ts'
-import type { DatabaseError, Row, Statement } from '../../driver.ts'
+import type { DatabaseError, GroupedLookup, Row, Statement } from '../../driver.ts'
 import type { ReadOptions } from '../../store.ts'
 import { isLarge, isLocked, isLost, isOverdue, isStale } from '../errors.ts'
 import type { Connection } from './connection.ts'
 import type { ExclusiveReads } from './exclusive-reads.ts'
+import { GroupedLookups } from './grouped-lookups.ts'
 import type { LockWaits } from './lock-waits.ts'
 import { idlest, type PipelinedConnection, sendOn } from './pipelined-connection.ts'
 import type { QueryPlans } from './query-plans.ts'
@@ -36,11 +37,13 @@ interface Repeat {
 export class SingleReads {
   readonly #parts: SingleReadsParts
   readonly #slots: ScanSlots
+  readonly #lookups: GroupedLookups
   readonly admission: ScanAdmission
 
   constructor(parts: SingleReadsParts) {
     const { plans, walks, limits } = parts
     this.#parts = parts
+    this.#lookups = new GroupedLookups(parts.keys, limits.maxAnswerBytes)
     this.#slots = new ScanSlots(limits.maxServerScans, limits.busyTimeoutMs)
     this.admission = {
       slots: this.#slots,
@@ -57,11 +60,12 @@ export class SingleReads {
 
   /** A statement whose plan is not known yet runs as a scan; where that would wait, its plan is asked for first. */
   read(statement: Statement, options?: ReadOptions): Promise<readonly Row[]> {
-    const { text, values, access } = statement
-    const { keys, plans, limits } = this.#parts
+    const { text, values, access, group } = statement
+    const { keys, plans, limits, locks } = this.#parts
     if (access === 'key') {
       const request: QueryRequest = { text, values, how: 'kept', budget: budgetOf(options, limits.maxAnswerBytes) }
-      return this.#readOn(keys, request, { options, isOwn: false })
+      const repeat = { options, isOwn: false }
+      return group && !locks.has(text) ? this.#readInGroup(request, group, repeat) : this.#readOn(keys, request, repeat)
     }
     if (plans.classOf(text) !== undefined || !this.#slots.areTaken) return this.#readByPlan(statement, options)
     return this.admission.explain(statement).then(() => this.#readByPlan(statement, options))
@@ -83,6 +87,14 @@ export class SingleReads {
     const { locks } = this.#parts
     const send = () => this.#send(idlest(connections), request, repeat)
     return locks.has(request.text) ? locks.before(request, send) : send()
+  }
+
+  #readInGroup(request: QueryRequest, group: GroupedLookup, repeat: Repeat): Promise<readonly Row[]> {
+    return new Promise((resolve, reject) => {
+      const fail = (error: DatabaseError) =>
+        this.#readAgain(idlest(this.#parts.keys), request, repeat, error).then(resolve, reject)
+      this.#lookups.send({ request, resolve, reject: fail }, group)
+    })
   }
 
   #send(connection: PipelinedConnection, request: QueryRequest, repeat: Repeat): Promise<readonly Row[]> {
