@@ -16,7 +16,8 @@ export type LooseActions = Readonly<Record<string, (...given: never[]) => Promis
 export type Writing = <A extends unknown[], T>(call: (...given: A) => Promise<T>) => (...given: A) => Promise<T>
 
 interface ActionCaller {
-  readonly keyOf: (id: Json, model: Model) => Json
+  /** Throws E_NO_SUCH_RECORD for what no record can have as its key. */
+  readonly keyOf: (id: Json) => Json
   readonly run: (operation: Operation, input: ActionInput) => Promise<OperationResult>
   readonly writing: Writing
 }
@@ -33,7 +34,7 @@ export function actionsOf(
       resultValue(await run(operation as Operation, { id, raw, isInProcess: true }))
     const given =
       action.on === 'record'
-        ? async (id: Json, raw?: unknown) => call(keyOf(id, model), raw)
+        ? async (id: Json, raw?: unknown) => call(keyOf(id), raw)
         : async (raw?: unknown) => call(undefined, raw)
     functions[action.name] = operation.effect === 'writes' ? writing(given) : given
   }

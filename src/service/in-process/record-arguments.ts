@@ -50,8 +50,9 @@ function isNamed(name: string, model: Model): boolean {
   return attribute ? !attribute.hidden && attribute.access === undefined : model.associations.has(name)
 }
 
+/** Whether a record can have the key is decided by the operation, as for a key in an address. */
 export function keyOf(id: Json, { name, primaryKey }: Model): string | number {
-  if ((typeof id === 'string' || typeof id === 'number') && primaryKey.type.parse(id) !== undefined) return id
+  if (typeof id === 'string' || typeof id === 'number') return id
   throw new ServiceError('E_BAD_REQUEST', `The id of ${name} is ${primaryKey.type.noun}`, { model: name })
 }
 

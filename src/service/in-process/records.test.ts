@@ -209,6 +209,14 @@ for (const database of ['memory:', 'sqlite::memory:']) {
       assert.equal(await pet.related(4, 'owner'), undefined)
     })
 
+    test('a key that no record can have is one of no record', async () => {
+      const { pet } = Object.fromEntries(service.records) as unknown as Loose
+      for (const id of ['x', '', '-', 1.5, -0.5, Number.NaN, 2 ** 53, '9007199254740993']) {
+        assert.equal(await pet.findOne(id), undefined, `findOne(${inspect(id)})`)
+        assert.equal(await pet.related(id, 'owner'), undefined, `related(${inspect(id)})`)
+      }
+    })
+
     const refusals: readonly (readonly [string, ErrorCode, (records: Loose) => Promise<unknown>])[] = [
       ['an option that does not exist', 'E_BAD_CRITERIA', ({ pet }) => pet.find({ were: {} })],
       ['an option of lists, for one record', 'E_BAD_CRITERIA', ({ pet }) => pet.findOne(1, { where: {} })],
@@ -229,8 +237,11 @@ for (const database of ['memory:', 'sqlite::memory:']) {
       ['no association of that name to add to', 'E_BAD_REQUEST', ({ owner }) => owner.add(1, 'name', 1)],
       ['a to-one has no members', 'E_NO_SUCH_ROUTE', ({ pet }) => pet.add(1, 'owner', 1)],
       ['a to-one has no members to replace', 'E_NO_SUCH_ROUTE', ({ pet }) => pet.replace(1, 'owner', [1])],
-      ['a key of another type', 'E_BAD_REQUEST', ({ owner }) => owner.add('x', 'pets', 1)],
-      ['a member’s key of another type', 'E_BAD_REQUEST', ({ owner }) => owner.add(1, 'pets', 'x')],
+      ['a key that no record can have', 'E_NO_SUCH_RECORD', ({ owner }) => owner.update('x', {})],
+      ['a key that no record can have, to destroy', 'E_NO_SUCH_RECORD', ({ owner }) => owner.destroy(1.5)],
+      ['a key that no record can have, of members', 'E_NO_SUCH_RECORD', ({ owner }) => owner.related('x', 'pets')],
+      ['a key that no record can have, to add to', 'E_NO_SUCH_RECORD', ({ owner }) => owner.add('x', 'pets', 1)],
+      ['a member’s key that no record can have', 'E_NO_SUCH_RECORD', ({ owner }) => owner.add(1, 'pets', 'x')],
       ['a record instead of a key', 'E_BAD_REQUEST', ({ owner }) => owner.add(1, 'pets', { id: 1 })],
       [
         'a condition that selects every record',
@@ -249,7 +260,7 @@ for (const database of ['memory:', 'sqlite::memory:']) {
     ]
     const loose = () => Object.fromEntries(service.records) as unknown as Loose
     const messages: readonly (readonly [message: string, (records: Loose) => Promise<unknown>])[] = [
-      ['The id of owner is an integer', ({ owner }) => owner.update('x', {})],
+      ['The id of owner is an integer', ({ owner }) => owner.update(true, {})],
       [
         '`findOne` takes an id; for a condition use find({ where, limit: 1 })',
         ({ owner }) => owner.findOne({ name: 'Ann' }),

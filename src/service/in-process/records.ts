@@ -1,6 +1,7 @@
 import type { Association, Attribute, Model } from '../../model/model.ts'
 import type { Invocation, Operation, OperationResult, ParameterValues } from '../../operation/operation.ts'
 import { type OperationName, operationNamed } from '../../operation/operations.ts'
+import { existingKey } from '../../operation/record-key.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import type { Json, JsonObject } from '../../protocol/json.ts'
 import type { ReadOptions } from '../../storage/store.ts'
@@ -96,7 +97,7 @@ export function recordsOf(
   }
   return {
     ...actionsOf(context, model, {
-      keyOf,
+      keyOf: (id) => existingKey(keyOf(id, model), model),
       run: (operation, input) =>
         runOperation(operation, (authorization) => ({ target: { model: viewOf(authorization) }, input })),
       writing,
