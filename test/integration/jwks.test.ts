@@ -54,6 +54,12 @@ async function open() {
   return { url, ask, [Symbol.asyncDispose]: () => service.close() }
 }
 
+async function afterSeconds(seconds: number, run: () => Promise<void>): Promise<void> {
+  const now = performance.now.bind(performance)
+  const later = mock.method(performance, 'now', () => now() + seconds * 1000)
+  await run().finally(() => later.mock.restore())
+}
+
 /** The message with which a socket is refused. */
 function refusalOf(url: string, token: string): Promise<string> {
   const extraHeaders = { Authorization: `Bearer ${token}` }
@@ -136,7 +142,41 @@ describe('keys of an issuer', () => {
       assert.equal(await refusalOf(service.url, token), 'Service unavailable')
       assert.equal((await service.ask()).status, 403)
       await publish(key)
-      assert.equal((await service.ask(token)).status, 200)
+      await afterSeconds(2, async () => assert.equal((await service.ask(token)).status, 200))
+    })
+  }
+
+  for (const [what, fails] of Object.entries(failures)) {
+    test(`an issuer that ${what} is asked once for the tokens of two seconds, also beside tokens of a known key`, async () => {
+      await publish(key)
+      await using service = await open()
+      assert.equal((await service.ask(await sign(key))).status, 200)
+      let asked = 0
+      answer = (response) => {
+        asked++
+        fails(response)
+      }
+      const other = await newKey('other')
+      const burst = async () => {
+        for (let number = 0; number < 5; number++) {
+          const tokens = await Promise.all([sign(other), sign(key), sign(other, { sub: `${number}` })])
+          const answers = await Promise.all(tokens.map((token) => service.ask(token)))
+          assert.deepEqual(
+            answers.map(({ status }) => status),
+            [503, 200, 503],
+          )
+        }
+      }
+      mock.timers.enable({ apis: ['Date'], now: Date.now() + 31_000 })
+      try {
+        await burst()
+        assert.equal(asked, 1)
+        await afterSeconds(2, burst)
+        assert.equal(asked, 2)
+      } finally {
+        mock.timers.reset()
+      }
+      assert.equal(errors.length, 1)
     })
   }
 

@@ -3,10 +3,14 @@ import type { ErrorListener } from '../../protocol/error-response.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import type { Limits } from '../../support/limits.ts'
 
+/** The time before an issuer that has failed is asked again, which is `Retry-After` of the requests until then. */
+const pauseSeconds = 2
+
 /**
  * The public keys that an issuer publishes. They are fetched again after ten minutes and, at most every 30 seconds, when a
  * token names another key. Keys that cannot be fetched say nothing about a token: it is neither valid nor invalid, and
- * the request may be repeated. The first failure of several is reported.
+ * the request may be repeated. Until then the issuer is not asked, or each token would ask it. The first failure of
+ * several is reported.
  */
 export async function remoteKeys(
   uri: string,
@@ -14,22 +18,34 @@ export async function remoteKeys(
   onError: ErrorListener,
 ): Promise<JWTVerifyGetKey> {
   const { createRemoteJWKSet, customFetch, errors } = await import('jose')
-  const keyOf = createRemoteJWKSet(new URL(uri), { [customFetch]: fetchWithin(maxBodyBytes) })
   const ofToken = [errors.JWKSNoMatchingKey, errors.JWKSMultipleMatchingKeys, errors.JOSENotSupported]
-  let isFailing = false
+  let failure: ServiceError | undefined
+  let pausedUntilMs = 0
+  let hasAnswered = false
+  const fetchKeys = fetchWithin(maxBodyBytes)
+  const fetchUnlessPaused: FetchImplementation = async (url, options) => {
+    if (failure && performance.now() < pausedUntilMs) throw failure
+    const response = await fetchKeys(url, options)
+    hasAnswered = response.status === 200
+    return response
+  }
+  const keyOf = createRemoteJWKSet(new URL(uri), { [customFetch]: fetchUnlessPaused })
   return async (header, token) => {
     try {
       const key = await keyOf(header, token)
-      isFailing = false
+      // A token of a key that is still known says nothing about the issuer.
+      if (hasAnswered) failure = undefined
       return key
     } catch (cause) {
-      if (ofToken.some((fault) => cause instanceof fault)) throw cause
+      if (cause === failure || ofToken.some((fault) => cause instanceof fault)) throw cause
       const error = new ServiceError('E_UNAVAILABLE', 'The keys of the tokens cannot be fetched', {
-        headers: { 'Retry-After': '2' },
+        headers: { 'Retry-After': String(pauseSeconds) },
         cause,
       })
-      if (!isFailing) onError(error)
-      isFailing = true
+      if (!failure) onError(error)
+      failure = error
+      pausedUntilMs = performance.now() + pauseSeconds * 1000
+      hasAnswered = false
       throw error
     }
   }
