@@ -14,7 +14,7 @@ export const limitTable = {
   maxPopulateDepth: [3, 'levels of nested associations in one response'],
   maxPopulated: [
     50_000,
-    'records of one association that `populate` of a read may embed in a response, counted as they are found',
+    'records of one association that `populate` of a read may embed in a response, counted as they are found; what is embedded without `populate` is bounded by `defaultLimit` for each record, and by `maxAnswerBytes`',
   ],
   maxAssociated: [1000, 'members of an association that one request may set'],
   maxUrlBytes: [
