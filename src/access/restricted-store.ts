@@ -157,7 +157,7 @@ class RestrictedTransaction extends RestrictedReads<Transaction> implements Omit
     const known = guardCondition(where, access)
     await checks.assertNotRefused('update', original, known)
     const isFound = await checks.assertTargetsAllowed(assignments, original, known)
-    await checks.assertMayLeave(assignments, original, known)
+    await checks.assertMayLeave(assignments, original, and(known, access.readable(original)))
     const allowed = isFound ? and(known, access.readable(original), access.condition('update', original)) : matchNone
     const updated = await this.#attempt(original, assignments, () => all.update(original, allowed, assignments))
     await checks.assertStillAllowed('update', original, updated)

@@ -133,7 +133,10 @@ export class WriteChecks {
     return true
   }
 
-  /** Throws E_FORBIDDEN if a reference is changed whose present target the requester may not remove from. */
+  /**
+   * Throws E_FORBIDDEN if a reference is changed whose present target the requester may not remove from. A masked one is not
+   * compared with the value: the answer would tell which it is. `where`: of records that the requester may read.
+   */
   async assertMayLeave(assignments: readonly Assignment[], model: Model, where: Condition): Promise<void> {
     for (const { attribute, value } of assignments) {
       const target = attribute.references
@@ -146,7 +149,9 @@ export class WriteChecks {
         condition: verdict === false ? matchAll : not(verdict),
       }
       const replaced = [...(this.#replacing.get(originalOf(target)) ?? [])].map((key) => not(eq(attribute, key)))
-      const leaving = and(where, not(eq(attribute, value)), ...replaced, refused)
+      const mask = this.#access.mask(attribute)
+      const isChanged = not(mask ? and(mask, eq(attribute, value)) : eq(attribute, value))
+      const leaving = and(where, isChanged, ...replaced, refused)
       if ((await this.#count(model, leaving)) > 0) throw forbidden('remove', target)
     }
   }
