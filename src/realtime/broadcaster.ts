@@ -156,6 +156,7 @@ export class Broadcaster implements ChangeFeedListener {
   async onOperation({ changes, position }: ChangeOperation): Promise<void> {
     const operation: Delivery = { change: changes[0] as Change, receivers: new Set() }
     this.#restartWhereRightsChanged(changes)
+    if (this.recent.isNeeded && this.#visibility !== everythingVisible) this.recent.addOperation(changes)
     let isFirst = true
     for (const all of slicesOf(eventsOf(changes, this.associations))) {
       const left = this.withoutRemaining(all)

@@ -21,6 +21,20 @@ export interface PendingRead {
   readonly subscriber: Subscriber
   /** The sequence number of the first event after the read began. */
   readonly from: number
+  /** The number of operations before it. */
+  readonly fromOperation: number
+}
+
+/** What was delivered while a read was in progress. */
+export interface DeliveredMeanwhile {
+  readonly events: readonly RecentEvent[]
+  readonly operations: readonly (readonly Change[])[]
+}
+
+/** The changes of an operation, and the sequence number of its first event. */
+interface RecentOperation {
+  readonly at: number
+  readonly changes: readonly Change[]
 }
 
 /**
@@ -32,7 +46,10 @@ interface RecentLimits {
   readonly maxRecentBytes: number
 }
 
-/** Buffers delivered events for as long as reads are in progress that began before them. */
+/**
+ * Buffers delivered events for as long as reads are in progress that began before them, and the operations that may change
+ * what a reader may see, which events do not say.
+ */
 export class RecentEvents {
   readonly #limits: RecentLimits
   readonly #readings = new Set<PendingRead>()
@@ -40,6 +57,9 @@ export class RecentEvents {
   #bytes = 0
   /** The sequence number of the oldest buffered event. */
   #first = 0
+  #operations: RecentOperation[] = []
+  /** How many operations were dropped. */
+  #droppedOperations = 0
 
   constructor(limits: RecentLimits) {
     this.#limits = limits
@@ -56,21 +76,33 @@ export class RecentEvents {
   }
 
   begin(subscriber: Subscriber): PendingRead {
-    const reading = { subscriber, from: this.#first + this.#events.length }
+    const from = this.#first + this.#events.length
+    const reading = { subscriber, from, fromOperation: this.#droppedOperations + this.#operations.length }
     this.#readings.add(reading)
     return reading
   }
 
   /**
-   * Ends a read and returns the events that were delivered since it began. Undefined if some of them were dropped, or if the read
+   * Ends a read and returns what was delivered since it began. Undefined if some of it was dropped, or if the read
    * was ended before.
    */
-  end(reading: PendingRead): readonly RecentEvent[] | undefined {
+  end(reading: PendingRead): DeliveredMeanwhile | undefined {
     if (!this.#readings.delete(reading)) return undefined
-    const events = reading.from < this.#first ? undefined : this.#events.slice(reading.from - this.#first)
+    const meanwhile = reading.from < this.#first ? undefined : this.#since(reading)
     const [oldest] = this.#readings
     this.#dropBefore(oldest ? oldest.from : this.#first + this.#events.length)
-    return events
+    return meanwhile
+  }
+
+  #since({ from, fromOperation }: PendingRead): DeliveredMeanwhile {
+    const operations = this.#operations.slice(fromOperation - this.#droppedOperations).map(({ changes }) => changes)
+    return { events: this.#events.slice(from - this.#first), operations }
+  }
+
+  /** To be called before its events are added. */
+  addOperation(changes: readonly Change[]): void {
+    this.#operations.push({ at: this.#first + this.#events.length, changes })
+    if (this.#operations.length > this.#limits.maxRecentEvents) this.forget()
   }
 
   add(slice: EventSlice, index: number, change: Change, subscribers: SubscriberSet | undefined): void {
@@ -91,8 +123,7 @@ export class RecentEvents {
 
   /** Drops all buffered events: some events were missed, so `end` returns undefined for every read in progress. */
   forget(): void {
-    this.#dropBefore(this.#first + this.#events.length)
-    this.#first++
+    this.#dropBefore(this.#first + this.#events.length + 1)
   }
 
   /** Drops the oldest events, until at most half of each limit is used. */
@@ -108,6 +139,11 @@ export class RecentEvents {
   }
 
   #dropBefore(number: number): void {
+    const [oldest] = this.#readings
+    const isNeeded = ({ at }: RecentOperation): boolean => oldest !== undefined && at >= number
+    const needed = this.#operations.findIndex(isNeeded)
+    const dropped = this.#operations.splice(0, needed === -1 ? this.#operations.length : needed)
+    this.#droppedOperations += dropped.length
     if (number <= this.#first) return
     for (const { bytes } of this.#events.splice(0, number - this.#first)) this.#bytes -= bytes
     this.#first = number

@@ -1,8 +1,8 @@
-import type { Position } from '../../protocol/change.ts'
+import type { Change, Position } from '../../protocol/change.ts'
 import type { Event, Peer } from '../../protocol/event.ts'
 import { anonymous, type Requester } from '../../protocol/requester.ts'
 import type { Broadcaster } from '../broadcaster.ts'
-import type { PendingRead, RecentEvent } from '../delivery/recent-events.ts'
+import type { DeliveredMeanwhile, PendingRead, RecentEvent } from '../delivery/recent-events.ts'
 import type { StartPosition } from '../start-position.ts'
 import { type PendingWrite, recordKey } from './echo-suppression.ts'
 import { SocketSubscriber, type SubscriptionLimits } from './socket-subscriber.ts'
@@ -64,14 +64,15 @@ export class SocketBroker {
   commitSubscriptions(request: PendingRequest, requested: SubscriptionRequest, position: Position | undefined): void {
     const { subscriber, reading, write } = request
     const { starts } = this.#broadcaster
-    const events = this.#broadcaster.recent.end(reading)
+    const meanwhile = this.#broadcaster.recent.end(reading)
     if (write) this.#endWrite(subscriber, write)
     if (!subscriber.isConnected) return
-    if (!events) {
+    const start = position === undefined ? undefined : starts.at(position)
+    if (!meanwhile || this.#mayHaveOtherRights(subscriber, requested, meanwhile, start)) {
       subscriber.onGap()
       return
     }
-    const start = position === undefined ? undefined : starts.at(position)
+    const { events } = meanwhile
     const records = requested.records.flatMap(({ model, ids }) => ids.map((id) => ({ model, id })))
     const added = records.filter(({ model, id }) => !subscriber.isSubscribedTo(model, id))
     const created = requested.records.filter(({ isCreated }) => isCreated)
@@ -95,6 +96,28 @@ export class SocketBroker {
       added: new Set(added.map(({ model, id }) => recordKey(model, id))),
     }
     for (const event of events) this.#replay(event, replay)
+  }
+
+  /**
+   * Whether operations that the request has not seen may have changed what the subscriber sees of these models. From now on, changes of
+   * others that decide it are delivered. A write has seen itself.
+   */
+  #mayHaveOtherRights(
+    subscriber: SocketSubscriber,
+    { records, models }: SubscriptionRequest,
+    { operations }: DeliveredMeanwhile,
+    start: StartPosition | undefined,
+  ): boolean {
+    const broadcaster = this.#broadcaster
+    const isOwn = ({ origin }: Change): boolean => start === undefined && origin === subscriber.peer.id
+    const unseen = operations.filter(([first]) => first && !broadcaster.starts.hasRead(start, first) && !isOwn(first))
+    try {
+      const concerned = new Set([...models, ...records.map(({ model }) => model)])
+      const views = [...concerned].map((model) => broadcaster.viewOf(subscriber, model))
+      return unseen.some((changes) => views.some((view) => broadcaster.changesRights(view, changes)))
+    } catch {
+      return false // A rule that throws is reported when an event is judged by it.
+    }
   }
 
   /** `isRefused`: nothing was written. Otherwise the write may have been committed although the response is an error. */

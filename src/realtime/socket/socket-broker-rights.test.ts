@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { pets, setUp, updated } from '../../../test/support/socket-broker.ts'
+import { everythingVisible, fullView, type View, type Visibility } from '../visibility.ts'
+
+/* Rules of pets that pass through their owners: a change of an owner that decides them is a fresh start for the socket. */
+
+function ruled(): Visibility & { throws: boolean } {
+  const ofPets: View = { key: 'pets of owners' }
+  const deciding = new Set<string>()
+  return {
+    ...everythingVisible,
+    throws: false,
+    isRestricted: (model) => model === 'pet',
+    hidesRecords: (model) => model === 'pet',
+    viewOf(_, model) {
+      if (this.throws) throw new Error('a rule')
+      if (model !== 'pet') return fullView
+      deciding.add('user')
+      return ofPets
+    },
+    judge: (_, events, views) => new Map([...views].map((view) => [view, events.map(({ images }) => images)])),
+    decidesRights: (model) => deciding.has(model),
+    changesRights: (view, changes) => view === ofPets && changes.some(({ model }) => model === 'user'),
+  }
+}
+
+const owner = (id: number, origin?: string) => ({ ...updated(id, origin), model: 'user' })
+
+describe('a change of another model that decides rights', () => {
+  for (const [title, requested] of [
+    ['records', { records: pets(1) }],
+    ['new records', { models: ['pet'] }],
+  ] as const) {
+    test(`after the first request for ${title}`, async () => {
+      const { log, ask, connect } = setUp({ visibility: ruled() })
+      const { peer } = connect('a')
+      await ask(peer, requested)
+      log.write(owner(1))
+      await log.wake()
+      assert.equal(peer.resets, 1)
+    })
+  }
+
+  test('of a socket that has requested other models only', async () => {
+    const { log, ask, connect } = setUp({ visibility: ruled() })
+    const { peer } = connect('a')
+    await ask(peer, { models: ['user'] })
+    log.write(owner(1))
+    await log.wake()
+    assert.equal(peer.resets, 0)
+  })
+
+  const moments = [
+    ['that the read has seen', true, 0],
+    ['that the read has not seen', false, 1],
+  ] as const
+  for (const [title, isSeen, resets] of moments) {
+    test(`delivered during a read, ${title}`, async () => {
+      const { log, broker, connect } = setUp({ visibility: ruled() })
+      const { peer } = connect('a')
+      const request = await broker.beginRequest(peer, 'reads')
+      const before = log.head()
+      log.write(owner(1))
+      const position = isSeen ? log.head() : before
+      await log.wake()
+      broker.commitSubscriptions(request, { records: pets(1), models: [] }, position)
+      assert.equal(peer.resets, resets)
+    })
+  }
+
+  for (const [whose, origin, resets] of [
+    ['of another client', 'b', 1],
+    ['of its own', 'a', 0],
+  ] as const) {
+    test(`delivered during a write, ${whose}`, async () => {
+      const { log, broker, connect } = setUp({ visibility: ruled() })
+      const { peer } = connect('a')
+      const request = await broker.beginRequest(peer, 'writes')
+      log.write(owner(1, origin))
+      await log.wake()
+      broker.commitSubscriptions(request, { records: pets(1), models: [] }, undefined)
+      assert.equal(peer.resets, resets)
+    })
+  }
+
+  test('delivered before the request began, beside a longer one', async () => {
+    const { log, broker, ask, connect } = setUp({ visibility: ruled() })
+    const [long, peer] = [connect('a').peer, connect('b').peer]
+    await broker.beginRequest(long, 'reads')
+    log.write(owner(1))
+    await log.wake()
+    const request = await broker.beginRequest(peer, 'writes')
+    broker.commitSubscriptions(request, { records: pets(1), models: [] }, undefined)
+    await ask(peer, { records: pets(1) })
+    assert.equal(peer.resets, 0)
+  })
+
+  test('more operations during a read than are kept are a fresh start', async () => {
+    const { log, broker, connect } = setUp({ visibility: ruled(), maxRecentEvents: 10 })
+    const { peer } = connect('a')
+    const request = await broker.beginRequest(peer, 'reads')
+    const position = log.head()
+    for (let id = 1; id <= 11; id++) log.write(updated(id))
+    await log.wake()
+    broker.commitSubscriptions(request, { records: pets(1), models: [] }, position)
+    assert.equal(peer.resets, 1)
+  })
+
+  test('a rule that throws is not the failure of a request that was answered', async () => {
+    const visibility = ruled()
+    visibility.throws = true
+    const { ask, connect } = setUp({ visibility })
+    const { peer } = connect('a')
+    await ask(peer, { records: pets(1), models: ['pet'] })
+    assert.equal(peer.resets, 0)
+  })
+})
