@@ -91,6 +91,22 @@ test('a sort can be stopped before each fourth row; a page in the order of the k
   }
 })
 
+describe('a filter can be stopped after a few rows, whatever keys they have', () => {
+  const rows = 20_000
+  for (const step of [1, 2, 16, 17, 1000, 2 ** 22])
+    test(`each ${step} more than the one before`, () => {
+      const database = new DatabaseSync(':memory:')
+      database.exec(`create table pet (id integer primary key, name text, age real, weight real, "createdAt" integer, "updatedAt" integer);
+        insert into pet (id, name) select 1 + ${step} * key, 'Rex' from json_each('[${'1,'.repeat(rows - 1)}1]')`)
+      let looks = 0
+      database.function('keelson_guard', () => ++looks)
+      const statements = new SqlSelects(sqliteDialect, new SelectLists(sqliteDialect, () => true))
+      const statement = statements.count(pet, parseWhere({ name: 'Max' }, pet, defaultLimits))
+      database.prepare(textOf(statement, sqliteDialect.placeholder)).all(...(statement.values as SQLInputValue[]))
+      assert.ok(looks > rows / 32 && looks < rows / 8, `${looks} looks`)
+    })
+})
+
 test('a sort of embedded records can be stopped before each fourth of them', () => {
   const models = defineModels({
     owner: { attributes: { pets: { collection: 'pet', via: 'owner' } } },
