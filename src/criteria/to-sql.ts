@@ -2,7 +2,7 @@ import { expressionOf } from '../model/computed.ts'
 import type { Attribute, Model } from '../model/model.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import { join, raw, type Sql, sql } from '../sql/sql.ts'
-import { type Condition, leavesOf, type Related, type Sort } from './criteria.ts'
+import { type Condition, leavesOf, matchAll, type Related, type Sort } from './criteria.ts'
 import { keysIn } from './named-keys.ts'
 
 /** Selects the values of a column in the records that a statement is about. */
@@ -11,12 +11,12 @@ export type ValuesAmong = (column: string) => Sql
 /** For the records whose keys `where` names. Undefined if it names none, and for databases that correlate subqueries. */
 export function valuesAmong(model: Model, where: Condition, dialect: Dialect): ValuesAmong | undefined {
   const keys = dialect.capabilities.correlates ? undefined : keysIn(where)
-  return keys && ((column) => selectOf(column, model.table, toSql(keys, model, dialect), dialect))
+  return keys && ((column) => selectOf(column, model, toSql(keys, model, dialect), dialect))
 }
 
 /** As `valuesAmong`, for the records that `where` selects. */
 export const valuesWhere = (model: Model, where: Sql, dialect: Dialect): ValuesAmong | undefined =>
-  dialect.capabilities.correlates ? undefined : (column) => selectOf(column, model.table, where, dialect)
+  dialect.capabilities.correlates ? undefined : (column) => selectOf(column, model, where, dialect)
 
 /**
  * Compiles a condition on the records of a model to SQL, for a select from its table. `among`: the records for which the
@@ -132,10 +132,10 @@ function related({ association, condition }: Related, { dialect, among }: Scope)
       const { junction, near, far } = association
       const key = near.references?.primaryKey.column as string
       const own = among && isIn(near.column, among(key), dialect)
-      const others = own && selectOf(far.column, junction.table, own, dialect)
+      const others = own && selectOf(far.column, junction, own, dialect)
       const members = isIn(far.column, keysOf(target, target.primaryKey.column, condition, dialect, others), dialect)
-      const pairs = guarded(own ? sql`${own} and ${members}` : members, junction, condition, dialect)
-      return isIn(key, selectOf(near.column, junction.table, pairs, dialect), dialect)
+      const pairs = own ? sql`${own} and ${members}` : members
+      return isIn(key, selectOf(near.column, junction, pairs, dialect, condition), dialect)
     }
   }
 }
@@ -144,18 +144,19 @@ function related({ association, condition }: Related, { dialect, among }: Scope)
 function keysOf(model: Model, column: string, condition: Condition, dialect: Dialect, values?: Sql): Sql {
   const isAskedFor = values && isIn(column, values, dialect)
   const among = isAskedFor
-    ? (other: string) => selectOf(other, model.table, isAskedFor, dialect)
+    ? (other: string) => selectOf(other, model, isAskedFor, dialect)
     : valuesAmong(model, condition, dialect)
   const matches = toSql(condition, model, dialect, among)
   const where = isAskedFor ? sql`${isAskedFor} and (${matches})` : matches
-  return selectOf(column, model.table, guarded(where, model, condition, dialect), dialect)
+  return selectOf(column, model, where, dialect, condition)
 }
 
 const isIn = (column: string, select: Sql, { identifier }: Dialect): Sql =>
   sql`${raw(identifier(column))} in (${select})`
 
-const selectOf = (column: string, table: string, where: Sql, { identifier }: Dialect): Sql =>
-  sql`${raw(`select ${identifier(column)} from ${identifier(table)} where `)}${where}`
+/** `condition`: what `where` compares, unless it compares keys alone. A few keys may have any number of related records. */
+const selectOf = (column: string, model: Model, where: Sql, dialect: Dialect, condition = matchAll): Sql =>
+  sql`${raw(`select ${dialect.identifier(column)} from ${dialect.identifier(model.table)} where `)}${guarded(where, model, condition, dialect)}`
 
 /** The time that a row takes grows with its values where the condition reads them whole; less so where they are sorted with the row. */
 const rowsPerCheck = (condition: Condition, isSorted: boolean): number =>
