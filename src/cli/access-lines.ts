@@ -93,10 +93,10 @@ interface PrintedSql {
   readonly values: readonly Json[]
 }
 
-/** The SQL of a rule, without the term that stops slow statements, which is not part of it. */
+/** The SQL of a rule, without what bounds the cost of statements, which is not part of it. */
 function sqlOf(condition: Condition, model: Model, dialect: Dialect | undefined): PrintedSql | undefined {
   if (!dialect) return undefined
-  const { rowGuard: _, ...plain } = dialect
+  const { rowGuard: _, unindexed: _unindexed, ...plain } = dialect
   const sql = toSql(condition, model, plain)
   return { sql: textOf(sql, dialect.placeholder), values: sql.values.map(printable) }
 }

@@ -4,6 +4,7 @@ import type { Dialect } from '../sql/dialect.ts'
 import { join, raw, type Sql, sql } from '../sql/sql.ts'
 import { type Condition, leavesOf, matchAll, type Related, type Sort } from './criteria.ts'
 import { keysIn } from './named-keys.ts'
+import { isIn as isOneOf } from './operators/in.ts'
 
 /** Selects the values of a column in the records that a statement is about. */
 export type ValuesAmong = (column: string) => Sql
@@ -45,8 +46,10 @@ function compile(condition: Condition, scope: Scope): Sql {
     case 'or': {
       const { kind, conditions } = condition
       if (conditions.length === 0) return raw(kind === 'and' ? '1 = 1' : '1 = 0')
+      const keys = dialect.unindexed && keysIn(condition)
+      const isFilter = (part: Condition) => keys?.operator === isOneOf && keysIn(part) !== keys
       return join(
-        conditions.map((part) => nested(part, scope)),
+        conditions.map((part) => (isFilter(part) ? dialect.unindexed!(compile(part, scope)) : nested(part, scope))),
         ` ${kind} `,
       )
     }

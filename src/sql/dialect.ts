@@ -79,6 +79,11 @@ export interface Dialect {
   seek(table: Sql, primaryKey: string, ids: Sql): Sql
   /** True when the column has one of the values. All values are one bound parameter. */
   isOneOf(attribute: Attribute, column: string, values: readonly Json[]): Sql
+  /**
+   * A condition that is tested row by row, beside a list of the keys of all rows in question. Absent where the planner knows that
+   * such a list has fewer rows than any value of another index.
+   */
+  unindexed?(condition: Sql): Sql
   contains(column: string, text: string): Sql
   startsWith(column: string, text: string): Sql
   endsWith(column: string, text: string): Sql

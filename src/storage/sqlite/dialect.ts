@@ -171,6 +171,9 @@ export const sqliteDialect = {
     return sql`${raw(this.compared(attribute, column))} in (select ${value} from json_each(${listOf(attribute, values)}))`
   },
 
+  /** Without statistics SQLite expects ten rows of any value of an index, and 25 of a list: it would read all rows of a frequent value. */
+  unindexed: (condition) => sql`+(${condition})`,
+
   // The column names of json_each may collide with those of the table.
   keys: (attribute, keys) =>
     sql`(select key + 1 as keelson_n, value as keelson_key from json_each(${listOf(attribute, keys)})) keelson_p`,
