@@ -50,6 +50,8 @@ export interface SqlStoreParts {
   readonly limits: TransactionLimits
   /** Whether the database itself rejects values of the attribute's column that are not JSON. */
   readonly hasJsonCheck: (attribute: Attribute) => boolean
+  /** The tables of which the deletion of one row may read another table whole: each is deleted in a turn of its own. */
+  readonly slowDeletes?: ReadonlySet<string>
   readonly answers?: SqlStoredAnswers
   readonly versions?: TableVersions | undefined
   /** Undefined: no texts of records are kept. */
@@ -76,6 +78,7 @@ export class SqlStore extends SqlReads implements Store {
   readonly #fullDisk: FullDiskReport
   readonly #onRefusal: SqlStoreParts['onRefusal']
   readonly #resyncSequence: SqlStoreParts['resyncSequence']
+  readonly #slowDeletes: SqlStoreParts['slowDeletes']
   readonly #texts: TextReads | undefined
   readonly #embedded: EmbeddedTexts | undefined
   #isClosed = false
@@ -102,6 +105,7 @@ export class SqlStore extends SqlReads implements Store {
     this.#fullDisk = new FullDiskReport(parts.onError)
     this.#onRefusal = parts.onRefusal
     this.#resyncSequence = parts.resyncSequence
+    this.#slowDeletes = parts.slowDeletes
     this.changes = parts.changes
     this.overlaps = parts.overlaps
     this.hasConcurrentWriters = parts.hasConcurrentWriters
@@ -226,7 +230,8 @@ export class SqlStore extends SqlReads implements Store {
     const { compiler, encoders, answers } = this
     const run = (query: Query): MaybePromise<T> => {
       setOperation(origin, undefined) // it may be run again
-      return work(new SqlTransaction({ query, compiler, encoders, answers, limits: this.#limits, origin }))
+      const [limits, slowDeletes] = [this.#limits, this.#slowDeletes]
+      return work(new SqlTransaction({ query, compiler, encoders, answers, limits, origin, slowDeletes }))
     }
     try {
       if (timeoutMs === undefined) {

@@ -30,6 +30,7 @@ export interface SqlTransactionParts {
   /** What the transaction may change. */
   readonly limits: TransactionLimits
   readonly origin?: WriteOrigin | undefined
+  readonly slowDeletes?: ReadonlySet<string> | undefined
 }
 
 /**
@@ -51,8 +52,9 @@ export class SqlTransaction extends SqlReads implements Transaction {
   readonly #origin: WriteOrigin | undefined
   readonly #affected: Affected
   readonly #maxRecordBytes: number
+  readonly #slowDeletes: SqlTransactionParts['slowDeletes']
 
-  constructor({ query, compiler, encoders, answers, limits, origin }: SqlTransactionParts) {
+  constructor({ query, compiler, encoders, answers, limits, origin, slowDeletes }: SqlTransactionParts) {
     const read: Reader['read'] = ({ text, values }, options) =>
       query(
         text,
@@ -65,6 +67,7 @@ export class SqlTransaction extends SqlReads implements Transaction {
     this.#maxRecordBytes = limits.maxRecordBytes
     this.#answers = answers
     this.#origin = origin
+    this.#slowDeletes = slowDeletes
   }
 
   async insert(model: Model, assignments: readonly Assignment[]): Promise<Records> {
@@ -86,7 +89,9 @@ export class SqlTransaction extends SqlReads implements Transaction {
   }
 
   delete(model: Model, where: Condition): Promise<Records> {
-    return this.#write(where, { model, assignments: [] }, (part) => this.compiler.writes.delete(model, part))
+    const subject = { model, assignments: [] }
+    const mostRows = this.#slowDeletes?.has(model.table) ? 1 : undefined
+    return this.#write(where, subject, (part) => this.compiler.writes.delete(model, part), mostRows)
   }
 
   async clearBeforeDelete(model: Model, where: Condition, attribute: Attribute): Promise<Records> {
@@ -132,9 +137,13 @@ export class SqlTransaction extends SqlReads implements Transaction {
    * The rows are counted before any of them is changed. On a database within the process they are changed in slices, so
    * that the event loop is not blocked for as long as all of them take.
    */
-  async #write(where: Condition, subject: ErrorSubject, write: (where: Condition) => WriteStatement): Promise<Records> {
+  async #write(
+    where: Condition,
+    subject: ErrorSubject,
+    write: (where: Condition) => WriteStatement,
+    mostRows = this.#rowsPerSlice(subject.model),
+  ): Promise<Records> {
     const { model } = subject
-    const mostRows = this.#rowsPerSlice(model)
     const few = mostRows === Number.POSITIVE_INFINITY ? fewRows : 1
     const statement = write(where)
     if (statement.bytes > longBytes) await this.#requireSize(where, subject, statement.bytes)

@@ -38,6 +38,7 @@ import { sqliteColumns } from './schema/column-check.ts'
 import { inspect, refuseNames } from './schema/inspect.ts'
 import { isLogged, setUp, uncapturedTables, unloggedReason } from './schema/set-up.ts'
 import { timeWarnings } from './schema/time-warnings.ts'
+import { referenceWarnings, unindexedReferences } from './schema/unindexed-references.ts'
 import { writeWarnings } from './schema/write-warnings.ts'
 
 export interface SqliteOptions {
@@ -98,6 +99,7 @@ export async function openSqlite({
     // In memory the only connection does not see its own commits in the version.
     const hasVersions = hasLog && path !== ':memory:'
     const versions = hasVersions ? versionsOf(driver, served, texts) : undefined
+    const references = unindexedReferences(served, tables)
     const store = new SqlStore({
       driver: observeStatements(driver, observe),
       onError,
@@ -118,6 +120,7 @@ export async function openSqlite({
       texts: texts && versions && textSource(driver, versions, texts, observe),
       limits,
       hasJsonCheck: jsonCheckedIn(served, tables),
+      slowDeletes: new Set(references.map(({ model }) => model.table)),
     })
     return {
       store,
@@ -128,6 +131,7 @@ export async function openSqlite({
         ...schemaWarnings(served, tables, sqliteColumns),
         ...timeWarnings(served, tables),
         ...writeWarnings(connection, served),
+        ...referenceWarnings(connection, references),
         ...(await nullKeyWarnings(served, tables, sqliteDialect, driver.query)),
       ],
       jobs: sqliteJobStore({
