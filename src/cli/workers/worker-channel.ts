@@ -2,12 +2,14 @@ import cluster from 'node:cluster'
 import type { Socket } from 'node:net'
 import type { WorkerChannel } from '../../transport/worker-channel.ts'
 import { type ChannelEnd, ConnectionHandoff } from './connection-handoff.ts'
+import { confirmLostConnections } from './lost-connections.ts'
 import { type ConnectionMessage, isConnectionMessage } from './messages.ts'
 
 /** The channel of this process to the other workers, by way of their parent; undefined if it is not one of several. */
 export function openWorkerChannel(): WorkerChannel | undefined {
   const { worker } = cluster
   if (!worker) return undefined
+  confirmLostConnections()
   const handoff = new ConnectionHandoff(process as ChannelEnd)
   return {
     id: String(worker.id),

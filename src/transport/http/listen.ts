@@ -54,6 +54,8 @@ export async function listen(service: Service, options: ListenOptions): Promise<
   let stopping: Promise<void> | undefined
 
   server.maxConnections = limits.maxConnections
+  // Otherwise the parent of several processes offers a connection to them again and again while all have that number.
+  Object.assign(server, { dropMaxConnection: true }) // its types lack it
   server.on('connection', (socket) => connections.add(socket))
   server.on('clientError', (error, socket) => refuseConnection(error, socket, connections.get(socket)))
   server.on('request', handle)
