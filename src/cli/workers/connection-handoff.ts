@@ -33,7 +33,7 @@ export class ConnectionHandoff {
 
   /** Above the limits, the connection is closed instead: its client connects again. */
   send(message: ConnectionMessage, connection: Socket): void {
-    const bytes = message.received.length
+    const bytes = Buffer.byteLength(message.received, 'base64')
     const isTooMany = this.#pending.size >= maxPending || this.#bytes + bytes > maxPendingBytes
     const handle = isTooMany ? null : takeHandle(connection)
     connection.destroy()

@@ -24,9 +24,17 @@ export interface ConnectionMessage {
   readonly kind: 'connection'
   /** The id of the worker. */
   readonly to: string
-  /** The bytes read from the connection, one character each. */
+  /** The bytes read from the connection, in base64: JSON takes up to six characters for a byte, which every process parses. */
   readonly received: string
 }
+
+export const connectionMessage = (to: string, received: Buffer): ConnectionMessage => ({
+  kind: 'connection',
+  to,
+  received: received.toString('base64'),
+})
+
+export const receivedWith = ({ received }: ConnectionMessage): Buffer => Buffer.from(received, 'base64')
 
 export const isConnectionMessage = (message: unknown): message is ConnectionMessage =>
   typeof message === 'object' && message !== null && (message as ConnectionMessage).kind === 'connection'

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { WorkerChannel } from '../../transport/worker-channel.ts'
 import { type ChannelEnd, ConnectionHandoff } from './connection-handoff.ts'
 import { confirmLostConnections } from './lost-connections.ts'
-import { type ConnectionMessage, isConnectionMessage } from './messages.ts'
+import { connectionMessage, isConnectionMessage, receivedWith } from './messages.ts'
 
 /** The channel of this process to the other workers, by way of their parent; undefined if it is not one of several. */
 export function openWorkerChannel(): WorkerChannel | undefined {
@@ -14,12 +14,11 @@ export function openWorkerChannel(): WorkerChannel | undefined {
   return {
     id: String(worker.id),
     send(to, connection, received) {
-      const message: ConnectionMessage = { kind: 'connection', to, received: received.toString('latin1') }
-      handoff.send(message, connection)
+      handoff.send(connectionMessage(to, received), connection)
     },
     receive(listener) {
       process.on('message', (message: unknown, connection?: Socket) => {
-        if (isConnectionMessage(message)) connection && listener(connection, Buffer.from(message.received, 'latin1'))
+        if (isConnectionMessage(message)) connection && listener(connection, receivedWith(message))
       })
     },
   }
