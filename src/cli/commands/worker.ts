@@ -54,8 +54,8 @@ export const worker: Command = {
       if (options.verbose && error instanceof Error) context.output.error(error.stack ?? '')
       return report.code
     } finally {
-      // An open channel keeps the process alive.
-      if (process.connected) process.disconnect?.()
+      // An open channel keeps the process alive. It is not closed here, because Node fails for a connection that has arrived on it.
+      process.channel?.unref()
     }
   },
 }

@@ -142,3 +142,25 @@ test('a request that its client aborts on the way to another worker is no error'
   command.kill('SIGTERM')
   assert.deepEqual(await command.ended.then(({ code, stderr }) => ({ code, stderr })), { code: 0, stderr: '' })
 })
+
+test('a connection on its way to a worker that stops is no error', async () => {
+  // In one of three stops, one arrives at the worker when it has ended all others.
+  for (let times = 0; times < 6; times++) {
+    const { command, url } = await start()
+    let isStopped = false
+    const ask = async (client: number): Promise<void> => {
+      for (let sid = client; !isStopped; sid++)
+        await fetch(`${url}/socket.io/?EIO=4&transport=polling&sid=${1 + (sid % 3)}.x`, { headers })
+          .then((response) => response.text())
+          .catch(() => turn())
+    }
+    const asked = Promise.all(Array.from({ length: 32 }, (_, client) => ask(client)))
+    await fetch(`${url}/pet`, { headers })
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    command.kill('SIGTERM')
+    const { code, stderr } = await command.ended
+    isStopped = true
+    await asked
+    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' })
+  }
+})
