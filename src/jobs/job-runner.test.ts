@@ -42,7 +42,8 @@ test('events go on where the listener of observations throws', async () => {
   const poll = (sink: EventSink) => {
     const found = events
     events = []
-    for (const eventId of found) sink.add({ eventId, key: 'pet 1', operation: undefined, payload: { eventId } })
+    for (const eventId of found)
+      sink.add({ eventId, key: 'pet 1', operation: undefined, payload: { eventId }, bytes: 0 })
   }
   const runner = await JobRunner.start({
     job: {
@@ -70,4 +71,69 @@ test('events go on where the listener of observations throws', async () => {
   await runner.stop(1_000)
   assert.deepEqual(ran, ['1', '2'])
   assert.deepEqual(errors, ['Error: the log is full', 'Error: the log is full'])
+})
+
+test('an event that is stored is not kept in memory, and is read for its next run', async () => {
+  const store = new MemoryJobStore()
+  await store.prepare()
+  await store.register([{ name: 'mail', position: '', dueAt: 0 }])
+  const claim = await store.claim('mail')
+  assert.ok(claim)
+  const stored = { count: 0, reached: Promise.withResolvers<void>() }
+  const save: typeof store.save = async (name, fence, given) => {
+    const ids = await MemoryJobStore.prototype.save.call(store, name, fence, given)
+    stored.count += given.added.length
+    if (stored.count === 3) setImmediate(stored.reached.resolve)
+    return ids
+  }
+  const texts: number[] = []
+  const text: typeof store.text = (id) => {
+    texts.push(id)
+    return MemoryJobStore.prototype.text.call(store, id)
+  }
+  const clock = new ManualClock()
+  const ran: string[] = []
+  const done = Promise.withResolvers<void>()
+  let events = ['1', '2', '3']
+  const runner = await JobRunner.start({
+    job: {
+      name: 'mail',
+      retry: 3,
+      concurrency: 1,
+      timeoutMs: 1_000,
+      run({ eventId }, { attempt }) {
+        ran.push(`${eventId} ${attempt}`)
+        if (ran.length === 1) throw new Error('no answer')
+        if (ran.length === 4) done.resolve()
+      },
+    },
+    claim,
+    source: {
+      progress: () => ({ position: '', dueAt: 0 }),
+      poll(sink) {
+        const found = events
+        events = []
+        for (const eventId of found)
+          sink.add({ eventId, key: 'pet 1', operation: undefined, payload: { eventId }, bytes: 1_000 })
+      },
+      stop() {},
+    },
+    store: Object.assign(store, { save, text }),
+    clock,
+    limits: defaultLimits,
+    report() {},
+    onError(error) {
+      throw error
+    },
+    ended() {},
+  })
+  assert.equal(runner.bytesInMemory, 3_000)
+  await stored.reached.promise
+  assert.equal(runner.bytesInMemory, 0)
+  clock.advance(defaultLimits.jobRetryMs)
+  runner.tick()
+  await done.promise
+  await runner.stop(1_000)
+  assert.deepEqual(ran, ['1 1', '1 2', '2 1', '3 1'])
+  assert.equal(texts.length, 3)
 })

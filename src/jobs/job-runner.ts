@@ -30,9 +30,10 @@ export interface JobSource {
 export interface EventSink {
   /** The events in memory, apart from those that wait in the database. */
   readonly inMemory: number
+  readonly bytesInMemory: number
   readonly waiting: number
   add(
-    event: Pick<QueuedEvent, 'eventId' | 'key' | 'operation'> & { readonly payload: JsonObject },
+    event: Pick<QueuedEvent, 'eventId' | 'key' | 'operation' | 'bytes'> & { readonly payload: JsonObject },
     mustStore?: boolean,
   ): void
   /** Stores the progress. */
@@ -65,6 +66,7 @@ export class JobRunner implements EventSink {
   readonly #runs = new Set<Promise<void>>()
   #revision: number
   inMemory = 0
+  bytesInMemory = 0
 
   private constructor(parts: JobRunnerParts) {
     this.#parts = parts
@@ -150,6 +152,7 @@ export class JobRunner implements EventSink {
       return
     }
     this.inMemory++
+    this.bytesInMemory += event.bytes
     const isBehind = this.#queues.mustStore(event.key)
     if (isBehind || mustStore) this.#store(event)
     this.#queues.add(event, this.#parts.clock.now())
@@ -224,7 +227,7 @@ export class JobRunner implements EventSink {
     if (event.id !== undefined) {
       this.#saves.done(event.id)
     } else {
-      if (event.state === 'log') this.inMemory--
+      if (event.state === 'log') this.#forget(event)
       if (event.operation) event.operation.open--
       this.#saves.request()
     }
@@ -253,8 +256,13 @@ export class JobRunner implements EventSink {
     this.#saves.added(event, { eventId, key, attempt, dueAt, text: JSON.stringify(payload), error, isDead })
   }
 
-  #saved(event: QueuedEvent, id: number | undefined): void {
+  #forget({ bytes }: QueuedEvent): void {
     this.inMemory--
+    this.bytesInMemory -= bytes
+  }
+
+  #saved(event: QueuedEvent, id: number | undefined): void {
+    this.#forget(event)
     if (id === undefined) this.#queues.remove(event, this.#parts.clock.now())
     else this.#queues.store(event, id, this.#parts.clock.now())
     this.poll()
@@ -269,6 +277,7 @@ const storedEvent = ({ id, eventId, key, attempt, dueAt }: WaitingEvent): Queued
   dueAt,
   maxDelayMs: longestDelayMs,
   payload: undefined,
+  bytes: 0,
   state: 'stored',
   operation: undefined,
 })

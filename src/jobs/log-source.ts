@@ -8,8 +8,9 @@ import type { EventSink, JobSource } from './job-runner.ts'
 import { LogProgress } from './log-progress.ts'
 
 const changesPerRead = 200
-/** Events in memory above which the log is not read further. */
+/** Events in memory above which the log is not read further, and bytes of their records: one may have some megabytes. */
 const maxInMemory = 1_000
+const maxBytesInMemory = 8_388_608
 /** A position after changes that do not concern the job is stored at this interval. */
 const idleSaveMs = 5_000
 /** After the log could not be read. */
@@ -84,8 +85,9 @@ export class LogSource implements JobSource {
     this.#hints[Symbol.dispose]()
   }
 
-  #hasRoom({ inMemory, waiting }: EventSink): boolean {
-    return !this.#isStopped && inMemory < maxInMemory && waiting < this.#parts.maxWaiting
+  #hasRoom({ inMemory, bytesInMemory, waiting }: EventSink): boolean {
+    const isFull = inMemory >= maxInMemory || bytesInMemory >= maxBytesInMemory || waiting >= this.#parts.maxWaiting
+    return !this.#isStopped && !isFull
   }
 
   async #readOn(sink: EventSink): Promise<void> {
@@ -100,18 +102,26 @@ export class LogSource implements JobSource {
         continue
       }
       if (batch.changes.length > 0) this.#isHinted = true
-      for (const operation of operationsOf(batch.changes))
-        this.#add(recordEventsOf(operation, this.#parts.associations, wanted), operation.position, sink)
+      const bytesOfOne = (batch.bytes ?? 0) / batch.changes.length
+      for (const operation of operationsOf(batch.changes)) {
+        const events = recordEventsOf(operation, this.#parts.associations, wanted)
+        const bytes = Math.ceil((bytesOfOne * operation.changes.length) / events.length)
+        this.#add(events, { position: operation.position, bytes }, sink)
+      }
       this.#moveTo(batch.position)
     }
   }
 
-  #add(events: readonly RecordEvent[], position: string, sink: EventSink): void {
+  #add(
+    events: readonly RecordEvent[],
+    { position, bytes }: { readonly position: string; readonly bytes: number },
+    sink: EventSink,
+  ): void {
     if (events.length === 0) return
     const operation = this.#progress.add(position, events.length)
     for (const { event, record } of events) {
       const key = JSON.stringify([event.model, event.id])
-      sink.add({ eventId: event.eventId, key, operation, payload: { event, record } as never })
+      sink.add({ eventId: event.eventId, key, operation, payload: { event, record } as never, bytes })
     }
   }
 

@@ -12,7 +12,9 @@ export interface QueuedEvent {
   /** The longest time from now until then, also when the clock was set back since. */
   maxDelayMs: number
   /** Undefined: only in the database. */
-  readonly payload: JsonObject | undefined
+  payload: JsonObject | undefined
+  /** The approximate size of the payload in memory. */
+  readonly bytes: number
   /** `log`: the log contains it. `saving`: a row of it is about to be stored. `stored`: it has a row, and is not needed in the log. */
   state: 'log' | 'saving' | 'stored'
   id: number | undefined
@@ -89,6 +91,7 @@ export class RecordQueues {
   store(event: QueuedEvent, id: number, now: number): void {
     event.state = 'stored'
     event.id = id
+    event.payload = undefined
     this.#stored.add(event.eventId)
     this.#refresh(event.key, now)
   }

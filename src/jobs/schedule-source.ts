@@ -45,7 +45,7 @@ export class ScheduleSource implements JobSource {
     const eventId = `${this.#parts.name}@${scheduledAt}`
     const isRunning = sink.inMemory + sink.waiting > 0
     if (isRunning) sink.save()
-    else sink.add({ eventId, key: '', operation: undefined, payload: { scheduledAt } }, true)
+    else sink.add({ eventId, key: '', operation: undefined, payload: { scheduledAt }, bytes: 0 }, true)
   }
 
   stop(): void {}
