@@ -14,7 +14,7 @@ for (const [what, bytes, most] of [
   ['short records', 100, 1_000],
   ['records of a megabyte', 2_000_000, 5],
 ] as const)
-  test(`the log is read as far as there is room for what waits: ${what}`, async () => {
+  test(`the log is read until a thousand changes wait, or some megabytes: ${what}`, async () => {
     const reads: number[] = []
     const log = {
       onChange: () => ({ [Symbol.dispose]() {} }),

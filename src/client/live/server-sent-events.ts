@@ -8,21 +8,33 @@ export interface Message {
   readonly data: JsonObject
 }
 
-/** The messages of a response. Its end is an error as well. `onBytes` is called for every chunk, heartbeats included. */
+/**
+ * The messages of a response. Its end is an error as well. `onBytes` is called for every chunk, heartbeats included.
+ *
+ * The service writes each field on one line. Only `\n` ends a line: values may contain other characters that end lines for
+ * `m` and `.` of a regular expression, such as U+2028.
+ */
 export async function* messagesOf(body: ReadableStream<Uint8Array>, onBytes: () => void): AsyncGenerator<Message> {
   const reader = body.getReader()
   const decoder = new TextDecoder()
-  let text = ''
+  let fields: string[][] = []
+  // A line may have some megabytes: what has arrived of it is not searched again with each chunk.
+  let line = ''
   try {
     for (;;) {
       const { done, value } = await reader.read()
       if (done) throw new Error('The stream was closed')
       onBytes()
-      const blocks = (text + decoder.decode(value, { stream: true })).split('\n\n')
-      text = blocks.pop() as string
-      for (const block of blocks) {
-        const { event, id, data } = fieldsOf(block)
-        if (data) yield { event: event as string, id, data: JSON.parse(data) }
+      const [rest, ...lines] = decoder.decode(value, { stream: true }).split('\n')
+      line += rest
+      for (const next of lines) {
+        if (line) fields.push(line.split(/: (.*)/s))
+        else {
+          const { event, id, data } = Object.fromEntries(fields)
+          fields = []
+          if (data) yield { event, id, data: JSON.parse(data) }
+        }
+        line = next
       }
     }
   } catch (error) {
@@ -31,10 +43,3 @@ export async function* messagesOf(body: ReadableStream<Uint8Array>, onBytes: () 
     reader.cancel().catch(() => {})
   }
 }
-
-/**
- * The service writes each field on one line. Only `\n` ends a line: values may contain other characters that end lines for
- * `m` and `.` of a regular expression, such as U+2028.
- */
-const fieldsOf = (block: string): Readonly<Record<string, string | undefined>> =>
-  Object.fromEntries(block.split('\n').map((line) => line.split(/: (.*)/s)))
