@@ -58,7 +58,10 @@ export const limitTable = {
     2_000_000,
     'rows of the results of all live queries, of which about 150 bytes are kept, and at most 255 characters of what they are sorted by; 25 characters of the conditions of one count as a row, and so does each key that a client holds of one that is yet to be read',
   ],
-  maxCatchUps: [4, 'clients that read the change log at once from an earlier position; further ones wait in turn'],
+  maxCatchUps: [
+    4,
+    'clients that read the change log at once from an earlier position; further ones wait in turn, but not those that were at its end, of which as many read at once',
+  ],
   streamIdleTimeoutMs: [
     30_000,
     'a client, also a socket, may read nothing of what is sent to it for this long; then the connection is closed',

@@ -12,6 +12,7 @@ import {
   type IteratorItem,
 } from '../../src/realtime/delivery/event-iterator.ts'
 import { EventIterators } from '../../src/realtime/delivery/event-iterators.ts'
+import { LogReads } from '../../src/realtime/delivery/log-reads.ts'
 import type { CurrentRecords } from '../../src/realtime/visibility.ts'
 import { Semaphore } from '../../src/support/semaphore.ts'
 
@@ -80,8 +81,7 @@ export function setUp(options: OpenOptions = {}, currentRecords: CurrentRecords 
   const iterators = new EventIterators()
   const open = ({ since, ...more }: OpenOptions = {}) =>
     new EventIterator({
-      log,
-      reads: new Semaphore(1),
+      reads: new LogReads(log, new Semaphore(1), 1),
       broadcaster,
       iterators,
       requester: anonymous,

@@ -2,17 +2,15 @@ import type { Position } from '../../protocol/change.ts'
 import type { Event, SubscriptionEvent } from '../../protocol/event.ts'
 import type { Requester } from '../../protocol/requester.ts'
 import { eventLoopTurn } from '../../support/event-loop-turn.ts'
-import type { Semaphore } from '../../support/semaphore.ts'
 import type { Broadcaster } from '../broadcaster.ts'
-import { type ChangeOperation, type ChangeSource, operationsOf } from '../change-feed.ts'
+import { type ChangeOperation, operationsOf } from '../change-feed.ts'
 import { slicesOf } from '../event-slice.ts'
 import { eventsOf } from '../events.ts'
 import type { SubscriptionTarget } from '../subscription-target.ts'
+import type { LogReads } from './log-reads.ts'
 
 export interface CatchUpOptions {
-  readonly log: ChangeSource
-  /** Bounds how many clients read at once: each read returns some megabytes. */
-  readonly reads: Semaphore
+  readonly reads: LogReads
   readonly broadcaster: Broadcaster
   readonly target: SubscriptionTarget
   readonly requester: Requester
@@ -23,8 +21,6 @@ export interface SelectedOperation {
   readonly events: readonly SubscriptionEvent[]
   readonly position: Position
 }
-
-const changesPerRead = 500
 
 /** What a subscription selects of the log after a position: one read of it. */
 export interface SelectedBatch {
@@ -38,13 +34,17 @@ export interface SelectedBatch {
   drop(): void
 }
 
-export async function readSelected(after: Position, options: CatchUpOptions): Promise<SelectedBatch | 'reset'> {
-  const { log, broadcaster, target, requester } = options
+/** `isNearEnd`: few changes follow. */
+export async function readSelected(
+  after: Position,
+  options: CatchUpOptions,
+  isNearEnd = false,
+): Promise<SelectedBatch | 'reset'> {
+  const { reads, broadcaster, target, requester } = options
   const { affectedModels } = broadcaster.associations
   const isWanted = (model: string): boolean =>
     affectedModels.get(model)?.includes(target.model.name) === true || broadcaster.decidesRights(model)
-  using _ = await options.reads.acquire()
-  const batch = await log.read(after, changesPerRead, isWanted)
+  const batch = await reads.read(after, isWanted, isNearEnd)
   if (batch === 'reset') return batch
   // If the rules pass through a changed record, what the requester may see may have changed, and no event describes that.
   if (broadcaster.changesRights(broadcaster.viewOf({ requester }, target.model.name), batch.changes)) return 'reset'

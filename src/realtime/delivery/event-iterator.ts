@@ -1,15 +1,14 @@
 import type { Change, Position, RecordId } from '../../protocol/change.ts'
 import type { SubscriptionEvent } from '../../protocol/event.ts'
 import type { Requester } from '../../protocol/requester.ts'
-import type { Semaphore } from '../../support/semaphore.ts'
 import { yieldToEventLoop } from '../../support/yield-to-event-loop.ts'
 import type { Broadcaster } from '../broadcaster.ts'
-import type { ChangeSource } from '../change-feed.ts'
 import type { StartPosition } from '../start-position.ts'
 import type { Subscriber } from '../subscriber.ts'
 import type { SubscriptionTarget } from '../subscription-target.ts'
 import { readSelected, type SelectedBatch } from './catch-up.ts'
 import type { EventIterators } from './event-iterators.ts'
+import { type LogReads, readsNearEnd } from './log-reads.ts'
 import { OperationQueue, type QueueOptions } from './operation-queue.ts'
 
 /** A consumer that has received an item may resume at its position. */
@@ -40,9 +39,7 @@ export interface Beginning {
 export interface EventIteratorOptions {
   readonly broadcaster: Broadcaster
   readonly iterators: EventIterators
-  readonly log: ChangeSource
-  /** Bounds how many clients read the log at once. */
-  readonly reads: Semaphore
+  readonly reads: LogReads
   readonly requester: Requester
   readonly target: SubscriptionTarget
   readonly from: Beginning | Promise<Beginning>
@@ -69,6 +66,8 @@ export class EventIterator implements Subscriber, AsyncIterableIterator<Iterator
   /** Of the last item that was emitted. */
   #position: Position = ''
   #isAnnounced = false
+  /** For which it counts as near the end of the log: it began there, or has been there. */
+  #readsNearEnd: number
   #subscription: Disposable | undefined
   #start: StartPosition | undefined
   #behind: { readonly slowAt: Position | undefined } | undefined
@@ -81,6 +80,7 @@ export class EventIterator implements Subscriber, AsyncIterableIterator<Iterator
   constructor(options: EventIteratorOptions) {
     this.requester = options.requester
     this.#options = options
+    this.#readsNearEnd = options.isResumed ? 0 : readsNearEnd
     this.#queue = new OperationQueue(options.queue)
     this.#items = this.#run()
     if (options.from instanceof Promise) options.from.catch(() => {}) // the first `next` rejects
@@ -177,8 +177,9 @@ export class EventIterator implements Subscriber, AsyncIterableIterator<Iterator
   /** Reads the log to its end, subscribes, and reads what was committed before that. */
   async *#catchUp(): AsyncGenerator<IteratorItem, undefined, undefined> {
     for (let isSubscribed = false; !this.#isOver; ) {
-      const batch = await readSelected(this.#position, this.#options)
+      const batch = await readSelected(this.#position, this.#options, this.#readsNearEnd-- > 0)
       if (this.#isOver) return
+      if (batch === 'reset' || batch.isEnd) this.#readsNearEnd = readsNearEnd
       if (batch === 'reset') {
         yield await this.#startAfresh()
         continue
@@ -258,7 +259,7 @@ export class EventIterator implements Subscriber, AsyncIterableIterator<Iterator
   }
 
   async #startAfresh(): Promise<IteratorItem> {
-    this.#position = await this.#options.log.head()
+    this.#position = await this.#options.reads.head()
     return this.#announce('reset')
   }
 

@@ -6,6 +6,7 @@ import type { Broadcaster } from '../../realtime/broadcaster.ts'
 import { readSelected } from '../../realtime/delivery/catch-up.ts'
 import { type Beginning, EventIterator } from '../../realtime/delivery/event-iterator.ts'
 import { EventIterators } from '../../realtime/delivery/event-iterators.ts'
+import { LogReads } from '../../realtime/delivery/log-reads.ts'
 import type { QueueOptions } from '../../realtime/delivery/operation-queue.ts'
 import type { SubscriptionTarget } from '../../realtime/subscription-target.ts'
 import type { Store } from '../../storage/store.ts'
@@ -33,7 +34,7 @@ interface SubscriptionParts {
   /** Bounds how many clients read the change log at once. */
   readonly reads: Semaphore
   readonly waiting: WaitingBytes
-  readonly limits: Pick<Limits, 'maxQueuedBytes'>
+  readonly limits: Pick<Limits, 'maxQueuedBytes' | 'maxCatchUps'>
 }
 
 /** Events that wait for a slow loop of the application; with more of them, it reads from the log what it has not received. */
@@ -43,9 +44,11 @@ const maxWaitingEvents = 1_000
 export class SubscriptionFactory {
   readonly #parts: SubscriptionParts
   readonly #iterators = new EventIterators()
+  readonly #reads: LogReads
 
   constructor(parts: SubscriptionParts) {
     this.#parts = parts
+    this.#reads = new LogReads(parts.store.changes, parts.reads, parts.limits.maxCatchUps)
   }
 
   /**
@@ -54,10 +57,9 @@ export class SubscriptionFactory {
    */
   open(subscription: Subscription): EventIterator {
     const { target, since, authorization, overflow, isForClient } = subscription
-    const { store, reads, broadcaster } = this.#parts
+    const { broadcaster } = this.#parts
     const iterator: EventIterator = new EventIterator({
-      log: store.changes,
-      reads,
+      reads: this.#reads,
       broadcaster,
       iterators: this.#iterators,
       requester: authorization.requester,
@@ -111,7 +113,7 @@ export class SubscriptionFactory {
     target: SubscriptionTarget,
     requester: Requester,
   ): Promise<'present' | 'absent' | 'reset'> {
-    const options = { ...this.#parts, log: this.#parts.store.changes, target, requester }
+    const options = { broadcaster: this.#parts.broadcaster, reads: this.#reads, target, requester }
     for (let position = since; ; ) {
       const batch = await readSelected(position, options)
       if (batch === 'reset') return 'reset'
