@@ -22,11 +22,11 @@ import { omit, parameterValue, populate } from './parameters.ts'
 import { isCurrent } from './prepare-members.ts'
 import { type PreparedRecord, prepareRecord } from './prepare-record.ts'
 import { existingKey, parseKey } from './record-key.ts'
-import { type RecordValues, readValues } from './record-values.ts'
+import { type ReadValues, readValues } from './record-values.ts'
 import { writtenSubscriptions } from './subscriptions.ts'
 
 type AddExistingInput = MembersInput & { readonly child: Exclude<Json, undefined>; readonly inPath: boolean }
-type AddNewInput = MembersInput & { readonly child: undefined; readonly record: RecordValues }
+type AddNewInput = MembersInput & { readonly child: undefined; readonly record: ReadValues }
 type AddInput = AddExistingInput | AddNewInput
 
 export interface PreparedAdd extends PreparedChange {

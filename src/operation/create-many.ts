@@ -13,13 +13,13 @@ import { changesReferencesOf, insertRecord, keyOf, readStored } from './insert-r
 import type { Invocation, JsonResult, OperationServices, RecordsResult, WriteOperation } from './operation.ts'
 import { count, omit, populate } from './parameters.ts'
 import { hasChanges, isCurrent } from './prepare-members.ts'
-import { isOneStatement, type PreparedRecord, prepareRecord } from './prepare-record.ts'
-import { invalidRecord, type RecordValues, readValues } from './record-values.ts'
+import { isOneStatement, mayRunHooks, type PreparedRecord, prepareRecord } from './prepare-record.ts'
+import { invalidRecord, type ReadValues, readValues } from './record-values.ts'
 import { countResult, manyResult, readManyAnswer } from './selected-records.ts'
 import { writtenManySubscriptions } from './subscriptions.ts'
 import { embedWithin, embedWritten } from './written-result.ts'
 
-type CreateManyInput = ReturnType<typeof readManyAnswer> & { readonly records: readonly RecordValues[] }
+type CreateManyInput = ReturnType<typeof readManyAnswer> & { readonly records: readonly ReadValues[] }
 
 /** New records, from a list. Violations are named by their place in it: `2.name`. */
 export const createMany: WriteOperation<CreateManyInput, RecordsResult | JsonResult, readonly PreparedRecord[]> = {
@@ -40,9 +40,16 @@ export const createMany: WriteOperation<CreateManyInput, RecordsResult | JsonRes
       if (hasProperties(body)) return body as JsonObject
       throw new ServiceError('E_BAD_BODY', `Item ${index} of the list is not an object of attributes`)
     })
-    const records = readEach(bodies, model, (body, invalidCount) =>
-      readValues({ ...parameters, body }, model, services, { withKey: true, suggests: invalidCount === 0 }),
-    )
+    const records: ReadValues[] = []
+    let invalidCount = 0
+    for (const body of bodies) {
+      const record = readValues({ ...parameters, body }, model, services, {
+        withKey: true,
+        suggests: invalidCount === 0,
+      })
+      records.push(record)
+      if (record.refused && ++invalidCount === maxInvalid) break
+    }
     return { records, ...readManyAnswer(parameters, model, services) }
   },
 
@@ -82,10 +89,13 @@ async function prepareAll(
   services: OperationServices,
 ): Promise<readonly PreparedRecord[]> {
   const prepared: PreparedRecord[] = []
-  const invalid: Invalid = {}
+  const invalid: Record<string, InvalidAttributes[string]> = {}
   let invalidCount = 0
+  const isRefused = records.some(({ refused }) => refused !== undefined)
   for (const [index, record] of records.entries()) {
     if (eventLoopTurn.isUsed) await eventLoopTurn.next()
+    // No hook runs for a list that is refused.
+    if (isRefused && !record.refused && mayRunHooks(model, record, 'create', services)) continue
     try {
       prepared.push(await prepareRecord(model, record, 'create', { requester, reads, services }))
     } catch (error) {
@@ -174,29 +184,6 @@ function ofItem(error: unknown, { index }: FailingItem, { name }: Model): unknow
 
 /** The violations of so many records are reported; those of the others after them are not looked for. */
 const maxInvalid = 100
-
-type Invalid = Record<string, InvalidAttributes[string]>
-
-/** Reads each item; the violations of all are reported together. */
-function readEach(
-  bodies: readonly JsonObject[],
-  model: Model,
-  read: (body: JsonObject, invalidCount: number) => RecordValues,
-): readonly RecordValues[] {
-  const invalid: Invalid = {}
-  const results: RecordValues[] = []
-  let invalidCount = 0
-  for (const [index, body] of bodies.entries()) {
-    try {
-      results.push(read(body, invalidCount))
-    } catch (error) {
-      Object.assign(invalid, placed(error, index))
-      if (++invalidCount === maxInvalid) break
-    }
-  }
-  if (results.length < bodies.length) throw invalidRecord(model, invalid)
-  return results
-}
 
 /** The violations of one item, by their names in the list. Throws other errors. */
 function placed(error: unknown, index: number): InvalidAttributes {

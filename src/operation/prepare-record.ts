@@ -7,8 +7,8 @@ import type { ScopedReads } from '../storage/scoped-store.ts'
 import { eventLoopTurn } from '../support/event-loop-turn.ts'
 import { andThen, type MaybePromise } from '../support/maybe-promise.ts'
 import { unchecked } from './check-targets.ts'
-import { type HookCaller, valuesToWrite } from './hooks/before.ts'
-import { afterValidation, keyOfCallback } from './hooks/lifecycle.ts'
+import { type HookCaller, hasHookBefore, valuesToWrite } from './hooks/before.ts'
+import { afterValidation, hasCallbackAfterValidation, keyOfCallback } from './hooks/lifecycle.ts'
 import type { PreparedChanges } from './hooks/linked-changes.ts'
 import type { Members } from './member-values.ts'
 import type { LaterValue, OperationServices } from './operation.ts'
@@ -56,7 +56,7 @@ export function prepareRecord(
   { reference, previous, key }: PrepareOptions = {},
 ): MaybePromise<PreparedRecord> {
   const { parents, members, later, refused } = values
-  if (refused) return refuse(refused, values, { model, purpose, caller, previous, key, path: '' })
+  if (refused) return refuse(refused, values, { model, purpose, caller, previous, key, path: '' }, reference)
   if (parents.length === 0 && members.length === 0 && reference === undefined && later === undefined) {
     const assignments = model.hooks
       ? validateWithHooks(model, values.values, purpose, caller, previous)
@@ -75,17 +75,31 @@ export function prepareRecord(
 
 const none: readonly never[] = []
 
-/** Hooks may set other values, and do not run for a record that is refused: the values are validated where there are none. */
+/** A hook may set other values, and does not run for a record that is refused: the values are validated where there is none. */
 async function refuse(
   refused: InvalidAttributes,
   { values, parents, later }: RecordValues,
   preparation: Omit<Preparation, 'invalid'>,
+  reference: Attribute | undefined,
 ): Promise<never> {
+  const { model, purpose } = preparation
   const invalid = { ...refused }
-  const assigned = new Set([...parents.map(({ attribute }) => attribute), ...(later?.keys() ?? [])])
-  if (!preparation.caller.services.hooks) await validateRecord(values, assigned, { ...preparation, invalid })
-  throw invalidRecord(preparation.model, invalid)
+  const assigned = assignedLater({ parents, later }, reference)
+  if (!isHooked(model, purpose))
+    await validateRecord(values, assigned, { ...preparation, invalid })
+  throw invalidRecord(model, invalid)
 }
+
+const isHooked = (model: Model, purpose: Purpose): boolean =>
+  hasHookBefore(purpose, model) || hasCallbackAfterValidation(purpose, model)
+
+/** Whether hooks may run when a record is prepared, those of new records in it too. */
+export const mayRunHooks = (
+  model: Model,
+  { parents, members }: RecordValues,
+  purpose: Purpose,
+  { hooks }: OperationServices,
+): boolean => hooks !== undefined && (isHooked(model, purpose) || parents.length > 0 || members.length > 0)
 
 /** The hooks of a model run before and after its values are validated. */
 const validateWithHooks = (
@@ -158,11 +172,7 @@ async function prepare(
     } as const
     prepared.push({ attribute, record: await prepare(record, nested, undefined) })
   }
-  const assigned = new Set([
-    ...parents.map(({ attribute }) => attribute),
-    ...(reference ? [reference] : []),
-    ...(later?.keys() ?? []),
-  ])
+  const assigned = assignedLater({ parents, later }, reference)
   const assignments = await validateRecord(values, assigned, preparation)
   const preparedMembers: PreparedMembers[] = []
   for (const { created, ...item } of members) {
@@ -190,6 +200,13 @@ async function prepare(
   }
   return { model, assignments, parents: prepared, members: preparedMembers, later }
 }
+
+/** The attributes whose values are known when the record is written. */
+const assignedLater = (
+  { parents, later }: Pick<RecordValues, 'parents' | 'later'>,
+  reference: Attribute | undefined,
+): ReadonlySet<Attribute> =>
+  new Set([...parents.map(({ attribute }) => attribute), ...(reference ? [reference] : []), ...(later?.keys() ?? [])])
 
 /** Throws E_FORBIDDEN where the requester may create no records of a model of which there are new ones: no hook runs then. */
 function assertMayCreateAll({ parents, members }: RecordValues, reads: ScopedReads): void {

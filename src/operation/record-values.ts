@@ -47,7 +47,7 @@ export function readRecordInput(
   services: OperationServices,
   options: ReadValuesOptions,
 ): RecordInput {
-  const { values, parents, members, later, refused } = readAll(parameters, model, services, options)
+  const { values, parents, members, later, refused } = readValues(parameters, model, services, options)
   const embeds = parameters.populates || parameters.query !== noParameters
   const populate = embeds ? readAnswerPopulate(parameters, model, services) : none
   return { values, parents, members, later, refused, populate }
@@ -63,20 +63,9 @@ interface ReadValuesOptions {
 /**
  * Reads the values given for a record, the body's before the query string's. A record as a find returned it is accepted:
  * timestamps of the service are ignored, and an embedded record counts as its id. An embedded object without a key is a
- * new record, which is created with this one. Throws E_INVALID_ATTRIBUTES naming every unknown name.
+ * new record, which is created with this one.
  */
 export function readValues(
-  parameters: ParameterValues,
-  model: Model,
-  services: OperationServices,
-  options: ReadValuesOptions,
-): RecordValues {
-  const read = readAll(parameters, model, services, options)
-  if (read.refused) throw invalidRecord(model, read.refused)
-  return read
-}
-
-function readAll(
   { query, body, mayWrite, laterValue, hasTextBody = false }: ParameterValues,
   model: Model,
   services: OperationServices,

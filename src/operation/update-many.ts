@@ -10,7 +10,7 @@ import { assignmentsOf } from './insert-record.ts'
 import type { Invocation, JsonResult, OperationServices, RecordsResult, WriteOperation } from './operation.ts'
 import { noParameters } from './parameters.ts'
 import { type PreparedRecord, prepareRecord } from './prepare-record.ts'
-import { type RecordValues, readValues } from './record-values.ts'
+import { type ReadValues, type RecordValues, readValues } from './record-values.ts'
 import {
   confirmKeys,
   countResult,
@@ -24,7 +24,7 @@ import {
 import { writtenManySubscriptions } from './subscriptions.ts'
 import { embedWithin, embedWritten } from './written-result.ts'
 
-type UpdateManyInput = SelectedInput & { readonly record: RecordValues }
+type UpdateManyInput = SelectedInput & { readonly record: ReadValues }
 
 /** The records that match, by their keys, each with what its hook made of the values. */
 export type PreparedEach = ReadonlyMap<Json, PreparedRecord>
@@ -50,7 +50,7 @@ export const updateMany: WriteOperation<UpdateManyInput, RecordsResult | JsonRes
   prepare(invocation, reads, services) {
     const { input, target, requester } = invocation
     const { model } = target
-    return hasHookBefore('update', model)
+    return hasHookBefore('update', model) && input.record.refused === undefined
       ? prepareSelected(invocation, reads, services)
       : prepareRecord(model, input.record, 'update', { requester, reads, services })
   },

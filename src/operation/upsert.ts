@@ -13,14 +13,14 @@ import type { EmptyResult, Invocation, OperationServices, RecordResult, WriteOpe
 import { omit, populate, upsert as upsertParameter } from './parameters.ts'
 import { hasChanges, isCurrent } from './prepare-members.ts'
 import { type PreparedRecord, prepareRecord } from './prepare-record.ts'
-import { type RecordValues, readValues } from './record-values.ts'
+import { type ReadValues, readValues } from './record-values.ts'
 import { writtenSubscriptions } from './subscriptions.ts'
 import { updateRecord } from './update-record.ts'
 import { withoutMasked } from './without-masked.ts'
 import { writtenResult } from './written-result.ts'
 
 export interface UpsertInput {
-  readonly record: RecordValues
+  readonly record: ReadValues
   readonly attribute: Attribute
   readonly value: Json
   readonly populate: readonly Populate[]

@@ -87,9 +87,10 @@ export const memberships: readonly Scenario[] = [
         (record(joined).teams as readonly JsonObject[]).map(({ title }) => title),
         ['New'],
       )
-      invalid(await api.request('POST', `/keeper/${ann}/animals`, { body: { kind: 'dragon' } }), {
+      invalid(await api.request('POST', `/keeper/${ann}/animals`, { body: { kind: 'dragon', nosuch: 1 } }), {
         name: ['required'],
         kind: ['isIn'],
+        nosuch: ['unknown'],
       })
       invalid(await api.request('POST', `/keeper/${ann}/animals`), { name: ['required'] })
       assert.equal((await members(api, `/keeper/${ann}/animals`)).length, 1)

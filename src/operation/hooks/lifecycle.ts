@@ -12,6 +12,9 @@ export function keyOfCallback(model: Model, given: ReadonlyMap<string, Json>, pu
   return primaryKey.required && !given.has(primaryKey.name) ? primaryKey : undefined
 }
 
+export const hasCallbackAfterValidation = (purpose: Purpose, model: Model): boolean =>
+  originalOf(model).hooks?.lifecycle.validated?.[purpose] !== undefined
+
 /**
  * Runs the callback of a Sails application that follows validation. As in Waterline, it changes the values in their object, a
  * password to its hash for instance, and the rules of the attributes are not applied again.
