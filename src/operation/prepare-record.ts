@@ -85,8 +85,7 @@ async function refuse(
   const { model, purpose } = preparation
   const invalid = { ...refused }
   const assigned = assignedLater({ parents, later }, reference)
-  if (!isHooked(model, purpose))
-    await validateRecord(values, assigned, { ...preparation, invalid })
+  if (!isHooked(model, purpose)) await validateRecord(values, assigned, { ...preparation, invalid })
   throw invalidRecord(model, invalid)
 }
 
