@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { describe, test } from 'node:test'
 import { ask, Command, folder, post } from '../../../test/support/command.ts'
 
 const readAll = (path: string): Readonly<Record<string, string>> =>
-  Object.fromEntries(readdirSync(path).map((name) => [name, readFileSync(join(path, name), 'utf8')]))
+  Object.fromEntries(
+    readdirSync(path, { withFileTypes: true, recursive: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => join(parentPath, name))
+      .map((file) => [relative(path, file), readFileSync(file, 'utf8')]),
+  )
 
 describe('keelson init', () => {
   test('creates a project that can be served', async () => {
@@ -135,6 +140,12 @@ describe('keelson init', () => {
   for (const [what, files, message] of [
     ['a configuration of another kind', { 'keelson.config.mjs': 'export default {}' }, /keelson\.config\.mjs exists/],
     ['a broken package.json', { 'package.json': '{ "name": ' }, /package\.json is not a JSON object/],
+    [
+      'a folder package.json',
+      { 'package.json/a': '' },
+      /package\.json cannot be read in \S+: it is a folder\. Nothing/,
+    ],
+    ['a folder .gitignore', { '.gitignore/a': '' }, /\.gitignore cannot be read in \S+: it is a folder\. Nothing/],
     ['a package.json that is no object', { 'package.json': '[]' }, /package\.json is not a JSON object/],
   ] as const) {
     test(`writes nothing beside ${what}`, async () => {

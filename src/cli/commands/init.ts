@@ -1,10 +1,11 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { type Command, CommandError, type ExitCode, exitCode, UsageError } from '../command.ts'
 import type { DatabaseProject } from '../init/database-project.ts'
 import { PackageManifest } from '../init/package-manifest.ts'
 import { planEvent, printPlan } from '../init/print-plan.ts'
 import { configText, gitignoreText, tsconfigText } from '../init/project-files.ts'
+import { readIfExists } from '../init/read-if-exists.ts'
 import { detectSailsApplication, sailsConfigText } from '../init/sails-application.ts'
 import { oneLine } from '../init/source-text.ts'
 import { unwritable } from '../init/unwritable.ts'
@@ -26,6 +27,7 @@ export const init: Command = {
     const existing = configNames.find((name) => existsSync(join(cwd, name)))
     if (existing !== undefined) throw new CommandError(`${existing} exists already and was not changed`)
     const manifest = new PackageManifest(cwd)
+    const ignored = readIfExists(join(cwd, '.gitignore')) ?? gitignoreText
     const project = await databaseProjectOf(database, tables, cwd)
     const sails = project ? undefined : detectSailsApplication(cwd)
     const config = project?.configText ?? (sails ? sailsConfigText(sails) : configText)
@@ -40,7 +42,9 @@ export const init: Command = {
     output.event({ event: 'created', files: created, scripts: addedScripts, ...(project && planEvent(project.plan)) })
     printCreated(created, addedScripts, output)
     if (project) printPlan(project.plan, output)
-    const steps = project ? stepsWithDatabase(project) : stepsWithModels(sails !== undefined, isIgnored(cwd, 'data'))
+    const steps = project
+      ? stepsWithDatabase(project)
+      : stepsWithModels(sails !== undefined, isIgnored(ignored, 'data'))
     printNextSteps(
       [
         ...(manifest.exists ? [] : [project?.isPostgres ? installWithDriver : install]),
@@ -83,11 +87,9 @@ function printCreated(created: readonly string[], scripts: readonly string[], { 
   if (scripts.length > 0) line(`  ${paint('yellow', '~')} package.json: scripts ${scripts.join(', ')}`)
 }
 
-/** Whether a line of the `.gitignore` names the folder. */
-const isIgnored = (cwd: string, name: string): boolean =>
-  readFileSync(join(cwd, '.gitignore'), 'utf8')
-    .split(/\r?\n/)
-    .some((line) => line.trim().replace(/^\//, '').replace(/\/$/, '') === name)
+/** Whether a line of a `.gitignore` names the folder. */
+const isIgnored = (text: string, name: string): boolean =>
+  text.split(/\r?\n/).some((line) => line.trim().replace(/^\//, '').replace(/\/$/, '') === name)
 
 type Step = readonly [command: string, effect: string]
 

@@ -1,7 +1,8 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { CommandError } from '../command.ts'
 import { version } from '../own-package.ts'
+import { readIfExists } from './read-if-exists.ts'
 import { unwritable } from './unwritable.ts'
 
 const scripts = { dev: 'keelson dev', start: 'keelson start' } as const
@@ -20,12 +21,13 @@ export class PackageManifest {
   readonly #text: string
   readonly #manifest: Manifest
 
-  /** Throws a CommandError when the file exists and is not a JSON object. */
+  /** Throws a CommandError when the file exists and is not a JSON object, or cannot be read. */
   constructor(folder: string) {
     this.#path = join(folder, 'package.json')
-    this.exists = existsSync(this.#path)
+    const text = readIfExists(this.#path)
+    this.exists = text !== undefined
     // npm accepts a byte order mark.
-    this.#text = this.exists ? readFileSync(this.#path, 'utf8').replace(/^\uFEFF/, '') : ''
+    this.#text = text?.replace(/^\uFEFF/, '') ?? ''
     this.#manifest = this.exists ? parse(this.#text) : newManifest(folder)
   }
 
