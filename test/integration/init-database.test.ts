@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
+import type { PlannedAttribute } from '../../src/cli/init/column-attribute.ts'
 import { type DatabasePlan, definitionsOf, modelsOfTables, withoutTimes } from '../../src/cli/init/models-of-tables.ts'
 import { createService, type Json, type JsonObject, type ModelDefinitions, type Service } from '../../src/index.ts'
 import type { AttributeDefinition } from '../../src/model/definition.ts'
@@ -433,6 +434,30 @@ for (const { name, missing, open } of [
     assert.match(
       leftOut.get('price') ?? '',
       /^its key "amount" has the type numeric\(10,2\), which is not one of a key$/i,
+    )
+  })
+}
+
+const withLongKeys = `create table short (no numeric(15) primary key); create table long (no numeric(18,0) primary key);
+create table longest (no decimal(20,0) primary key); create table unbounded (no numeric primary key)`
+for (const { name, missing, open } of [
+  sqliteWith('long keys', withLongKeys),
+  postgresWith('long keys', withLongKeys),
+]) {
+  test(`a key of more digits than a number has is a big integer: ${name}`, { skip: missing ?? false }, async () => {
+    await using database = await open()
+    const { models } = await planOf(database.url)
+    assert.deepEqual(
+      models.map(({ name, attributes }) => {
+        const { definition, hint } = attributes.get('no') as PlannedAttribute
+        return [name, definition.type, definition.isInteger, hint !== undefined]
+      }),
+      [
+        ['short', 'number', true, false],
+        ['long', 'bigint', undefined, false],
+        ['longest', 'bigint', undefined, true],
+        ['unbounded', 'bigint', undefined, true],
+      ],
     )
   })
 }

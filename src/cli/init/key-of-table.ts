@@ -8,6 +8,8 @@ import type { ExistingColumn, ExistingTable } from '../../storage/schema.ts'
 export interface KeyOfTable {
   readonly column: ExistingColumn
   readonly definition: AttributeDefinition
+  /** A comment: keys that the attribute cannot hold. */
+  readonly hint?: string | undefined
   /** The column that a foreign key without columns refers to. */
   readonly primary: string | undefined
 }
@@ -29,7 +31,7 @@ export function keyOf(table: ExistingTable, description: DatabaseDescription): K
   for (const name of [...(primary === undefined ? [] : [primary]), ...uniques, ...generated]) {
     const column = table.columns.get(name)
     const definition = column && keyAttribute(column, table, description)
-    if (definition) return { column, definition, primary }
+    if (definition) return { column, definition, hint: tooLarge(definition, column), primary }
   }
   return undefined
 }
@@ -55,11 +57,24 @@ function keyAttribute(
   if (description.isCounted(column) && !refers) return { type: 'number', autoIncrement: true }
   if (type.storedAs === 'uuid') return { type: 'string', isUUID: true, ...(refers && { required: true }) }
   const isNumber = type.storedAs !== 'text'
-  const { isInteger, ...rest } = base
+  const isExact = type.storedAs !== 'real' || digitsOf(column) <= exactDigits
+  const { isInteger, ...rest } = isExact ? base : ({ ...base, type: 'bigint' } as const)
   // The default is a function of the database, such as one that makes numbers of the time.
   if (isNumber && column.defaultText?.includes('(')) return { ...rest, autoIncrement: true }
-  return { ...base, ...(base.type === 'number' && { isInteger: true }), required: true }
+  return { ...rest, ...(rest.type === 'number' && { isInteger: true }), required: true }
 }
+
+/** Numbers of so many digits are below 2^53, and those of 64 bits. */
+const exactDigits = 15
+const bigintDigits = 18
+
+/** How many digits a column of `numeric` may have. */
+const digitsOf = ({ type }: ExistingColumn): number => Number(/\((\d+)/.exec(type)?.[1] ?? Number.POSITIVE_INFINITY)
+
+const tooLarge = ({ type }: AttributeDefinition, column: ExistingColumn): string | undefined =>
+  type === 'bigint' && /^(?:num|dec)/i.test(column.type) && digitsOf(column) > bigintDigits
+    ? 'A record whose key has more than 64 bits is listed, but no request finds it by its key'
+    : undefined
 
 /** Why a table has no model. */
 export function missingKeyReason(table: ExistingTable, description: DatabaseDescription): string {

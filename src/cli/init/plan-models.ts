@@ -106,7 +106,11 @@ function planModel(
     const attribute = nameOf.get(column) as string
     const link = targets.get(column)
     if (column === key.column)
-      attributes.set(attribute, { definition: keyDefinition(attribute, key), note: keyNote(table, key) })
+      attributes.set(attribute, {
+        definition: keyDefinition(attribute, key),
+        note: keyNote(table, key),
+        hint: key.hint,
+      })
     else if (link) {
       attributes.set(attribute, {
         definition: toOne(attribute, column, base, table, link),
