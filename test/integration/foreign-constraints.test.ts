@@ -82,6 +82,11 @@ const cases: readonly (readonly [
     [400, '"detail":"The database does not allow this change"'],
   ],
   [
+    'the same in an index over an expression',
+    ['POST', '/shelf', { name: 'next', label: 'A' }],
+    [400, '"detail":"The database does not allow this change"'],
+  ],
+  [
     'an update whose trigger stores nothing where another table needs a value',
     ['PATCH', '/shelf/1', { label: null }],
     [400, '"detail":"The database does not allow this change"'],
@@ -140,6 +145,7 @@ for (const { name, missing, open } of schemaDatabases) {
         create table shelf (id ${key}, name text, label text);
         create table names (name text unique, label text not null);
         insert into names values ('top', 'a');
+        create unique index "it's lower" on names (lower(label));
         create table lid (id ${key}, name text);
         insert into lid (name) values ('red');
         create table box (id ${key}, name text);

@@ -46,6 +46,8 @@ const refused =
 interface SqliteFailure {
   readonly errcode: number
   readonly message: string
+  /** The table of the index that is violated, where the message names the index alone. */
+  readonly table?: string
 }
 
 const isFailure = (error: unknown): error is SqliteFailure =>
@@ -58,12 +60,12 @@ export function sqliteError(error: unknown): unknown {
   return isClosed ? new DatabaseError({ kind: 'lost' }, error) : error
 }
 
-function faultOf({ errcode, message }: SqliteFailure): DatabaseErrorKind {
+function faultOf({ errcode, message, table }: SqliteFailure): DatabaseErrorKind {
   switch (errcode) {
     case codes.unique:
     case codes.primaryKey:
     case codes.rowid:
-      return uniqueFault(message)
+      return uniqueFault(message, table)
     case codes.foreignKey:
       return { kind: 'foreignKey' }
     case codes.restricted:
@@ -83,12 +85,18 @@ function faultOf({ errcode, message }: SqliteFailure): DatabaseErrorKind {
 }
 
 /** `UNIQUE constraint failed: pet.name, pet.owner`, or `index 'pet_lower'` */
-function uniqueFault(message: string): DatabaseErrorKind {
+function uniqueFault(message: string, tableOfIndex: string | undefined): DatabaseErrorKind {
   const names = message
     .slice(message.indexOf(': ') + 2)
     .split(', ')
     .map(columnIn)
-  return { kind: 'unique', table: names[0]?.table, columns: names.map(({ column }) => column) }
+  return { kind: 'unique', table: tableOfIndex ?? names[0]?.table, columns: names.map(({ column }) => column) }
+}
+
+/** The index over an expression that is violated. */
+export function violatedIndex(error: unknown): string | undefined {
+  if (!isFailure(error) || error.errcode !== codes.unique) return undefined
+  return /: index '(.*)'$/s.exec(error.message)?.[1]?.replaceAll("''", "'")
 }
 
 function columnIn(name: string): { readonly table: string | undefined; readonly column: string } {

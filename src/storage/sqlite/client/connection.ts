@@ -3,7 +3,7 @@ import { Lru } from '../../../support/lru.ts'
 import { type ByteBudget, readBytesPerAnswerByte, tooLarge } from '../../byte-budget.ts'
 import type { Row } from '../../driver.ts'
 import type { ReadOptions } from '../../store.ts'
-import { isOutOfRange, isTooBig } from '../errors.ts'
+import { isOutOfRange, isTooBig, violatedIndex } from '../errors.ts'
 import { Lookaside } from './lookaside.ts'
 import {
   lengthOf,
@@ -87,6 +87,8 @@ export class Connection implements Disposable {
       return statement.all(...(values as SQLInputValue[])) as unknown as readonly Row[]
     } catch (error) {
       if (isOutOfRange(error)) this.#readBig(text, statement)
+      const index = violatedIndex(error)
+      if (index !== undefined) (error as { table?: unknown }).table = this.#tableOf(index)
       throw error
     }
   }
@@ -264,6 +266,10 @@ export class Connection implements Disposable {
   #finalize(statement: StatementSync & Partial<Disposable>): void {
     if (this.#latest?.statement === statement) this.#latest = undefined
     statement[Symbol.dispose]?.()
+  }
+
+  #tableOf(index: string): unknown {
+    return this.all(`select tbl_name from sqlite_schema where type = 'index' and name = ?`, [index])[0]?.[0]
   }
 
   #readBig(text: string, statement: StatementSync): void {
