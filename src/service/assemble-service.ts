@@ -54,6 +54,7 @@ import type { Observers } from './observers.ts'
 import type { OpenService } from './open-service.ts'
 import { createLandingPage } from './pages/landing-page.ts'
 import { type PublicFiles, pagesIn } from './pages/public-files.ts'
+import { parameterNames } from './parameter-names.ts'
 import { trimRegularly } from './trim-regularly.ts'
 import { watchCaptures } from './watch-captures.ts'
 import { watchDescriptors } from './watch-descriptors.ts'
@@ -215,7 +216,7 @@ export async function assembleService(config: AnyConfig, parts: ServiceParts): P
     transaction: (requester, work) => runTransaction(context, requester, work),
     hasRules: policy !== undefined,
     models,
-    warnings: [...definitionNotes, ...storeWarnings],
+    warnings: [...definitionNotes, ...parameterNames(models), ...storeWarnings],
     routes: allLines(routes),
     changes: store.changes,
     limits,
