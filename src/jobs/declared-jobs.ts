@@ -1,6 +1,7 @@
 import { type Job, type JobDefinitions, jobProblems, nameProblems } from '../model/job.ts'
 import { type Schedule, scheduleProblems } from '../model/schedule.ts'
 import { type Verb, verbs } from '../protocol/change.ts'
+import { orNearest } from '../support/nearest.ts'
 import { scheduleTimesProblem } from './schedule-times.ts'
 
 /** A job with everything that it was declared for. */
@@ -58,7 +59,7 @@ export function declaredJobs(
   for (const [model, definition] of Object.entries(models)) declareModel(`${model}.on`, model, definition?.on)
   for (const [model, given] of Object.entries(on ?? {})) {
     if (Object.hasOwn(models, model)) declareModel(`on.${model}`, model, given)
-    else problem(`on.${model}: there is no model "${model}"`)
+    else problem(`on.${model}: there is no model "${model}"${orNearest(model, Object.keys(models))}`)
   }
   for (const [name, given] of Object.entries(schedules)) {
     const problems = [...nameProblems(name), ...scheduleProblems(given)]

@@ -7,10 +7,11 @@ describe('an association is refused', () => {
   const table = (tableName: string, from: string, to: string) => ({ tableName, from, to })
   const cases: readonly (readonly [sketch: Sketch, problems: readonly string[]])[] = [
     [{ pet: { owner: { model: 'ownr' } } }, ['pet.owner: there is no model "ownr"']],
+    [{ pet: { other: { model: 'pets' } } }, ['pet.other: there is no model "pets"; did you mean "pet"?']],
     [{ pet: { owners: { collection: 'ownr' } } }, ['pet.owners: there is no model "ownr"']],
     [
       { owner: { pets: { collection: 'pet', via: 'onwer' } }, pet: { owner: { model: 'owner' } } },
-      ['owner.pets: `via` names "pet.onwer", which does not exist'],
+      ['owner.pets: `via` names "pet.onwer", which does not exist; did you mean "owner"?'],
     ],
     [
       { owner: { pets: { collection: 'pet', via: 'owner' } }, pet: { owner: { type: 'number' } } },

@@ -1,3 +1,4 @@
+import { orNearest } from '../support/nearest.ts'
 import type { ErrorListener } from './config-error.ts'
 import type { Draft, DraftAttribute, Drafts } from './draft.ts'
 import {
@@ -75,14 +76,20 @@ function resolve(source: Source, drafts: Drafts): Resolution {
   const { definition } = source
   const name = targetName(definition) as string
   const target = drafts.get(folded(name))
-  if (!target) return noModel(name)
+  if (!target) return noModel(name, drafts)
   if (definition.model !== undefined) return { kind: 'belongsTo', target }
   if (typeof definition.through === 'string') return throughModel(source, target, definition.through, drafts)
   if (definition.via === undefined) return oneSided(source, target)
   return twoSided(source, target, definition.via, drafts)
 }
 
-const noModel = (name: string): string => `there is no model "${name}"`
+const noModel = (name: string, drafts: Drafts): string => {
+  const names = [...drafts.values()].map((draft) => draft.name)
+  return `there is no model "${name}"${orNearest(name, names)}`
+}
+
+const noAttribute = (via: string, { name, attributes }: Draft): string =>
+  `\`via\` names "${name}.${via}", which does not exist${orNearest(via, attributes.keys())}`
 
 /** A to-many without `via`. */
 function oneSided({ draft, name, definition }: Source, target: Draft): Resolution {
@@ -100,7 +107,7 @@ function twoSided(source: Source, target: Draft, via: string, drafts: Drafts): R
   const { draft, name, definition } = source
   const other = target.attributes.get(via)
   const place = `"${target.name}.${via}"`
-  if (!other) return `\`via\` names ${place}, which does not exist`
+  if (!other) return noAttribute(via, target)
   if (other.isBroken) return undefined
   if (!isAssociation(other)) return `\`via\` names ${place}, which is not an association`
   if (target === draft && via === name) {
@@ -149,12 +156,12 @@ function mirrored(plan: Resolution, draft: Draft, target: Draft): Resolution {
 function throughModel({ draft, definition }: Source, target: Draft, name: string, drafts: Drafts): Resolution {
   const { via } = definition
   const through = drafts.get(folded(name))
-  if (!through) return `\`through\`: ${noModel(name)}`
+  if (!through) return `\`through\`: ${noModel(name, drafts)}`
   if (via === undefined)
     return `\`through: "${name}"\` needs \`via\`: the attribute of that model that refers to this one`
   const near = through.attributes.get(via)
   const place = `"${through.name}.${via}"`
-  if (!near) return `\`via\` names ${place}, which does not exist`
+  if (!near) return noAttribute(via, through)
   if (near.isBroken) return undefined
   if (near.model === undefined || !refersTo(near, draft))
     return `\`via\` names ${place}, which does not refer to this model`

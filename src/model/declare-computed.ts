@@ -1,3 +1,4 @@
+import { orNearest } from '../support/nearest.ts'
 import { type Computation, type SqlExpression, sqlDialects } from './computed.ts'
 import type { ErrorListener } from './config-error.ts'
 import type { AttributeDefinition } from './definition.ts'
@@ -43,7 +44,8 @@ function dependencyProblems(name: string, computed: readonly string[], draft: Dr
   })
   if (unknown.length > 0)
     return unknown.map(
-      (source) => `\`computed\` names "${source}", which is not an attribute with a value of ${draft.name}`,
+      (source) =>
+        `\`computed\` names "${source}", which is not an attribute with a value of ${draft.name}${orNearest(source, draft.attributes.keys())}`,
     )
   const cycle = cycleFrom(name, draft, [])
   return cycle ? [`it depends on itself: ${cycle.join(' → ')}`] : []

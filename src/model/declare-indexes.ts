@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
 import { isJsonObject, type Json } from '../protocol/json.ts'
+import { orNearest } from '../support/nearest.ts'
 import type { AttributeType } from './attribute-type.ts'
 import type { ErrorListener } from './config-error.ts'
 import type { IndexDefinition } from './definition.ts'
@@ -95,7 +96,8 @@ function readCondition(
 
 function attributeProblem(name: string, draft: Draft, attributes: Attributes): string | undefined {
   const definition = draft.attributes.get(name)
-  if (definition === undefined) return `there is no attribute ${inspect(name)}`
+  if (definition === undefined)
+    return `there is no attribute ${inspect(name)}${orNearest(name, draft.attributes.keys())}`
   if (definition.collection !== undefined) return `${inspect(name)} is a to-many association and has no column`
   if (definition.computed !== undefined) return `${inspect(name)} is computed and has no column`
   const type = attributes.get(name)?.type

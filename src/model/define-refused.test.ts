@@ -325,7 +325,7 @@ describe('a definition is refused', () => {
       'pet.name: there is no type "strng"; did you mean "string"?',
       'owner.age: `min` 2 is greater than `max` 1',
       'owner.age: `minLength` cannot be used with a number',
-      'pet.owner: there is no model "ownr"',
+      'pet.owner: there is no model "ownr"; did you mean "owner"?',
     ])
   })
 

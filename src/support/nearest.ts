@@ -8,6 +8,12 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   return first && first.distance <= mostDifferent(first.candidate) ? first.candidate : undefined
 }
 
+/** What a message about an unknown word ends with: the most similar known one, or nothing. */
+export function orNearest(word: string, known: Iterable<string>): string {
+  const near = nearest(word, [...known])
+  return near === undefined ? '' : `; did you mean "${near}"?`
+}
+
 const mostDifferent = (candidate: string): number => Math.max(1, Math.floor(candidate.length / 2.5))
 
 /** Damerau–Levenshtein distance: letters changed, added, removed or transposed. */

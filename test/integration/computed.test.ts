@@ -280,6 +280,7 @@ const mistakes: readonly (readonly [definition: object, message: RegExp])[] = [
   [{ type: 'string', computed: ['it'], get: String }, /it depends on itself: it → it/],
   [{ type: 'string', computed: ['other'], get: String }, /it depends on itself: it → other → it/],
   [{ type: 'string', computed: [], get: String }, /`computed` must be a list of names/],
+  [{ type: 'string', computed: ['nmae'], get: String }, /not an attribute with a value of pet; did you mean "name"\?/],
   [{ type: 'string', computed: ['name'] }, /needs `get`/],
   [{ type: 'string', computed: ['name'], get: async () => 'x' }, /`get` must be synchronous/],
   [{ type: 'string', get: String }, /needs `computed`/],

@@ -54,10 +54,20 @@ describe('invalid jobs', () => {
 
   for (const [config, ...expected] of [
     [{ on: 5 }, 'on must be an object'],
+    [
+      { on: { pets: {} }, models: { pet: { attributes: {} } } },
+      'on.pets: there is no model "pets"; did you mean "pet"?',
+    ],
     [{ jobs: null }, 'jobs must be an object'],
     [{ models: undefined, jobs: {} }, 'models is missing'],
-    [{ models: 'pet', on: {} }, 'models must be an object'],
-    [{ models: null, jobs: {} }, 'models must be an object'],
+    [
+      { models: 'pet', on: {} },
+      'models must be an object of models by their names, such as { pet: { attributes: { … } } }',
+    ],
+    [
+      { models: null, jobs: {} },
+      'models must be an object of models by their names, such as { pet: { attributes: { … } } }',
+    ],
   ] as const)
     test(`are not read where they cannot be: ${JSON.stringify(config)}`, async () =>
       assert.deepEqual(await problemsOf({ database: 'memory:', ...config }), expected))

@@ -109,7 +109,7 @@ function isPositive(value: unknown): boolean {
 }
 
 const configMembers: Readonly<Record<keyof Config, Check>> = {
-  models: checks.anObject,
+  models: be('an object of models by their names, such as { pet: { attributes: { … } } }', isObject),
   attributes: checks.anObject,
   actions: checks.anObject,
   compatibility: oneOf('sails'),

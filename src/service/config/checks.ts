@@ -36,8 +36,9 @@ export const listOf = (what: string, test: (item: unknown) => boolean): Check =>
 
 /** An object with these members and no others. A member that is undefined counts as absent. */
 export function members(checks: Readonly<Record<string, Check>>, required: readonly string[] = []): Check {
+  const names = listed(checks)
   const check = (value: unknown, name: string): readonly string[] => {
-    if (!isObject(value)) return [`${name} must be an object`]
+    if (!isObject(value)) return [`${name} must be an object${names === '' ? '' : ` of settings: ${names}`}`]
     const prefix = name === '' ? '' : `${name}.`
     const missing = required.filter((member) => value[member] === undefined)
     return [
@@ -55,5 +56,15 @@ export function members(checks: Readonly<Record<string, Check>>, required: reado
 function suggestion(word: string, checks: Readonly<Record<string, Check>>): string {
   const group = Object.keys(checks).find((name) => checks[name]?.members?.includes(word))
   const near = group === undefined ? nearest(word, Object.keys(checks)) : `${group}.${word}`
-  return near === undefined ? '' : `; did you mean "${near}"?`
+  if (near !== undefined) return `; did you mean "${near}"?`
+  const names = listed(checks)
+  return names === '' ? '' : `; there are ${names}`
+}
+
+/** So many settings are listed in a message. */
+const mostListed = 12
+
+function listed(checks: Readonly<Record<string, Check>>): string {
+  const names = Object.keys(checks)
+  return names.length > mostListed ? '' : names.join(', ')
 }
