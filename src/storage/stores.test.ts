@@ -38,6 +38,10 @@ describe('the database URL', () => {
       (password): [url: string, problem: string] => [`postgres://me:${password}@127.0.0.1:1/name`, unreadable],
     ),
     ['postgres://me:secret@127.0.0.1:port/name', unreadable],
+    ...['schema', 'currentSchema', 'search_path'].map((name): [url: string, problem: string] => [
+      `postgres://me@127.0.0.1:1/name?sslmode=disable&${name}=shop`,
+      `"${name}" is not a parameter of the URL, and the schema would be another one. The search path belongs to the role (alter role app set search_path = shop), or to the URL: ?options=-c%20search_path%3Dshop`,
+    ]),
     ['data/app.db', '"data/app.db" has no scheme; a file is "sqlite:data/app.db"'],
   ] as const) {
     test(`${url} is rejected`, async () => {
