@@ -136,7 +136,7 @@ async function fillPostgres(client: Client): Promise<void> {
   await client.query('vacuum analyze')
 }
 
-async function inPostgres(connectionString: string, work: (client: Client) => Promise<void>): Promise<void> {
+export async function inPostgres(connectionString: string, work: (client: Client) => Promise<void>): Promise<void> {
   const client = new Client({ connectionString })
   await client.connect()
   try {

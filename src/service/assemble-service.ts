@@ -54,7 +54,7 @@ import type { Observers } from './observers.ts'
 import type { OpenService } from './open-service.ts'
 import { createLandingPage } from './pages/landing-page.ts'
 import { type PublicFiles, pagesIn } from './pages/public-files.ts'
-import { parameterNames } from './parameter-names.ts'
+import { parameterNameWarnings } from './parameter-name-warnings.ts'
 import { trimRegularly } from './trim-regularly.ts'
 import { watchCaptures } from './watch-captures.ts'
 import { watchDescriptors } from './watch-descriptors.ts'
@@ -216,7 +216,7 @@ export async function assembleService(config: AnyConfig, parts: ServiceParts): P
     transaction: (requester, work) => runTransaction(context, requester, work),
     hasRules: policy !== undefined,
     models,
-    warnings: [...definitionNotes, ...parameterNames(models), ...storeWarnings],
+    warnings: [...definitionNotes, ...parameterNameWarnings(models), ...storeWarnings],
     routes: allLines(routes),
     changes: store.changes,
     limits,

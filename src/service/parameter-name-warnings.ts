@@ -2,7 +2,7 @@ import type { Models } from '../model/model.ts'
 import { count, reserved } from '../operation/parameters.ts'
 
 /** A warning about attributes that are no filter in an address, because they have the names of parameters. */
-export function parameterNames(models: Models): readonly string[] {
+export function parameterNameWarnings(models: Models): readonly string[] {
   const named = [...models.values()].flatMap(({ name: model, attributes }) =>
     [...attributes.values()]
       // Of `count`, values other than those of the parameter are a filter.
