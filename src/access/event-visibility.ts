@@ -14,6 +14,7 @@ import type { Json, JsonObject } from '../protocol/json.ts'
 import type { Requester } from '../protocol/requester.ts'
 import { fullView, type Images, type JudgedEvent, type View, type Visibility } from '../realtime/visibility.ts'
 import type { Store } from '../storage/store.ts'
+import { forEachInTurns } from '../support/event-loop-turn.ts'
 import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
 import { Lru } from '../support/lru.ts'
 import { mayFulfil, modelsIn } from './condition-parts.ts'
@@ -110,14 +111,17 @@ export class EventVisibility implements Visibility {
     const judge = new ImageJudge(this.#store, shapes)
     const hasMembers = events.some(({ event }) => this.#memberOf(event))
     const all = hasMembers ? allOf() : events
-    for (const view of restricted) if (hasMembers || view.needsDatabase) this.#collect(view, events, all, judge)
+    const undecided = restricted.filter(({ needsDatabase }) => hasMembers || needsDatabase)
+    await forEachInTurns(undecided, (view) => this.#collect(view, events, all, judge))
     await judge.query()
-    // From here on nothing is awaited: another batch may drop these conditions.
+    // Until all are placed nothing is awaited: another batch may drop these conditions.
     shapes.trim(restricted.reduce((sum, { conditions }) => sum + conditions.length, 0))
     for (const { conditions } of restricted) for (const [condition, about] of conditions) judge.place(condition, about)
-    const judged = restricted.map(
-      (view) => [view, events.map((event) => this.#imagesFor(view, event, all, judge))] as const,
-    )
+    const judged = restricted.map((view) => [view, [] as (Images | undefined)[]] as const)
+    // An event is decided for all views at once.
+    await forEachInTurns(events, (event) => {
+      for (const [view, images] of judged) images.push(this.#imagesFor(view, event, all, judge))
+    })
     return new Map<View, readonly (Images | undefined)[]>(judged)
   }
 

@@ -7,7 +7,7 @@ import type { Images } from '../realtime/visibility.ts'
 import type { Store } from '../storage/store.ts'
 import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
 import { isInImages } from './condition-parts.ts'
-import type { RuleShapes } from './rule-shapes.ts'
+import type { RuleShapes, VerdictLocation } from './rule-shapes.ts'
 import { type DatabaseCondition, type ShapeEvaluation, verdictAt } from './shape-evaluation.ts'
 
 /** A statement for one model: which of these records fulfil each of these conditions. */
@@ -35,6 +35,8 @@ const never: Judgement = { before: false, after: false }
 export class ImageJudge {
   readonly #store: Store
   readonly #shapes: RuleShapes
+  /** Kept here, because other judges may make the shapes forget them. */
+  readonly #locations = new Map<Condition, VerdictLocation>()
   readonly #outcomes = new Map<Images, Map<ShapeEvaluation, ReturnType<ShapeEvaluation['decide']>>>()
   readonly #queries = new Map<Model, RecordQuery>()
   readonly #answers = new Map<Model, ReadonlyMap<string, ReadonlySet<Json>>>()
@@ -82,12 +84,16 @@ export class ImageJudge {
 
   /** To be called for all conditions before the first is judged: those of one shape are decided together. */
   place(condition: Condition, model: Model): void {
-    if (!isConstant(condition)) this.#shapes.locationOf(condition, model)
+    if (!isConstant(condition)) this.#locationOf(condition, model)
+  }
+
+  #locationOf(condition: Condition, model: Model): VerdictLocation {
+    return getOrInsertComputed(this.#locations, condition, () => this.#shapes.locationOf(condition, model))
   }
 
   judge(condition: Condition, model: Model, images: Images): Judgement {
     if (isConstant(condition)) return isMatchAll(condition) ? always : never
-    const { evaluation, position } = this.#shapes.locationOf(condition, model)
+    const { evaluation, position } = this.#locationOf(condition, model)
     const outcomes = getOrInsertComputed(this.#outcomes, images, () => new Map())
     const { before, after } = getOrInsertComputed(outcomes, evaluation, () =>
       evaluation.decide(images, (part, images, side) => this.#decideByDatabase(part, model, images, side)),

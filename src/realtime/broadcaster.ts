@@ -2,7 +2,7 @@ import type { Condition } from '../criteria/criteria.ts'
 import type { ManyToMany, Models } from '../model/model.ts'
 import type { Change, Position } from '../protocol/change.ts'
 import type { Event } from '../protocol/event.ts'
-import { eventLoopTurn } from '../support/event-loop-turn.ts'
+import { eventLoopTurn, forEachInTurns } from '../support/event-loop-turn.ts'
 import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
 import type { MaybePromise } from '../support/maybe-promise.ts'
 import { yieldToEventLoop } from '../support/yield-to-event-loop.ts'
@@ -155,8 +155,9 @@ export class Broadcaster implements ChangeFeedListener {
 
   async onOperation({ changes, position }: ChangeOperation): Promise<void> {
     const operation: Delivery = { change: changes[0] as Change, receivers: new Set() }
-    this.#restartWhereRightsChanged(changes)
     if (this.recent.isNeeded && this.#visibility !== everythingVisible) this.recent.addOperation(changes)
+    const restarted = this.#restartWhereRightsChanged(changes)
+    if (restarted) await restarted
     let isFirst = true
     for (const all of slicesOf(eventsOf(changes, this.associations))) {
       const left = this.withoutRemaining(all)
@@ -165,7 +166,11 @@ export class Broadcaster implements ChangeFeedListener {
       isFirst = false
       const slice = this.slice(events)
       await this.#judge(slice, (model) => this.#viewsIn(slice, model))
-      for (const index of events.keys()) await this.#deliver(slice, index, operation)
+      for (const index of events.keys()) {
+        // An event that nothing receives is compared with the rules of all subscribers nevertheless.
+        if (eventLoopTurn.isUsed) await eventLoopTurn.next()
+        await this.#deliver(slice, index, operation)
+      }
     }
     let ended = 0
     for (const receiver of operation.receivers) {
@@ -176,15 +181,16 @@ export class Broadcaster implements ChangeFeedListener {
 
   /**
    * Sends a gap to subscribers whose rules pass through an association to a changed record: the change may have altered what they
-   * may see, and no event describes that.
+   * may see, and no event describes that. As many views as there are users are compared with each change.
    */
-  #restartWhereRightsChanged(changes: readonly Change[]): void {
+  #restartWhereRightsChanged(changes: readonly Change[]): MaybePromise<void> {
     if (!changes.some(({ model }) => this.#visibility.decidesRights(model))) return
     const decided = new Map<View, boolean>()
     const isConcerned = (view: View): boolean =>
       getOrInsertComputed(decided, view, () => this.changesRights(view, changes))
-    for (const [subscriber, models] of [...this.subscriptions.modelsBySubscriber()])
+    return forEachInTurns([...this.subscriptions.modelsBySubscriber()], ([subscriber, models]) => {
       if (models.some((model) => isConcerned(this.viewOf(subscriber, model)))) subscriber.onGap()
+    })
   }
 
   onPosition(position: Position): void {

@@ -5,6 +5,7 @@ import type { Models } from '../model/model.ts'
 import type { RecordId } from '../protocol/change.ts'
 import type { Event, SubscriptionEvent } from '../protocol/event.ts'
 import type { JsonObject } from '../protocol/json.ts'
+import { forEachInTurns } from '../support/event-loop-turn.ts'
 import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
 import { andThen, forEachSequential, type MaybePromise } from '../support/maybe-promise.ts'
 import { changedValues, isChanged } from './events.ts'
@@ -138,15 +139,15 @@ export class EventSlice {
     if (missing.size === 0) return
     const events = indexes.map((index) => ({ event: this.#eventAt(index), images: this.imagesAt(index) }))
     const all = () => this.events.map((event, index) => ({ event, images: this.imagesAt(index) }))
-    return andThen(this.#options.visibility.judge(model, events, missing, all), (judged) => {
-      for (const view of missing) {
+    return andThen(this.#options.visibility.judge(model, events, missing, all), (judged) =>
+      forEachInTurns([...missing], (view) => {
         const visible = getOrInsertComputed(this.#visible, view, () => new Map<number, Images>())
         for (const [at, index] of indexes.entries()) {
           const images = judged.get(view)?.[at]
           if (images) visible.set(index, images)
         }
-      }
-    })
+      }),
+    )
   }
 
   #eventAt(index: number): Event {

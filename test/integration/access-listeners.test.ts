@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { ImageJudge } from '../../src/access/image-judge.ts'
 import { ShapeEvaluation } from '../../src/access/shape-evaluation.ts'
 import { lessThan } from '../../src/criteria/operators/ordering.ts'
 import { createService, type RuleOutcome } from '../../src/index.ts'
+import { blockEventLoop } from '../support/block-event-loop.ts'
 import { eventually } from '../support/eventually.ts'
+import { TurnCounter } from '../support/turn-counter.ts'
 
 /* What a change costs when many listen whose rules differ. Evaluations are counted, and nothing is timed. */
 
@@ -100,3 +103,34 @@ function listen(events: AsyncIterable<{ readonly verb: string }>, take: () => vo
   })()
   return ready.promise
 }
+
+test('the events of many records are judged in turns of the event loop, for many that listen under rules of their own', async (t) => {
+  const [listeners, changes] = [40, 25]
+  await using service = await createService({
+    database: 'sqlite::memory:',
+    auth: { identify: (): { id: number } | null => null },
+    attributes: { createdAt: false, updatedAt: false },
+    models: {
+      pet: {
+        access: { read: ({ user }) => user !== null && { owner: user.id } },
+        attributes: { name: { type: 'string' }, owner: { type: 'number' } },
+      },
+    },
+  })
+  const { pet } = service.system.records
+  await pet.createMany(Array.from({ length: changes }, () => ({ owner: 0 })))
+  for (let id = 1; id <= listeners; id++) await listen(service.as({ id }).records.pet.live(), () => {})
+  const { judge } = ImageJudge.prototype
+  using counter = new TurnCounter()
+  const turns = new Set<number>()
+  let calls = 0
+  t.mock.method(ImageJudge.prototype, 'judge', function (this: ImageJudge, ...given: Parameters<typeof judge>) {
+    turns.add(counter.turn)
+    calls++
+    blockEventLoop(1)
+    return judge.apply(this, given)
+  })
+  await pet.updateMany({ where: { owner: 0 }, count: true }, { name: 'changed' })
+  await eventually(() => calls === listeners * changes)
+  assert.ok(turns.size >= changes - 1, `${turns.size} turns`)
+})

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { blockEventLoop } from '../../../test/support/block-event-loop.ts'
 import { pets, setUp, updated } from '../../../test/support/socket-broker.ts'
+import { TurnCounter } from '../../../test/support/turn-counter.ts'
+import type { Requester } from '../../protocol/requester.ts'
+import { getOrInsertComputed } from '../../support/get-or-insert-computed.ts'
 import { everythingVisible, fullView, type View, type Visibility } from '../visibility.ts'
 
 /* Rules of pets that pass through their owners: a change of an owner that decides them is a fresh start for the socket. */
@@ -114,5 +118,29 @@ describe('a change of another model that decides rights', () => {
     const { peer } = connect('a')
     await ask(peer, { records: pets(1), models: ['pet'] })
     assert.equal(peer.resets, 0)
+  })
+
+  test('is compared with as many views as there are users in turns of the event loop', async () => {
+    const views = new WeakMap<Requester, View>()
+    const turns = new Set<number>()
+    using counter = new TurnCounter()
+    const visibility: Visibility = {
+      ...ruled(),
+      viewOf: (requester) => getOrInsertComputed(views, requester, () => ({ key: 'of one user' })),
+      decidesRights: () => true,
+      changesRights() {
+        turns.add(counter.turn)
+        blockEventLoop(1)
+        return false
+      },
+    }
+    const { log, ask, connect } = setUp({ visibility })
+    const connected = Array.from({ length: 50 }, (_, id) => {
+      return connect(`${id}`, { requester: { kind: 'user', user: { id } } })
+    })
+    for (const { peer } of connected) await ask(peer, { records: pets(1) })
+    log.write(owner(1))
+    await log.wake()
+    assert.ok(turns.size >= 4, `${turns.size} turns`)
   })
 })
