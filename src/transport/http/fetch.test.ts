@@ -103,3 +103,34 @@ describe('the host of a request', () => {
     })
   }
 })
+
+/** Content whose source fails before a piece is asked for, or when it is ended. */
+const sources: readonly (readonly [title: string, method: string, status: number, stream: AsyncIterable<string>])[] = [
+  ['that cannot be iterated', 'GET', 500, { [Symbol.asyncIterator]: () => assert.fail('no iterator') }],
+  [
+    'whose end rejects',
+    'HEAD',
+    200,
+    {
+      [Symbol.asyncIterator]: () => ({
+        next: async () => ({ done: true, value: undefined }),
+        return: async () => assert.fail('no end'),
+      }),
+    },
+  ],
+  [
+    'whose end throws',
+    'HEAD',
+    200,
+    {
+      [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: '' }), return: () => assert.fail('') }),
+    },
+  ],
+]
+for (const [title, method, expected, stream] of sources) {
+  test(`content ${title} is answered with ${expected}: the promise never rejects`, async () => {
+    const failing = fetchHandler({ handle: () => ({ status: 200, headers: {}, stream }) }, limits, { onError() {} })
+    const { status } = await failing(new Request('http://x/pet', { method }))
+    assert.equal(status, expected)
+  })
+}

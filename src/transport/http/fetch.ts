@@ -23,7 +23,10 @@ export function fetchHandler(service: Service, limits: Limits, options: HttpOpti
     try {
       return toResponse(response, request.method, context.onError)
     } catch (error) {
-      void response.stream?.[Symbol.asyncIterator]().return?.()
+      void endOf(
+        () => response.stream?.[Symbol.asyncIterator](),
+        () => {},
+      )
       return toResponse(errorResponse(error, context.onError), request.method, context.onError)
     }
   }
@@ -80,7 +83,7 @@ function toResponse(response: ServiceResponse, method: string, onError: ErrorLis
   const { stream, status } = response
   if (stream) {
     const chunks = stream[Symbol.asyncIterator]()
-    if (method === 'HEAD') void chunks.return?.()
+    if (method === 'HEAD') void endOf(() => chunks, onError)
     const body = method === 'HEAD' ? null : readableOf(chunks, onError)
     return new Response(body, { status, headers: streamHeadersOf(response) })
   }
@@ -90,6 +93,18 @@ function toResponse(response: ServiceResponse, method: string, onError: ErrorLis
   for (let index = 0; index < list.length; index += 2) headers.set(String(list[index]), String(list[index + 1]))
   const body = text === '' || method === 'HEAD' ? null : readableOf(textSlices(text), onError)
   return new Response(body, { status: response.status, headers })
+}
+
+/** Ends content that is not sent. An error of it that nothing waits for would end the process. */
+async function endOf(
+  chunksOf: () => AsyncIterator<string | Uint8Array, unknown> | undefined,
+  onError: ErrorListener,
+): Promise<void> {
+  try {
+    await chunksOf()?.return?.()
+  } catch (error) {
+    onError(error)
+  }
 }
 
 /** Pulls a chunk whenever the runtime asks for one. An error of the content is reported, and is that of the stream. */
