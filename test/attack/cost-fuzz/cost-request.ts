@@ -1,7 +1,14 @@
 import type { Json, JsonObject } from '../../../src/protocol/json.ts'
-import type { Random } from '../../support/random.ts'
-import { addressOf, alter, criteriaOf, type FindRequest, parametersOf, randomFind } from './find-request.ts'
-import { type ModelName, shapes } from './models.ts'
+import {
+  addressOf,
+  alter,
+  criteriaOf,
+  type FindRequest,
+  parametersOf,
+  randomFind,
+  type Source,
+} from './find-request.ts'
+import type { Shape, World } from './world.ts'
 
 /** What is sent. */
 export interface SentRequest {
@@ -23,8 +30,6 @@ export interface CostRequest {
 }
 
 type Kind = keyof typeof kinds
-
-const changed: Readonly<Record<ModelName, string>> = { owner: 'city', pet: 'age', visit: 'cost', tag: 'label' }
 
 const kinds = {
   find: ({ finds: [find] }) => ({ method: 'GET', address: addressOf(find) }),
@@ -50,61 +55,93 @@ const kinds = {
     address: '/search',
     body: finds.slice(0, 5).map((find) => ({ model: find.model, ...criteriaOf(find) })),
   }),
-  'change by condition': ({ finds: [find], count }) => ({
+  'change by condition': ({ finds: [find], count, shapes }) => ({
     method: 'PATCH',
     address: `/${find.model}${parametersOf(find, 'where', 'populate')}`,
-    body: { [changed[find.model]]: shapes[find.model].texts.includes(changed[find.model]) ? `x ${count}` : count },
+    body: valuesOf(shapes[find.model] as Shape, count),
   }),
-  'destroy by condition': ({ finds: [find], count }) => ({
+  'destroy by condition': ({ finds: [find], count, shapes }) => ({
     method: 'DELETE',
-    address: `/visit?where=${encodeURIComponent(JSON.stringify({ id: { '>': 500, '<': 500 + count }, ...(find.model === 'visit' && { and: [find.where] }) }))}`,
+    address: `/${find.model}?where=${encodeURIComponent(JSON.stringify({ and: [find.where, keysOf(shapes[find.model] as Shape, count)] }))}`,
   }),
-  'nested records': ({ finds: [find], count }) => ({
+  'nested records': ({ finds: [find], count, shapes }) => ({
     method: 'POST',
-    address: `/owner${find.model === 'owner' ? parametersOf(find, 'populate') : ''}`,
-    body: { name: 'new', pets: Array.from({ length: count }, (_, index) => nested(index)) },
+    address: `/${find.model}${parametersOf(find, 'populate')}`,
+    body: nested(shapes, find.model, count),
   }),
-  'a list of records': ({ finds: [find], count }) => ({
+  'a list of records': ({ finds: [find], count, shapes }) => ({
     method: 'POST',
-    address: `/visit${find.model === 'visit' ? parametersOf(find, 'populate') : ''}`,
-    body: Array.from({ length: count * 5 }, (_, index) => ({ status: 'new', cost: index, pet: 1 + index })),
+    address: `/${find.model}${parametersOf(find, 'populate')}`,
+    body: Array.from({ length: count * 5 }, (_, index) => newRecord(shapes, find.model, index)),
   }),
-  members: ({ count }) => ({
-    method: 'PUT',
-    address: `/owner/${1 + (count % 7)}/pets`,
-    body: Array.from({ length: count }, (_, index) => 2 + index),
-  }),
+  members: ({ finds: [find], count, shapes }) => {
+    const { key, many } = shapes[find.model] as Shape
+    const [name, target] = many[count % Math.max(1, many.length)] ?? []
+    if (name === undefined) return { method: 'GET', address: addressOf(find) }
+    const { key: targetKey } = shapes[target as string] as Shape
+    return {
+      method: 'PUT',
+      address: `/${find.model}/${key(1 + (count % 7))}/${name}`,
+      body: Array.from({ length: count }, (_, index) => targetKey(2 + index)),
+    }
+  },
 } satisfies Record<
   string,
-  (request: { readonly finds: readonly [FindRequest, ...FindRequest[]]; readonly count: number }) => SentRequest
+  (request: {
+    readonly finds: readonly [FindRequest, ...FindRequest[]]
+    readonly count: number
+    readonly shapes: World['shapes']
+  }) => SentRequest
 >
 
-const nested = (index: number): JsonObject => ({
-  name: `new ${index}`,
-  ...(index % 3 === 0 && { visits: [{ status: 'new' }, { cost: index }], tags: [1 + (index % 90)] }),
+const keysOf = ({ key }: Shape, count: number): JsonObject => ({ id: { '>': key(500), '<': key(500 + count) } })
+
+const valuesOf = ({ texts, numbers }: Shape, number: number): JsonObject => ({
+  ...Object.fromEntries(texts.map((name) => [name, `new ${number}`])),
+  ...Object.fromEntries(numbers.filter((name) => name !== 'id').map((name) => [name, number])),
 })
 
-export const sentOf = ({ kind, ...request }: CostRequest): SentRequest => kinds[kind](request as never)
+const newRecord = (shapes: World['shapes'], model: string, number: number): JsonObject => {
+  const shape = shapes[model] as Shape
+  const references = shape.one.map(([name, target]) => [name, (shapes[target] as Shape).key(1 + number)])
+  return { ...valuesOf(shape, number), ...Object.fromEntries(references) }
+}
+
+/** With new members, and members that exist, in each of its to-many associations. */
+const nested = (shapes: World['shapes'], model: string, count: number): JsonObject => {
+  const shape = shapes[model] as Shape
+  const members = shape.many.map(([name, target]): [string, Json] => [
+    name,
+    Array.from({ length: count }, (_, index) =>
+      index % 3 === 0 ? (shapes[target] as Shape).key(1 + (index % 90)) : valuesOf(shapes[target] as Shape, index),
+    ),
+  ])
+  return { ...valuesOf(shape, count), ...Object.fromEntries(members) }
+}
+
+export const sentOf = ({ kind, ...request }: CostRequest, { shapes }: World): SentRequest =>
+  kinds[kind]({ ...request, shapes } as never)
 
 const counts = [1, 30, 300, 1000]
-const randomKind = (random: Random): Kind =>
+const randomKind = ({ random }: Source): Kind =>
   random.chance(0.4) ? 'find' : random.pick(Object.keys(kinds) as readonly Kind[])
 
-export const randomRequest = (random: Random): CostRequest => ({
-  kind: randomKind(random),
-  finds: Array.from({ length: random.pick([1, 1, 3, 20]) }, () => randomFind(random)),
-  count: random.pick(counts),
+export const randomRequest = (source: Source): CostRequest => ({
+  kind: randomKind(source),
+  finds: Array.from({ length: source.random.pick([1, 1, 3, 20]) }, () => randomFind(source)),
+  count: source.random.pick(counts),
 })
 
 /** A request that is likely to cost about the same or more: one of its finds altered, more of them, or of another kind. */
-export function alterRequest(random: Random, request: CostRequest): CostRequest {
+export function alterRequest(source: Source, request: CostRequest): CostRequest {
+  const { random } = source
   const { finds } = request
   const at = random.below(finds.length)
   const alterations: readonly (() => Partial<CostRequest>)[] = [
-    () => ({ finds: finds.map((find, index) => (index === at ? alter(random, find) : find)) }),
-    () => ({ finds: finds.map((find, index) => (index === at ? alter(random, find) : find)) }),
-    () => ({ finds: [...finds, ...finds.map((find) => alter(random, find))].slice(0, 100) }),
-    () => ({ kind: randomKind(random) }),
+    () => ({ finds: finds.map((find, index) => (index === at ? alter(source, find) : find)) }),
+    () => ({ finds: finds.map((find, index) => (index === at ? alter(source, find) : find)) }),
+    () => ({ finds: [...finds, ...finds.map((find) => alter(source, find))].slice(0, 100) }),
+    () => ({ kind: randomKind(source) }),
     () => ({ count: random.pick(counts) }),
   ]
   return { ...request, ...random.pick(alterations)() }

@@ -1,18 +1,20 @@
-import { action, createService } from '../../../src/index.ts'
+import { action, createService, type ModelDefinitions } from '../../../src/index.ts'
 import type { Json, JsonObject } from '../../../src/protocol/json.ts'
-import { type ModelName, models } from './models.ts'
 
 interface Search extends JsonObject {
-  readonly model: ModelName
+  readonly model: string
 }
-type Finders = Readonly<Record<ModelName, { find(criteria: JsonObject): Promise<{ readonly data: Json[] }> }>>
+interface Finder {
+  find(criteria: JsonObject): Promise<{ readonly data: Json[] }>
+}
+type Finders = Readonly<Record<string, Finder>>
 
 /*
- * `node server.ts DATABASE`: the service under attack, in a process of its own. It samples the CPU time of its main
+ * `node server.ts DATABASE MODELS`: the service under attack, in a process of its own. It samples the CPU time of its main
  * thread at every turn of the event loop: the longest turn is the time for which one request held all others, whatever
  * else the machine does.
  */
-const [database = ''] = process.argv.slice(2)
+const [database = '', models = ''] = process.argv.slice(2)
 /** Reads as an application does. */
 const search = action({
   on: 'service',
@@ -21,12 +23,12 @@ const search = action({
   run: async ({ input, records }) => {
     const found: Json[] = []
     for (const { model, ...criteria } of input as readonly Search[])
-      found.push((await (records as unknown as Finders)[model].find(criteria)).data)
+      found.push((await ((records as unknown as Finders)[model] as Finder).find(criteria)).data)
     return found
   },
 })
 const service = await createService({
-  models,
+  models: JSON.parse(models) as ModelDefinitions,
   database,
   actions: { search },
   attributes: { createdAt: false, updatedAt: false },

@@ -2,16 +2,16 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { fileURLToPath } from 'node:url'
-import { createService } from '../../../src/index.ts'
+import { createService, type ModelDefinitions } from '../../../src/index.ts'
 import { freshDatabase } from '../../support/postgres.ts'
 import type { SentRequest } from './cost-request.ts'
-import { models } from './models.ts'
+import type { World } from './world.ts'
 
 export interface Cost {
   readonly status: number
   /** The CPU time of the longest turn of the event loop while the request ran. */
   readonly blockedMs: number
-  /** The longest latency of `GET /pet/1` meanwhile. */
+  /** The longest latency of a read of one record meanwhile. */
   readonly othersMs: number
 }
 
@@ -22,19 +22,22 @@ const longestMs = 10_000
 export class Target implements AsyncDisposable {
   readonly #server: ChildProcess
   readonly #url: string
+  /** The address of the record that others read. */
+  readonly #probe: string
   readonly #agent = new Agent({ keepAlive: true })
 
-  private constructor(server: ChildProcess, url: string) {
+  private constructor(server: ChildProcess, url: string, { main, shapes }: World) {
     this.#server = server
     this.#url = url
+    this.#probe = `/${main}/${shapes[main]?.key(1)}`
   }
 
-  static async start(database: string): Promise<Target> {
+  static async start(database: string, world: World): Promise<Target> {
     const file = fileURLToPath(new URL('server.ts', import.meta.url))
-    const server = fork(file, [database], { execArgv: ['--conditions=keelson-source'] })
+    const server = fork(file, [database, JSON.stringify(world.models)], { execArgv: ['--conditions=keelson-source'] })
     const [{ url }] = (await once(server, 'message')) as [{ url: string }]
-    const target = new Target(server, url)
-    for (let count = 0; count < 20; count++) await target.#get('/pet/1')
+    const target = new Target(server, url, world)
+    for (let count = 0; count < 20; count++) await target.#get(target.#probe)
     return target
   }
 
@@ -48,7 +51,7 @@ export class Target implements AsyncDisposable {
     let othersMs = 0
     while (!isDone) {
       const sentAt = performance.now()
-      await this.#get('/pet/1')
+      await this.#get(this.#probe)
       othersMs = Math.max(othersMs, performance.now() - sentAt)
     }
     return { status: await status, othersMs, blockedMs: await this.#longestTurnMs() }
@@ -103,34 +106,29 @@ export class Target implements AsyncDisposable {
   }
 }
 
-const text = "'abc ' || (n % 1000) || ' e e e ' || (n * 7919 % 10007)"
-const fill = (rows: number, numbers: (count: number) => string): readonly string[] => [
-  `insert into owner (id, name, city) select n, 'owner ' || n, 'city ' || (n % 100) from ${numbers(rows / 10)}`,
-  `insert into pet (id, name, kind, age, weight, note, owner) select n, 'pet ' || n, 'kind ' || (n % 7), n % 20, n % 37 * 1.5, ${text}, 1 + n % ${rows / 10} from ${numbers(rows)}`,
-  `insert into visit (id, status, cost, pet) select n, 'status ' || (n % 5), n % 500, 1 + n % ${rows} from ${numbers(rows * 1.5)}`,
-  `insert into tag (id, label) select n, 'tag ' || n from ${numbers(100)}`,
-]
-
 /** Creates the tables and fills them without the service. */
-export async function fillSqlite(path: string, rows: number): Promise<void> {
-  await createTables(`sqlite:${path}`)
+export async function fillSqlite(path: string, { models, fill }: World, rows: number): Promise<void> {
+  await createTables(`sqlite:${path}`, models)
   const { DatabaseSync } = await import('node:sqlite')
   const database = new DatabaseSync(path)
   const numbers = (count: number) =>
     `(with recursive s(n) as (select 1 union all select n + 1 from s where n < ${count}) select n from s)`
-  database.exec(['begin', ...fill(rows, numbers), 'delete from keelson_log', 'commit', 'analyze'].join(';'))
+  const statements = ['pragma foreign_keys = off', 'begin', ...fill(rows, numbers), 'delete from keelson_log', 'commit']
+  database.exec(statements.join(';'))
   database.close()
 }
 
-export async function fillPostgres(server: string, rows: number) {
+export async function fillPostgres(server: string, { models, fill }: World, rows: number) {
   const database = await freshDatabase(server)
-  await createTables(database.url)
+  await createTables(database.url, models)
   const numbers = (count: number) => `generate_series(1, ${count}) as n`
-  for (const statement of [...fill(rows, numbers), 'truncate keelson_log', 'analyze']) await database.query(statement)
+  const unchecked = 'set session_replication_role = replica'
+  for (const statement of [unchecked, ...fill(rows, numbers), 'truncate keelson_log', 'analyze'])
+    await database.query(statement)
   return database
 }
 
-async function createTables(database: string): Promise<void> {
+async function createTables(database: string, models: ModelDefinitions): Promise<void> {
   const attributes = { createdAt: false, updatedAt: false } as const
   const service = await createService({ models, database, attributes })
   await service.close()
