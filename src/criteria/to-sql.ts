@@ -21,10 +21,15 @@ export const valuesWhere = (model: Model, where: Sql, dialect: Dialect): ValuesA
 
 /**
  * Compiles a condition on the records of a model to SQL, for a select from its table. `among`: the records for which the
- * condition is evaluated, where their keys are known.
+ * condition is evaluated, where their keys are known. `isOfMembers`: it is required of the members of one record.
  */
-export const toSql = (condition: Condition, model: Model, dialect: Dialect, among?: ValuesAmong): Sql =>
-  compile(condition, { dialect, among, table: dialect.identifier(model.table), depth: 0 })
+export const toSql = (
+  condition: Condition,
+  model: Model,
+  dialect: Dialect,
+  among?: ValuesAmong,
+  isOfMembers = false,
+): Sql => compile(condition, { dialect, among, table: dialect.identifier(model.table), depth: 0, isOfMembers })
 
 interface Scope {
   readonly dialect: Dialect
@@ -33,6 +38,8 @@ interface Scope {
   readonly table: string
   /** The number of selects that this one is nested in. */
   readonly depth: number
+  /** Members are found by the record that they belong to: together they are no more than the table has. */
+  readonly isOfMembers?: boolean
 }
 
 /**
@@ -47,20 +54,22 @@ function compile(condition: Condition, scope: Scope): Sql {
       const { kind, conditions } = condition
       if (conditions.length === 0) return raw(kind === 'and' ? '1 = 1' : '1 = 0')
       const keys = dialect.unindexed && keysIn(condition)
+      const inner = kind === 'and' ? scope : { ...scope, isOfMembers: false }
       const isFilter = (part: Condition) => keys?.operator === isOneOf && keysIn(part) !== keys
       return join(
-        conditions.map((part) => (isFilter(part) ? dialect.unindexed!(compile(part, scope)) : nested(part, scope))),
+        conditions.map((part) => (isFilter(part) ? dialect.unindexed!(compile(part, inner)) : nested(part, inner))),
         ` ${kind} `,
       )
     }
     case 'not':
-      return sql`(${compile(condition.condition, scope)}) is not true`
+      return sql`(${compile(condition.condition, { ...scope, isOfMembers: false })}) is not true`
     case 'related':
       return dialect.capabilities.correlates ? exists(condition, scope) : related(condition, scope)
     case 'compare': {
       const { attribute, operator, operand, slot } = condition
       const compared = operator.sql(columnOf(attribute, dialect), operand, attribute, dialect)
-      return slot === undefined ? compared : withSlots(compared, slot)
+      const bound = slot === undefined ? compared : withSlots(compared, slot)
+      return scope.isOfMembers && dialect.frequent ? dialect.frequent(bound) : bound
     }
   }
 }

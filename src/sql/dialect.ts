@@ -84,6 +84,8 @@ export interface Dialect {
    * such a list has fewer rows than any value of another index.
    */
   unindexed?(condition: Sql): Sql
+  /** A comparison that many rows may fulfil, as an index of several columns serves it. Absent where the planner knows how many. */
+  frequent?(comparison: Sql): Sql
   contains(column: string, text: string): Sql
   startsWith(column: string, text: string): Sql
   endsWith(column: string, text: string): Sql

@@ -198,7 +198,7 @@ export class SqlSelects {
     const { from, criteria } = sourceOf(target, given, this.#dialect, isChild)
     const rest = isMasked(given)
       ? raw('')
-      : this.#where(target, criteria.where, isChild, undefined, isSortedBy(criteria.sort, target))
+      : this.#where(target, criteria.where, isChild, undefined, isSortedBy(criteria.sort, target), true)
     const order = raw(` order by ${orderBy(criteria.sort, target, this.#dialect)}`)
     return sql`${raw(`select ${this.#quote(target.primaryKey.column)} from `)}${from}${rest}${order}${page}`
   }
@@ -221,7 +221,7 @@ export class SqlSelects {
     const key = this.#quote(target.primaryKey.column)
     const head = sql`${raw(`select ${key} from `)}${from}`
     const isPair = sql`${raw(key)} in (${pairs})`
-    const rest = this.#where(target, where, isPair, undefined, isSortedBy(sort, target))
+    const rest = this.#where(target, where, isPair, undefined, isSortedBy(sort, target), true)
     return sql`${head}${rest}${raw(` order by ${orderBy(sort, target, this.#dialect)}`)}${page}`
   }
 
@@ -267,18 +267,16 @@ export class SqlSelects {
     return join(arms, ' union all ')
   }
 
-  /**
-   * The `where` of one select: a condition, and a term that is compiled already. `isSorted`: all rows may be read before the
-   * first is returned, with values of any length.
-   */
+  /** A condition, and a term that is compiled already. `isSorted`: all rows may be read before the first is returned, with any values. */
   #where(
     model: Model,
     condition: Condition,
     term?: Sql,
     among = valuesAmong(model, condition, this.#dialect),
     isSorted = false,
+    isOfMembers = false,
   ): Sql {
-    const terms = isMatchAll(condition) ? [] : [sql`(${toSql(condition, model, this.#dialect, among)})`]
+    const terms = isMatchAll(condition) ? [] : [sql`(${toSql(condition, model, this.#dialect, among, isOfMembers)})`]
     if (term) terms.push(term)
     const where = terms.length > 0 ? join(terms, ' and ') : undefined
     if (where) return sql` where ${guarded(where, model, condition, this.#dialect, isSorted)}`

@@ -173,6 +173,7 @@ export const sqliteDialect = {
 
   /** Without statistics SQLite expects ten rows of any value of an index, and 25 of a list: it would read all rows of a frequent value. */
   unindexed: (condition) => sql`+(${condition})`,
+  frequent: (comparison) => sql`likely(${comparison})`,
 
   // The column names of json_each may collide with those of the table.
   keys: (attribute, keys) =>
