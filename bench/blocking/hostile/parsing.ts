@@ -104,6 +104,11 @@ export const hostileParsing: readonly Hostile[] = [
     request: () => ({ ...get(''), text: pipelined(head(`/pet?sort=${'name,'.repeat(100)}`), 500) }),
   },
   {
+    name: 'expectations in one write',
+    over: 'bytes',
+    request: () => ({ ...get(''), text: pipelined(head('/pet/1').replace(/\r\n$/, 'Expect: more\r\n\r\n'), 5_000) }),
+  },
+  {
     name: 'halves of bodies',
     over: 'bytes',
     request: () => ({

@@ -64,6 +64,8 @@ export async function listen(service: Service, options: ListenOptions): Promise<
     if (!(Number(req.headers['content-length']) > limits.maxBodyBytes)) res.writeContinue()
     handle(req, res)
   })
+  // Node would answer all that arrive together in one turn of the event loop.
+  server.on('checkExpectation', handle)
   if (upgrade) {
     server.on('upgrade', (req, socket, head) => {
       const pending = connections.pendingOn(socket)

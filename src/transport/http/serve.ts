@@ -86,6 +86,10 @@ export function handler(service: Service, limits: Limits, options: HandlerOption
       refuseEarly(context, req, res, framing)
       return
     }
+    if (headers.expect !== undefined && !isExpected(headers.expect, req)) {
+      write(res, expectationFailed, drain)
+      return
+    }
     if (intercept && String(req.originalUrl ?? req.url).startsWith(intercept.path) && intercept.request(req, res))
       return
     const isPath = req.url?.startsWith('/')
@@ -132,6 +136,11 @@ function framingError(coding: string, { httpVersion }: IncomingMessage): Service
   if (!/, *chunked$/i.test(coding)) return undefined
   return new ServiceError('E_NOT_IMPLEMENTED', 'The only Transfer-Encoding that is supported is chunked')
 }
+
+const expectationFailed: ServiceResponse = { status: 417, headers: {} }
+
+const isExpected = (expectation: string, { httpVersion }: IncomingMessage): boolean =>
+  httpVersion !== '1.1' || /(?:^|\W)100-continue(?:$|\W)/i.test(expectation)
 
 interface NodeServerContext extends ServerContext {
   /** Connections that close after a response already sent: data that still arrives on them is not a request. */
