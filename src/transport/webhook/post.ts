@@ -1,5 +1,8 @@
 import { publicAddressOf } from './public-address.ts'
 
+/** Answers such as 103 before the one that counts. A receiver could send them without an end. */
+const maxInformational = 10
+
 export interface Post {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
@@ -26,6 +29,12 @@ export async function post(url: URL, { headers, body, signal, allowPrivate }: Po
     lookup: (_host, { all }, found) => (all ? found(null, [address]) : found(null, address.address, address.family)),
   })
   request.once('error', reject)
+  // Also without an error, such as after 101.
+  request.once('close', () => reject(new Error(`${url.host} has closed the connection without an answer`)))
+  let informational = 0
+  request.on('information', () => {
+    if (++informational > maxInformational) request.destroy(new Error(`${url.host} does not come to an answer`))
+  })
   request.once('response', (response) => {
     resolve({ status: response.statusCode ?? 0, retryAfter: response.headers['retry-after'] })
     response.destroy()

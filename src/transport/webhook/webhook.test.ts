@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { inspect } from 'node:util'
 import { isPublicAddress, publicAddressOf } from './public-address.ts'
@@ -84,6 +84,41 @@ test('an event is posted with a signature that its receiver can verify, and what
   assert.equal(bodies.length, 4)
   assert.equal(webhook(url, { secret, allowPrivate: true }).sameAs, hook.sameAs)
 })
+
+for (const [what, answer, outcome] of [
+  [
+    'a few informational answers',
+    `${'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(3)}HTTP/1.1 204 No Content\r\n\r\n`,
+    undefined,
+  ],
+  [
+    'informational answers without an end',
+    'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100),
+    /does not come to an answer/,
+  ],
+  [
+    'another protocol',
+    'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n',
+    /without an answer/,
+  ],
+] as const)
+  test(`a receiver that answers with ${what}`, { timeout: 10_000 }, async (t) => {
+    const received: Socket[] = []
+    const server = createTcpServer((socket) => {
+      received.push(socket.on('error', () => {}))
+      // The receiver itself closes nothing.
+      socket.once('data', () => socket.write(answer))
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    t.after(() => {
+      for (const socket of received) socket.destroy()
+      server.close()
+    })
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+    const ran = webhook(url, { secret, allowPrivate: true }).run({ id: 1 }, context())
+    if (outcome) await assert.rejects(ran, outcome)
+    else await ran
+  })
 
 test('a wrong declaration is refused without its secret', () => {
   for (const [url, given] of [
