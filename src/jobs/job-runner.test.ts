@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { blockEventLoop } from '../../test/support/block-event-loop.ts'
 import { ManualClock } from '../../test/support/manual-clock.ts'
+import { TurnCounter } from '../../test/support/turn-counter.ts'
 import { MemoryJobStore } from '../storage/memory/job-store.ts'
 import { defaultLimits } from '../support/limits.ts'
 import { type EventSink, JobRunner } from './job-runner.ts'
@@ -136,4 +138,55 @@ test('an event that is stored is not kept in memory, and is read for its next ru
   await runner.stop(1_000)
   assert.deepEqual(ran, ['1 1', '1 2', '2 1', '3 1'])
   assert.equal(texts.length, 3)
+})
+
+test('events whose runs wait for nothing are run in several turns of the event loop', async () => {
+  const store = new MemoryJobStore()
+  await store.prepare()
+  await store.register([{ name: 'mail', position: '', dueAt: 0 }])
+  const claim = await store.claim('mail')
+  assert.ok(claim)
+  const added = Array.from({ length: 2_500 }, (_, index) => {
+    const eventId = String(index)
+    return { eventId, key: eventId, attempt: 0, dueAt: 0, text: '{}', error: undefined, isDead: false }
+  })
+  await store.save('mail', claim.fence, { position: '', dueAt: 0, lostAt: undefined, added, failed: [], done: [] })
+  const most: number[] = []
+  const { waiting } = MemoryJobStore.prototype
+  store.waiting = async (...given) => {
+    const page = await waiting.apply(store, given)
+    most.push(page.length)
+    return page
+  }
+  using counter = new TurnCounter()
+  const turns = new Set<number>()
+  const all = Promise.withResolvers<void>()
+  let runs = 0
+  const runner = await JobRunner.start({
+    job: {
+      name: 'mail',
+      retry: 0,
+      concurrency: 1,
+      timeoutMs: 1_000,
+      run() {
+        turns.add(counter.turn)
+        if (runs % 500 === 0) blockEventLoop(10)
+        if (++runs === added.length) all.resolve()
+      },
+    },
+    claim,
+    source: { progress: () => ({ position: '', dueAt: 0 }), poll() {}, stop() {} },
+    store,
+    clock: new ManualClock(),
+    limits: defaultLimits,
+    report() {},
+    onError(error) {
+      throw error
+    },
+    ended() {},
+  })
+  await all.promise
+  await runner.stop(1_000)
+  assert.deepEqual(most, [1_000, 1_000, 500, 0])
+  assert.ok(turns.size >= 5, `${turns.size} turns`)
 })

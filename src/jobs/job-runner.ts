@@ -2,12 +2,13 @@ import type { JsonObject } from '../protocol/json.ts'
 import type { JobClaim, JobStore, WaitingEvent } from '../storage/job-store.ts'
 import type { Clock } from '../support/clock.ts'
 import { errorText } from '../support/error-text.ts'
+import { eventLoopTurn } from '../support/event-loop-turn.ts'
 import type { Limits } from '../support/limits.ts'
 import type { JobObservation } from '../support/observation.ts'
 import { attempt } from './attempt.ts'
-import { delayAfter, isFinal, longestDelayMs } from './backoff.ts'
+import { delayAfter, isFinal } from './backoff.ts'
 import { JobSaves } from './job-saves.ts'
-import { type QueuedEvent, RecordQueues } from './record-queues.ts'
+import { type QueuedEvent, RecordQueues, storedEvent } from './record-queues.ts'
 
 /** What a job does with one event. */
 export interface RunnableJob {
@@ -54,6 +55,8 @@ export interface JobRunnerParts {
   readonly ended: () => void
 }
 
+/** Many may wait, such as all dead letters of an outage that a command retries. */
+const rowsPerRead = 1_000
 /** Longest message of a dead letter. */
 const longestError = 1_000
 
@@ -65,6 +68,7 @@ export class JobRunner implements EventSink {
   readonly #stop = new AbortController()
   readonly #runs = new Set<Promise<void>>()
   #revision: number
+  #isNextTurnAwaited = false
   inMemory = 0
   bytesInMemory = 0
 
@@ -170,14 +174,31 @@ export class JobRunner implements EventSink {
 
   async #readWaiting(): Promise<void> {
     const { store, job, clock } = this.#parts
-    for (const waiting of await store.waiting(job.name)) {
-      if (!this.#queues.hasStored(waiting.eventId)) this.#queues.add(storedEvent(waiting), clock.now())
+    for (let page = await store.waiting(job.name, 0, rowsPerRead); page.length > 0; ) {
+      for (const waiting of page)
+        if (!this.#queues.hasStored(waiting.eventId)) this.#queues.add(storedEvent(waiting), clock.now())
+      if (eventLoopTurn.isUsed) await eventLoopTurn.next()
+      page = await store.waiting(job.name, (page.at(-1) as WaitingEvent).id, rowsPerRead)
     }
     this.#pump()
   }
 
+  /** Runs that wait for nothing, and the reads of their events on SQLite, would all end in one turn of the event loop. */
+  #pumpInNextTurn(): void {
+    if (this.#isNextTurnAwaited) return
+    this.#isNextTurnAwaited = true
+    void eventLoopTurn.next().then(() => {
+      this.#isNextTurnAwaited = false
+      this.#pump()
+    })
+  }
+
   #pump(): void {
     while (!this.#stop.signal.aborted && this.#queues.running < this.#parts.job.concurrency) {
+      if (eventLoopTurn.isUsed) {
+        this.#pumpInNextTurn()
+        return
+      }
       const event = this.#queues.take()
       if (!event) return
       const run = this.#run(event).catch(this.#parts.onError)
@@ -268,19 +289,6 @@ export class JobRunner implements EventSink {
     this.poll()
   }
 }
-
-const storedEvent = ({ id, eventId, key, attempt, dueAt }: WaitingEvent): QueuedEvent => ({
-  id,
-  eventId,
-  key,
-  attempt,
-  dueAt,
-  maxDelayMs: longestDelayMs,
-  payload: undefined,
-  bytes: 0,
-  state: 'stored',
-  operation: undefined,
-})
 
 /** PostgreSQL stores no text with U+0000, and an error that cannot be stored would prevent every later save. */
 const storedTextOf = (error: unknown): string => errorText(error).slice(0, longestError).replaceAll('\0', '\ufffd')

@@ -1,4 +1,6 @@
 import type { JsonObject } from '../protocol/json.ts'
+import type { WaitingEvent } from '../storage/job-store.ts'
+import { longestDelayMs } from './backoff.ts'
 import type { OperationProgress } from './log-progress.ts'
 
 /** One event of a job from the time that it was read until it is handled. */
@@ -21,12 +23,27 @@ export interface QueuedEvent {
   readonly operation: OperationProgress | undefined
 }
 
+export const storedEvent = ({ id, eventId, key, attempt, dueAt }: WaitingEvent): QueuedEvent => ({
+  id,
+  eventId,
+  key,
+  attempt,
+  dueAt,
+  maxDelayMs: longestDelayMs,
+  payload: undefined,
+  bytes: 0,
+  state: 'stored',
+  operation: undefined,
+})
+
 /** The events of each record in their order. The first of a record is run; those of different records independently. */
 export class RecordQueues {
   readonly #queues = new Map<string, QueuedEvent[]>()
   readonly #running = new Set<string>()
   /** The records whose first event can be run now. */
   readonly #ready = new Set<string>()
+  /** Kept, because one that begins anew passes all that were deleted. */
+  #nextReady = this.#ready.values()
   /** The ids of the events that wait in the database. */
   readonly #stored = new Set<string>()
 
@@ -59,11 +76,15 @@ export class RecordQueues {
 
   /** The next event to run; it is running from now on. */
   take(): QueuedEvent | undefined {
-    for (const key of this.#ready) {
-      this.#ready.delete(key)
-      this.#running.add(key)
-      return this.#queues.get(key)?.[0]
+    let next = this.#nextReady.next()
+    if (next.done) {
+      this.#nextReady = this.#ready.values()
+      next = this.#nextReady.next()
     }
+    if (next.done) return undefined
+    this.#ready.delete(next.value)
+    this.#running.add(next.value)
+    return this.#queues.get(next.value)?.[0]
   }
 
   /** The run has ended, and the event waits for its next one. Returns the events of the record that the log alone contains. */

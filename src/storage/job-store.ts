@@ -94,8 +94,8 @@ export interface JobStore {
   release(name: string, fence: number): Promise<void>
   /** The ids of `added`, undefined for an event that was there already; 'fenced': another process is the holder, or the job must be claimed again. */
   save(name: string, fence: number, save: JobSave): Promise<readonly (number | undefined)[] | 'fenced'>
-  /** The events that wait, in their order. */
-  waiting(name: string): Promise<readonly WaitingEvent[]>
+  /** At most `limit` events that wait, in their order, with an id above `after`. */
+  waiting(name: string, after: number, limit: number): Promise<readonly WaitingEvent[]>
   /** The text of an event; undefined when it was dropped. */
   text(id: number): Promise<string | undefined>
   /** The progress of all names; undefined if the database has no tables of jobs. */

@@ -188,9 +188,10 @@ export class SqlJobStore implements JobStore {
       on conflict (job, event_id) do nothing returning id`
   }
 
-  async waiting(name: string): Promise<readonly WaitingEvent[]> {
+  async waiting(name: string, after: number, limit: number): Promise<readonly WaitingEvent[]> {
     const rows = await this.#query(
-      sql`select id, event_id, record, attempt, due_at from ${this.#events} where job = ${name} and dead = 0 order by id`,
+      sql`select id, event_id, record, attempt, due_at from ${this.#events} where job = ${name} and dead = 0
+        and id > ${after} order by id limit ${limit}`,
     )
     return rows.map(([id, eventId, key, attempt, dueAt]) => ({
       id: Number(id),

@@ -68,8 +68,8 @@ export class MemoryJobStore implements JobStore {
     })
   }
 
-  async waiting(name: string): Promise<readonly WaitingEvent[]> {
-    return this.#events.filter((event) => event.name === name && !event.isDead)
+  async waiting(name: string, after: number, limit: number): Promise<readonly WaitingEvent[]> {
+    return this.#events.filter((event) => event.name === name && !event.isDead && event.id > after).slice(0, limit)
   }
 
   async text(id: number): Promise<string | undefined> {
