@@ -42,6 +42,8 @@ export class RecordQueues {
   readonly #running = new Set<string>()
   /** The records whose first event can be run now. */
   readonly #ready = new Set<string>()
+  /** The records whose first event is to be run later. */
+  readonly #delayed = new Set<string>()
   /** Kept, because one that begins anew passes all that were deleted. */
   #nextReady = this.#ready.values()
   /** The ids of the events that wait in the database. */
@@ -90,6 +92,7 @@ export class RecordQueues {
   /** The run has ended, and the event waits for its next one. Returns the events of the record that the log alone contains. */
   putBack(event: QueuedEvent): readonly QueuedEvent[] {
     this.#running.delete(event.key)
+    this.#delayed.add(event.key)
     return this.#queues.get(event.key)?.filter(({ state }) => state === 'log') ?? []
   }
 
@@ -119,14 +122,16 @@ export class RecordQueues {
 
   /** Finds the events that have become due. */
   refresh(now: number): void {
-    for (const key of this.#queues.keys()) this.#refresh(key, now)
+    for (const key of this.#delayed) this.#refresh(key, now)
   }
 
   /** An event whose row is being stored does not run before it is. */
   #refresh(key: string, now: number): void {
     const first = this.#queues.get(key)?.[0]
     if (first) first.dueAt = Math.min(first.dueAt, now + first.maxDelayMs)
-    if (!first || this.#running.has(key) || first.state === 'saving' || first.dueAt > now) this.#ready.delete(key)
-    else this.#ready.add(key)
+    const mayRun = first !== undefined && !this.#running.has(key) && first.state !== 'saving'
+    const isDue = mayRun && first.dueAt <= now
+    this.#ready[isDue ? 'add' : 'delete'](key)
+    this.#delayed[mayRun && !isDue ? 'add' : 'delete'](key)
   }
 }
