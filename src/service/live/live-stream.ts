@@ -1,14 +1,11 @@
 import type { Position } from '../../protocol/change.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import type { LiveClient, LiveQueries } from '../../realtime/queries/live-queries.ts'
-import type { ChangeLog } from '../../storage/change-log.ts'
-import { getOrInsertComputed } from '../../support/get-or-insert-computed.ts'
 import type { Limits } from '../../support/limits.ts'
-import type { Semaphore } from '../../support/semaphore.ts'
 import type { WaitingBytes, WaitingClient } from '../../support/waiting-bytes.ts'
 import { FrameQueue } from './frame-queue.ts'
 import { failedFrame, type LiveFrame } from './live-frame.ts'
-import { MissedChanges } from './missed-changes.ts'
+import type { MissedChanges } from './missed-changes.ts'
 import type { OperationTokens } from './operation-tokens.ts'
 import { encodeResumePosition } from './resume-position.ts'
 import { type PlannedQuery, type QueryOwner, StreamQuery } from './stream-query.ts'
@@ -28,8 +25,7 @@ export interface LiveStreamOptions {
   /** The socket that it belongs to; undefined for an event stream. */
   readonly peer: string | undefined
   readonly queries: LiveQueries
-  readonly log: ChangeLog
-  readonly reads: Semaphore
+  readonly missedSince: (position: Position) => MissedChanges
   readonly tokens: OperationTokens
   readonly limits: Limits
   readonly waiting: WaitingBytes
@@ -52,7 +48,6 @@ export class LiveStream implements LiveClient, QueryOwner {
   /** Queries to be read as soon as the queue of frames is short enough. */
   #toJoin: StreamQuery[] = []
   readonly #joining = new Set<StreamQuery>()
-  readonly #missed = new Map<Position, MissedChanges>()
   /** Operations that the feed has passed, but which are not reported to the client yet, in the order of their turns. */
   #passed: { readonly token: string; readonly turn: number }[] = []
   /** Their memory, which counts among what waits for all clients. */
@@ -171,7 +166,6 @@ export class LiveStream implements LiveClient, QueryOwner {
 
   onJoined(query: StreamQuery): void {
     this.#joining.delete(query)
-    if (this.#joining.size + this.#toJoin.length === 0) this.#missed.clear()
     this.#report(undefined)
     this.#joinNext()
   }
@@ -189,8 +183,7 @@ export class LiveStream implements LiveClient, QueryOwner {
   }
 
   missedSince(position: Position): MissedChanges {
-    const { log, reads } = this.#options
-    return getOrInsertComputed(this.#missed, position, () => new MissedChanges(position, log, reads))
+    return this.#options.missedSince(position)
   }
 
   onOperations(operations: readonly string[], turn: number, position: Position): void {

@@ -1,18 +1,22 @@
 import { randomBytes } from 'node:crypto'
 import type { Models } from '../../model/model.ts'
 import type { OperationServices } from '../../operation/operation.ts'
+import type { Position } from '../../protocol/change.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import type { Peer } from '../../protocol/event.ts'
 import { isJsonObject, type Json } from '../../protocol/json.ts'
 import type { LiveQueries } from '../../realtime/queries/live-queries.ts'
 import type { ChangeLog } from '../../storage/change-log.ts'
 import { eventLoopTurn } from '../../support/event-loop-turn.ts'
+import { getOrInsertComputed } from '../../support/get-or-insert-computed.ts'
+import { Lru } from '../../support/lru.ts'
 import type { Semaphore } from '../../support/semaphore.ts'
 import type { WaitingBytes } from '../../support/waiting-bytes.ts'
 import type { Authorization } from '../dispatch/authorize.ts'
 import { keepAlive } from './keep-alive.ts'
 import { type NamedQuery, readOperations, readQueries } from './live-request.ts'
 import { LiveStream } from './live-stream.ts'
+import { MissedChanges } from './missed-changes.ts'
 import type { OperationTokens } from './operation-tokens.ts'
 import { queryPlanOf } from './query-plan.ts'
 import { queryDigest } from './resume-position.ts'
@@ -40,10 +44,15 @@ interface StreamChange {
   readonly operations: readonly string[]
 }
 
+/** Each has at most some ten thousand keys. */
+const keptPositions = 8
+
 /** The streams of live queries of this process, by their ids. */
 export class LiveStreams {
   readonly #options: LiveStreamsOptions
   readonly #streams = new Map<string, LiveStream>()
+  /** By position: the clients of a service that was restarted continue from the same one. */
+  readonly #missed = new Lru<Position, MissedChanges>(keptPositions)
   /** The id of this process among those that share a port; it begins the ids of streams. */
   worker: string | undefined
   /** A socket has one stream. */
@@ -84,7 +93,7 @@ export class LiveStreams {
 
   async open(queries: readonly NamedQuery[], authorization: Authorization, peer?: Peer): Promise<LiveStream> {
     if (this.#isStopped) throw new ServiceError('E_UNAVAILABLE', 'The service is stopping')
-    const { services, slots, ...shared } = this.#options
+    const { services, slots, log, reads, ...shared } = this.#options
     const plans = this.#plansOf(queries, authorization)
     const slot = slots.take()
     const stream = new LiveStream({
@@ -93,6 +102,8 @@ export class LiveStreams {
       requester: shared.tokens.keyOf(authorization.requester),
       peer: peer?.id,
       limits: services.limits,
+      missedSince: (position) =>
+        getOrInsertComputed(this.#missed, position, () => new MissedChanges(position, log, reads)),
       onEnd: () => {
         heartbeat[Symbol.dispose]()
         slot[Symbol.dispose]()

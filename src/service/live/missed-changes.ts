@@ -11,7 +11,7 @@ const changesPerRead = 500
 const maxChanges = 20_000
 
 /**
- * Which records changed since a position that a client has resumed from. It is read once for all queries that resume
+ * Which records changed since a position that clients have resumed from. It is read once for all queries that resume
  * from the same position, and continued for each of them.
  */
 export class MissedChanges {
@@ -38,7 +38,8 @@ export class MissedChanges {
     { rows }: QueryResult,
     { model, through }: QueryPlan,
   ): Promise<{ readonly difference: RowDifference | undefined } | 'reset'> {
-    this.#reading = this.#reading.then((isKnown) => isKnown && this.#readOn())
+    // After a read that has failed, the next one continues.
+    this.#reading = this.#reading.catch(() => true).then((isKnown) => isKnown && this.#readOn())
     if (!(await this.#reading)) return 'reset'
     const changed = this.#changed.get(model.name)
     // A related record may be embedded in any row.
