@@ -22,6 +22,7 @@ export function parseSort(
 ): readonly Sort[] {
   if (raw === undefined) return orderByPrimaryKey(model)
   const sorts = terms(raw, limits).map(([name, direction]): Sort => {
+    assertNotOtherNotation(name, model)
     const sort = resolveName(name, model)
     const { type, stored } = sort.attribute
     if (!type.ordered) throw bad(`Cannot sort by "${name}": it is ${type.noun}, which has no order`)
@@ -38,6 +39,14 @@ export function parseSort(
   const names = new Set(sorts.map(nameOf))
   if (names.size < sorts.length) throw bad('"sort" names an attribute twice')
   return [...sorts, ...orderByPrimaryKey(model).filter((sort) => !names.has(nameOf(sort)))]
+}
+
+/** `-name`, `name:desc` and `name.desc`, as other systems write it. The message names what the requester may know. */
+function assertNotOtherNotation(text: string, { attributes }: Model): void {
+  const [, sign, after, before, direction = ''] = /^(?:([-+])(.+)|(.+)[:.|](asc|desc))$/is.exec(text) ?? []
+  const name = after ?? before
+  if (name === undefined || attributes.has(text) || attributes.get(name)?.hidden !== false) return
+  throw bad(`"sort" is written "${name} ${sign === '-' ? 'DESC' : sign === '+' ? 'ASC' : direction.toUpperCase()}"`)
 }
 
 /** The name in the notation of the parameter: `name` or `owner.name`. */

@@ -164,6 +164,23 @@ export const sorting: readonly Scenario[] = [
     },
   },
   {
+    name: 'sort: the refusal of the notation of another system has the one to write',
+    async run(api) {
+      for (const [sort, written] of [
+        ['-label', 'label DESC'],
+        ['legs,-label', 'label DESC'],
+        ['label:desc', 'label DESC'],
+        ['label.ASC', 'label ASC'],
+      ] as const) {
+        const { detail } = refused(await api.request('GET', address('/specimen', { sort })), 'E_BAD_CRITERIA')
+        assert.equal(detail, `"sort" is written "${written}"`)
+      }
+      // What is hidden is unknown.
+      const { detail } = refused(await api.request('GET', address('/keeper', { sort: '-pin' })), 'E_BAD_CRITERIA')
+      assert.match(detail as string, /no attribute "-pin"/)
+    },
+  },
+  {
     name: 'sort: an invalid sort is refused',
     async run(api) {
       const wrong: readonly Json[] = [
