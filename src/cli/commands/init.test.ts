@@ -137,6 +137,25 @@ describe('keelson init', () => {
     assert.doesNotMatch(await configOf('\n// beforeCreate(values, next) { next() },\n'), /config\/models\.js,/)
   })
 
+  test('states that the records of a Sails application are in another database', async () => {
+    const configOf = async (datastores: string) => {
+      const cwd = folder({
+        'package.json': '{ "name": "app", "dependencies": { "sails": "^1.5.0" } }',
+        'api/models/Room.js': 'module.exports = { attributes: {} }',
+        'config/datastores.js': `module.exports.datastores = { default: {\n${datastores}\n} }`,
+      })
+      assert.equal((await Command.run(['init'], { cwd })).code, 0)
+      return readFileSync(join(cwd, 'keelson.config.ts'), 'utf8')
+    }
+    assert.match(
+      await configOf("adapter: 'sails-mysql', url: 'mysql://u:p@host/shop',"),
+      /is new: the records .* configuration \(sails-mysql\)/,
+    )
+    assert.match(await configOf('adapter: require("sails-mongo")'), /\(sails-mongo\)/)
+    assert.match(await configOf("adapter: 'sails-postgresql'"), /records of the application are in PostgreSQL: the URL/)
+    assert.doesNotMatch(await configOf("// adapter: 'sails-mysql',"), /The records of the application/)
+  })
+
   for (const [what, files, message] of [
     ['a configuration of another kind', { 'keelson.config.mjs': 'export default {}' }, /keelson\.config\.mjs exists/],
     ['a broken package.json', { 'package.json': '{ "name": ' }, /package\.json is not a JSON object/],

@@ -11,6 +11,8 @@ export interface SailsApplication {
   readonly sharedCallbacks: readonly string[]
   /** Whether `config/policies.js` declares policies. */
   readonly hasPolicies: boolean
+  /** The adapters of its databases, such as `sails-mysql`. */
+  readonly adapters: readonly string[]
   /** Route settings of `config/blueprints.js`, as source text by option. */
   readonly routeSettings: ReadonlyMap<string, string>
 }
@@ -18,6 +20,18 @@ export interface SailsApplication {
 /** An option of `config/blueprints.js` that a configuration has as well, and its value. */
 const routeSetting =
   /(?:^|[{,])\s*(prefix|restPrefix|pluralize|rest|shortcuts|populate|jsonp)\s*:\s*('[^'\n]+'|"[^"\n]+"|true|false)/gm
+
+/** In comments are those of other databases, which new applications begin with. */
+const adapter = /\badapter\s*:\s*(?:'([^'\n]+)'|"([^"\n]+)"|require\(['"]([^'"\n]+)['"]\))/g
+
+/** Where an application of either generation names its databases. */
+const databaseFiles = [
+  'config/datastores.js',
+  'config/connections.js',
+  'config/local.js',
+  'config/env/development.js',
+  'config/env/production.js',
+]
 
 const callback = /\b((?:before|after)(?:Validate|Create|Update|Destroy))\s*[:(]/g
 
@@ -47,13 +61,20 @@ export function detectSailsApplication(folder: string): SailsApplication | undef
       .map(([, attribute]) => attribute),
     sharedCallbacks: [...new Set([...models.matchAll(callback)].map(([, name]) => name as string))],
     hasPolicies: /\bpolicies\s*=\s*\{\s*[^\s}]/.test(withoutComments(read(join(folder, 'config/policies.js')))),
+    adapters: [
+      ...new Set(
+        databaseFiles
+          .flatMap((file) => [...withoutComments(read(join(folder, file))).matchAll(adapter)])
+          .map(([, ...names]) => names.find((name) => name !== undefined) as string),
+      ),
+    ],
     routeSettings,
   }
 }
 
 /** The configuration file of a Sails application. */
 export function sailsConfigText(application: SailsApplication): string {
-  const { hasSharedAttributes, withoutAttributes, sharedCallbacks, hasPolicies, routeSettings } = application
+  const { hasSharedAttributes, withoutAttributes, sharedCallbacks, hasPolicies, adapters, routeSettings } = application
   const lines = [
     "import { defineConfig, loadModels } from 'keelson'",
     ...(hasSharedAttributes
@@ -62,6 +83,7 @@ export function sailsConfigText(application: SailsApplication): string {
     '',
     'export default defineConfig({',
     '  // The database; DATABASE_URL overrides it. postgres://user@host/name selects PostgreSQL.',
+    ...databaseNote(adapters),
     "  database: 'sqlite:data/app.db',",
     '',
     '  // Reads the options of Waterline. Lifecycle callbacks run; other functions of models are reported at start.',
@@ -90,6 +112,19 @@ export function sailsConfigText(application: SailsApplication): string {
     '',
   ]
   return lines.join('\n')
+}
+
+/** The database that the file names is a new one. Applications of Sails 0.x name several, of which they may use one. */
+function databaseNote(adapters: readonly string[]): readonly string[] {
+  if (adapters.length === 0) return []
+  if (adapters.join() === 'sails-postgresql')
+    return [
+      '  // The records of the application are in PostgreSQL: the URL in its configuration serves them, this file is new.',
+    ]
+  return [
+    `  // This file is new: the records of the application are in the database of its own configuration (${adapters.join(', ')}).`,
+    '  // "Coming from Sails", in the documentation, says how they are served or copied.',
+  ]
 }
 
 const read = (path: string): string => (existsSync(path) ? readFileSync(path, 'utf8') : '')
