@@ -139,7 +139,7 @@ function replacementOf(message: string): string {
 }
 
 /** The locations of a stack in files of the application, as `models/pet.ts:3:7`. */
-const framesOf = (error: Error): readonly string[] =>
+export const framesOf = (error: Error): readonly string[] =>
   [...(error.stack ?? '').matchAll(/\(?(file:\/\/[^\s)]+?):(\d+):(\d+)\)?$/gm)]
     .filter(([, url]) => !isOwnFile(url as string))
     .map(([, url, line, column]) => `${displayPath(fileURLToPath(url as string))}:${line}:${column}`)

@@ -1,12 +1,14 @@
 import type { Progress } from '../service/in-process/seed.ts'
 import { observersOf } from '../service/observers.ts'
 import { pagesIn } from '../service/pages/public-files.ts'
+import { DatabaseError } from '../storage/driver.ts'
 import { errorText } from '../support/error-text.ts'
 import { defaultLimits } from '../support/limits.ts'
 import { withoutStack } from '../support/without-stack.ts'
 import type { HttpServer } from '../transport/http/listen.ts'
 import type { PublicApi, RunningService } from './command-context.ts'
 import { assertAccessDeclared, openModels, rolesWithoutAuth } from './declared-access.ts'
+import { framesOf } from './import-error.ts'
 import { version } from './own-package.ts'
 import type { Settings } from './settings.ts'
 import { endProcess } from './stop-signals.ts'
@@ -32,7 +34,7 @@ export function serve(settings: Settings, entry: PublicApi, progress: Progress, 
 
   async function begin(): Promise<Ready | 'stopped'> {
     const service = await opened
-    const seeded = await service.seed(progress)
+    const seeded = await service.seed(progress).catch(failedSeed)
     if (closed) return 'stopped'
     const server = await service.listen(undefined, undefined, openWorkerChannel())
     return describe(service, server, settings, seeded, performance.now() - startedAt)
@@ -93,6 +95,13 @@ function describe(service: RunningService, server: HttpServer, settings: Setting
     warnings: [...service.warnings, ...rolesWithoutAuth(service.models.values(), settings.config)],
     ms: Math.round(ms),
   }
+}
+
+/** Errors of the database have reports of their own. */
+function failedSeed(error: unknown): never {
+  if (!(error instanceof Error) || error instanceof DatabaseError) throw error
+  const [frame] = framesOf(error)
+  throw new Error(`The seed failed: ${frame === undefined ? '' : `${frame}: `}${error.message}`, { cause: error })
 }
 
 const pageUrls = (folder: string | undefined, url: string): readonly string[] =>

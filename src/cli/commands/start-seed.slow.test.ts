@@ -77,7 +77,7 @@ export default defineConfig({
       ),
     })
     const { code, stderr } = await start(cwd).ended
-    assert.match(stderr, /✗ no connection/)
+    assert.match(stderr, /✗ The seed failed: keelson\.config\.ts:7:11: no connection\n/)
     assert.equal(code, 1)
     write(cwd, 'keelson.config.ts', seeded['keelson.config.ts'])
     assert.equal((await ask(`${await start(cwd).url()}/pet`)).length, 4)
