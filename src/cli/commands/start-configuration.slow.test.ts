@@ -18,6 +18,14 @@ describe('a wrong configuration is reported with all problems and exit code 78',
     ],
     ['no default export', config('export const models = {}'), /has no default export/],
     ['a default export of another type', config('export default 7'), /the configuration must be an object/],
+    ['a function', config('export default () => ({ models: {} })'), /and this is a function: export what it returns/],
+    [
+      'a service',
+      config(
+        "import { createService } from 'keelson'\nexport default await createService({ database: 'memory:', models: { pet: { attributes: {} } } })",
+      ),
+      /✗ The configuration has one problem\n +the configuration is a service: export what createService is given/,
+    ],
     ['a default export that is null', config('export default null'), /the configuration must be an object/],
     ['no configuration', {}, /No keelson\.config\.ts found in this folder/, /keelson init writes one/],
     [

@@ -240,5 +240,9 @@ function contradictions({
 
 /** Throws a ConfigError. */
 export function assertIsObject(config: unknown): void {
+  if (typeof config === 'function')
+    throw new ConfigError(['the configuration must be an object, and this is a function: export what it returns'])
   if (typeof config !== 'object' || config === null) throw new ConfigError(['the configuration must be an object'])
+  if (typeof (config as { readonly listen?: unknown }).listen === 'function')
+    throw new ConfigError(['the configuration is a service: export what createService is given'])
 }
