@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, dirname, extname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { AnyConfig } from '../service/config/config.ts'
 import { describeImportError, displayPath, manifestIn } from './import-error.ts'
@@ -22,6 +22,10 @@ export function findConfig(named: string | undefined, cwd: string): string {
     const found = statSync(file, { throwIfNoEntry: false })
     if (!found) throw new LoadError(`File not found: ${named}`)
     if (found.isDirectory()) throw new LoadError(`${named} is a folder; --config names a file`)
+    if (extname(file) === '.json')
+      throw new LoadError(`${named} is JSON, and a configuration is a module`, {
+        advice: 'Write the same in keelson.config.js, after: export default',
+      })
     return file
   }
   for (let folder = cwd; ; folder = dirname(folder)) {

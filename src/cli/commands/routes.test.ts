@@ -40,6 +40,13 @@ test('a folder as --config is an error that says so', async () => {
   assert.equal(code, 78)
 })
 
+test('JSON as --config is an error that says what to write', async () => {
+  const cwd = folder({ 'keelson.config.json': '{ "models": {} }' })
+  const { code, stderr } = await Command.run(['routes', '--config', 'keelson.config.json'], { cwd })
+  assert.match(stderr, /keelson\.config\.json is JSON, and a configuration is a module\n\n.+keelson\.config\.js/)
+  assert.equal(code, 78)
+})
+
 test('keelson routes reports an unknown model as a wrong command line', async () => {
   const { code, stderr } = await Command.run(['routes', '--model', 'pte'], { cwd: folder(petShop) })
   assert.match(stderr, /Unknown model "pte"\n\n {2}Did you mean --model pet\?/)
