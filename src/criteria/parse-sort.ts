@@ -42,10 +42,11 @@ export function parseSort(
 }
 
 /** `-name`, `name:desc` and `name.desc`, as other systems write it. The message names what the requester may know. */
-function assertNotOtherNotation(text: string, { attributes }: Model): void {
+function assertNotOtherNotation(text: string, { attributes, associations }: Model): void {
   const [, sign, after, before, direction = ''] = /^(?:([-+])(.+)|(.+)[:.|](asc|desc))$/is.exec(text) ?? []
   const name = after ?? before
   if (name === undefined || attributes.has(text) || attributes.get(name)?.hidden !== false) return
+  if (associations.has(name)) return // `desc` may be an attribute of its target
   throw bad(`"sort" is written "${name} ${sign === '-' ? 'DESC' : sign === '+' ? 'ASC' : direction.toUpperCase()}"`)
 }
 
