@@ -265,7 +265,7 @@ describe('settings:', () => {
 
   test('invalid settings are refused', async () => {
     const wrong: readonly [settings: unknown, message: RegExp][] = [
-      [true, /sockets must be an object, or false/],
+      [true, /sockets must be an object of settings: .*, or false/],
       [{ transports: ['polling'] }, /there is no setting "sockets\.transports"/],
       [{ mirror: 1 }, /sockets\.mirror must be/],
       [{ path: 'a b' }, /sockets\.path must be a path/],
