@@ -1,12 +1,11 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { createService } from '../src/index.ts'
+import { Child, reportToParent, type Usage } from './child.ts'
 import { chosenDatabases, postgresUrl } from './chosen.ts'
+import { freePort } from './free-port.ts'
 import { median } from './measure.ts'
 import { inPostgres } from './prepare.ts'
 import { print } from './print.ts'
@@ -21,12 +20,13 @@ import { print } from './print.ts'
 
 const clients = 100
 const rows = 100_000
+const warmUpRounds = 5
 const text = { type: 'string' } as const
 const models = {
   owner: { attributes: { name: text, pets: { collection: 'pet', via: 'owner' } } },
   pet: { attributes: { name: text, note: text, owner: { model: 'owner' } } },
 } as const
-const asked = {
+const lists = {
   'a list that scans': '/pet?sort=note&limit=30&populate=false',
   'a populated page': '/owner?limit=30&populate=pets',
 }
@@ -36,16 +36,11 @@ const fill = `insert into owner (name) select 'owner ' || i from (${numbers(rows
   insert into pet (name, note, owner) select 'pet ' || i, 'note ' || i % 1000, 1 + i % ${rows / 10} from (${numbers(rows)}) t;
   analyze`
 
-async function serve(database: string, shares: boolean): Promise<void> {
+async function serve(database: string, port: number, shares: boolean): Promise<void> {
   const attributes = { createdAt: false, updatedAt: false } as const
   const service = await createService({ models, attributes, database, ...(!shares && { cache: false }) })
-  const { port } = await service.listen(0, '127.0.0.1')
-  process.on('message', () => {
-    const { user, system } = process.cpuUsage()
-    process.send?.((user + system) / 1000)
-  })
-  process.on('disconnect', () => process.exit())
-  process.send?.(port)
+  await service.listen(port, '127.0.0.1')
+  reportToParent(() => service.close())
 }
 
 async function compare(rounds: number): Promise<void> {
@@ -75,20 +70,28 @@ async function onPostgres(rounds: number): Promise<void> {
 }
 
 async function compareOn(database: string, rounds: number, fill: () => Promise<void>): Promise<void> {
-  const servers = [await Server.start('shares', database)]
+  await using shares = await Server.start('shares', database)
   await fill()
-  servers.push(await Server.start('reads each', database))
-  print(
-    `\n${database.split(':', 1)[0]}: ${clients} clients at once; medians of ${rounds}, with shared reads / with \`cache: false\``,
-  )
-  for (const [name, path] of Object.entries(asked)) {
-    for (let round = -5; round < rounds; round++) for (const server of servers) await server.measure(path, round >= 0)
-    const [shares, each] = servers.map((server) => server.medians()) as [Cost, Cost]
-    print(
-      `${name.padEnd(20)} ${shares.ms.toFixed(1).padStart(8)} / ${each.ms.toFixed(1).padStart(8)} ms   processor ${shares.cpuMs.toFixed(1).padStart(7)} / ${each.cpuMs.toFixed(1).padStart(7)} ms`,
-    )
+  await using each = await Server.start('reads each', database)
+  const title = `${database.split(':', 1)[0]}: ${clients} clients at once; medians of ${rounds}`
+  print(`\n${title}, with shared reads / with \`cache: false\``)
+  for (const [name, path] of Object.entries(lists)) {
+    const costs = new Map<Server, Cost[]>([shares, each].map((server) => [server, []]))
+    for (let round = -warmUpRounds; round < rounds; round++)
+      for (const [server, of] of costs) {
+        const cost = await server.measure(path)
+        if (round >= 0) of.push(cost)
+      }
+    const medians = (what: keyof Cost): string =>
+      [...costs.values()]
+        .map((of) =>
+          median(of.map((cost) => cost[what]))
+            .toFixed(1)
+            .padStart(8),
+        )
+        .join(' / ')
+    print(`${name.padEnd(20)} ${medians('ms')} ms   processor ${medians('cpuMs')} ms`)
   }
-  for (const server of servers) await server.stop()
 }
 
 interface Cost {
@@ -96,68 +99,50 @@ interface Cost {
   readonly cpuMs: number
 }
 
-class Server {
-  readonly #process: ReturnType<typeof fork>
-  readonly #port: number
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: clients })
-  #costs: Cost[] = []
+class Server implements AsyncDisposable {
+  readonly #child: Child
+  readonly #url: string
 
-  private constructor(process: ReturnType<typeof fork>, port: number) {
-    this.#process = process
-    this.#port = port
+  private constructor(child: Child, url: string) {
+    this.#child = child
+    this.#url = url
   }
 
   static async start(how: string, database: string): Promise<Server> {
-    const process = fork(import.meta.filename, [how, database])
-    const [port] = (await once(process, 'message')) as [number]
-    return new Server(process, port)
+    const port = await freePort()
+    const child = await Child.start(undefined, [], import.meta.filename, [how, database, String(port)])
+    return new Server(child, `http://127.0.0.1:${port}`)
   }
 
-  async measure(path: string, counts: boolean): Promise<void> {
-    await this.#ask('PATCH', '/owner/1', JSON.stringify({ name: `owner ${performance.now()}` }))
-    await this.#ask('PATCH', '/pet/1', JSON.stringify({ name: `pet ${performance.now()}` }))
+  async measure(path: string): Promise<Cost> {
+    // Ends what is kept.
+    for (const changed of ['/owner/1', '/pet/1'])
+      await this.#ask(changed, {
+        method: 'PATCH',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ name: `changed at ${performance.now()}` }),
+      })
     const [cpuBefore, begin] = [await this.#cpuMs(), performance.now()]
-    await Promise.all(Array.from({ length: clients }, () => this.#ask('GET', path)))
+    await Promise.all(Array.from({ length: clients }, () => this.#ask(path)))
     const ms = performance.now() - begin
-    if (counts) this.#costs.push({ ms, cpuMs: (await this.#cpuMs()) - cpuBefore })
-  }
-
-  /** Of what was measured since the last call. */
-  medians(): Cost {
-    const costs = this.#costs
-    this.#costs = []
-    return { ms: median(costs.map(({ ms }) => ms)), cpuMs: median(costs.map(({ cpuMs }) => cpuMs)) }
-  }
-
-  async stop(): Promise<void> {
-    this.#agent.destroy()
-    this.#process.disconnect()
-    await once(this.#process, 'exit')
+    return { ms, cpuMs: (await this.#cpuMs()) - cpuBefore }
   }
 
   async #cpuMs(): Promise<number> {
-    this.#process.send('cpu')
-    return ((await once(this.#process, 'message')) as [number])[0]
+    return ((await this.#child.ask('usage')) as Usage).cpuMs
   }
 
-  #ask(method: string, path: string, body = ''): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const headers = body === '' ? {} : { 'Content-Type': 'application/json', 'Content-Length': body.length }
-      const sent = request(
-        { agent: this.#agent, host: '127.0.0.1', port: this.#port, method, path, headers },
-        (answer) => {
-          answer.resume()
-          answer.on('end', () =>
-            answer.statusCode === 200 ? resolve() : reject(new Error(`${path}: ${answer.statusCode}`)),
-          )
-        },
-      )
-      sent.on('error', reject)
-      sent.end(body)
-    })
+  async #ask(path: string, init?: RequestInit): Promise<void> {
+    const response = await fetch(`${this.#url}${path}`, init)
+    await response.arrayBuffer()
+    if (!response.ok) throw new Error(`${path}: ${response.status}`)
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#child[Symbol.asyncDispose]()
   }
 }
 
-const [how, database] = process.argv.slice(2)
-if (how === 'shares' || how === 'reads each') await serve(database as string, how === 'shares')
+const [how, database, port] = process.argv.slice(2)
+if (how === 'shares' || how === 'reads each') await serve(database as string, Number(port), how === 'shares')
 else await compare(Number(how ?? 15))
