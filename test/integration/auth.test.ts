@@ -81,6 +81,7 @@ describe('JSON Web Tokens', () => {
       ['another algorithm', async () => ({ Authorization: `Bearer ${await sign({}, 'HS512')}` }), invalid],
       ['no signature', async () => ({ Authorization: `Bearer ${unsigned}` }), invalid],
       ['no token at all', async () => ({ Authorization: 'Bearer nonsense' }), invalid],
+      ['a token with a space', async () => ({ Authorization: `Bearer ${await sign()} x` }), invalid],
     ]
   for (const [name, headers, expected] of cases) {
     test(name, async () => assert.equal(await texts(await headers()), expected))

@@ -79,7 +79,7 @@ const isKeySet = ({ keys }: { readonly keys?: unknown }): boolean =>
 /** The token of a request: of the header, or else of the cookie. */
 export function tokenIn({ headers, cookies }: AuthRequest, cookie: string | undefined): string | undefined {
   const { authorization } = headers
-  const bearer = typeof authorization === 'string' ? /^Bearer +(\S+)$/i.exec(authorization)?.[1] : undefined
+  const bearer = typeof authorization === 'string' ? /^Bearer +(\S.*)$/i.exec(authorization)?.[1] : undefined
   return bearer ?? (cookie === undefined ? undefined : cookies[cookie])
 }
 
