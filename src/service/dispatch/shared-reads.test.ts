@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
 import { describe, test } from 'node:test'
 import type { ReadOptions } from '../../storage/store.ts'
 import { SharedReads } from './shared-reads.ts'
@@ -128,4 +129,17 @@ describe('reads of one answer', () => {
     await end(2, 'third')
     assert.ok(outcomes.includes('e third'))
   })
+
+  for (const outcome of ['third', new Error('lost')])
+    test(`that have ended with ${outcome} are kept by no client`, async () => {
+      const { ask, end, begun } = readsOfTest()
+      const socket = new AbortController()
+      for (const name of ['a', 'b', 'c', 'd']) ask(name, socket)
+      assert.equal(getEventListeners(socket.signal, 'abort').length, 2)
+      await end(0, 'first')
+      await end(2, outcome)
+      assert.deepEqual(getEventListeners(socket.signal, 'abort'), [])
+      socket.abort()
+      assert.equal(begun[2]?.client.signal?.aborted, false)
+    })
 })

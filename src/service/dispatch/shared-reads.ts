@@ -45,7 +45,10 @@ class NextRead<T> {
     this.#read = read
   }
 
-  /** The read is aborted when the clients of all its requests have disconnected. */
+  /**
+   * The read is aborted when the clients of all its requests have disconnected. The signal of a socket outlives the read, and keeps
+   * nothing of it.
+   */
   join({ signal }: ReadOptions): Promise<T> {
     this.#connected++
     const leave = (): void => {
@@ -53,8 +56,9 @@ class NextRead<T> {
       if (this.#connected === 0 && this.#hasBegun) this.#abort.abort()
     }
     if (signal?.aborted) leave()
-    else signal?.addEventListener('abort', leave, { once: true })
-    return this.#result.promise
+    if (!signal || signal.aborted) return this.#result.promise
+    signal.addEventListener('abort', leave)
+    return this.#result.promise.finally(() => signal.removeEventListener('abort', leave))
   }
 
   begin(): void {
