@@ -107,6 +107,21 @@ describe('records that are read by their keys in one turn, on PostgreSQL', () =>
     assert.equal(served.sent().length, 4)
   })
 
+  test('are what each is by itself where tables that inherit have the same keys', options, async () => {
+    await using database = await postgres.open()
+    await using served = await serve(database)
+    await served.records.pet.createMany([1, 2].map((number) => ({ name: `pet ${number}` })))
+    await database.execute(
+      `create table guest () inherits (pet); insert into guest (id, name) values (1, 'guest 1'), (3, 'guest 3')`,
+    )
+    const paths = ['/pet/1', '/pet/2', '/pet/3']
+    const alone: string[] = []
+    for (const path of paths) alone.push(...(await served.ask([path])))
+    served.sent()
+    assert.deepEqual(await served.ask(paths), alone)
+    assert.equal(served.sent().length, 1)
+  })
+
   test('are a statement each for a while, where records are long', options, async () => {
     await using database = await postgres.open()
     await using served = await serve(database)

@@ -64,7 +64,9 @@ export class GroupedLookups {
       { text, values: [arrayOf(keys), ...values], how: 'kept', budget },
       (rows) => {
         if (before - budget.left > rows.length * longestRow) this.#leaveAlone(group)
-        const byKey = new Map(rows.map((row) => [row[keyAt], row]))
+        const byKey = new Map<unknown, Row>()
+        // The first one, as of a lookup by itself: a table that others inherit from may have several rows with a key.
+        for (const row of rows) if (!byKey.has(row[keyAt])) byKey.set(row[keyAt], row)
         for (const [index, { resolve }] of lookups.entries()) {
           const row = byKey.get(keys[index])
           resolve(row ? [row] : [])
