@@ -5,6 +5,12 @@ import { emptyDatabase, withPostgres } from '../../../../test/support/postgres-d
 
 const rows = `select i, repeat('x', 100) from generate_series(1, 20000) i`
 
+const models = {
+  pet: { attributes: { name: { type: 'string' } } },
+  visit: { attributes: { name: { type: 'string' } } },
+} as const
+const attributes = { createdAt: false, updatedAt: false } as const
+
 describe('tables of which PostgreSQL has no statistics', withPostgres, () => {
   for (const { title, statements, warnings } of [
     {
@@ -39,11 +45,8 @@ describe('tables of which PostgreSQL has no statistics', withPostgres, () => {
       const service = await createService({
         database: database.url,
         migrate: 'safe',
-        attributes: { createdAt: false, updatedAt: false },
-        models: {
-          pet: { attributes: { name: { type: 'string' } } },
-          visit: { attributes: { name: { type: 'string' } } },
-        },
+        attributes,
+        models,
       })
       assert.deepEqual(
         service.warnings.filter((warning) => warning.includes('statistics')),
@@ -51,4 +54,36 @@ describe('tables of which PostgreSQL has no statistics', withPostgres, () => {
       )
       await service.close()
     })
+
+  test('are not waited for while another program has locked them', { timeout: 30_000 }, async () => {
+    await using database = await emptyDatabase()
+    const config = { database: database.url, migrate: 'safe', attributes, models } as const
+    for (const table of ['pet', 'visit'])
+      await database.query(`create table ${table} (id int primary key, name text) with (autovacuum_enabled = false)`)
+    await database.query(`insert into visit ${rows}`)
+    await (await createService(config)).close()
+    await database.query('begin')
+    await database.query('lock table pet in access exclusive mode')
+    const service = await createService(config)
+    assert.match(String(service.warnings), /no statistics of "visit"/)
+    await service.close()
+  })
+
+  test('are not named to a role that may not read the views of statistics', async () => {
+    await using database = await emptyDatabase()
+    const role = `unread_${process.pid}`
+    await database.query(`create role ${role} login password '${role}'`)
+    try {
+      await database.query(`revoke select on pg_stats from public`)
+      await database.query(`grant create on schema public to ${role}`)
+      await database.query(`grant create on database ${new URL(database.url).pathname.slice(1)} to ${role}`)
+      const url = new URL(database.url)
+      url.username = url.password = role
+      await using service = await createService({ database: url.href, migrate: 'add', attributes, models })
+      assert.deepEqual(service.warnings, [])
+    } finally {
+      await database.query(`drop owned by ${role}`)
+      await database.query(`drop role ${role}`)
+    }
+  })
 })
