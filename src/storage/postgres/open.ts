@@ -37,7 +37,6 @@ import { isWhole } from './schema/column-type.ts'
 import { columnsOf, type PostgresColumn, type PostgresTable, typesOf } from './schema/inspect.ts'
 import { prepare } from './schema/prepare.ts'
 import type { Installed } from './schema/set-up.ts'
-import { statisticsWarnings } from './schema/statistics-warnings.ts'
 import { WriterLock } from './writer-lock.ts'
 
 export interface PostgresOptions {
@@ -188,7 +187,6 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenedStor
     ...(lock && !installed.log ? [unloggedWarning] : []),
     ...schemaWarnings(models, tables, postgresColumns),
     ...preparedWarnings,
-    ...(await statisticsWarnings(models, driver.query)),
   ]
   return { store, steps: installed.steps, unenforced: unenforced(models, tables), warnings, notes, jobs }
 }

@@ -9,12 +9,13 @@ import { quoteName } from '../client/text-form.ts'
 import { postgresDialect } from '../dialect.ts'
 import { isOverdue } from '../errors.ts'
 import { type Installed, inspectOnly, setUp } from './set-up.ts'
+import { statisticsWarnings } from './statistics-warnings.ts'
 
 export interface Prepared {
   readonly installed: Installed
   readonly version: string
   readonly database: string
-  /** Of tables that the role may not read, and of rows without a key. */
+  /** Of tables that the role may not read, of rows without a key, and of tables without statistics. */
   readonly warnings: readonly string[]
 }
 
@@ -41,9 +42,11 @@ export async function prepare(
     const installed = await whileLocked(() =>
       migrate === 'safe' ? inspectOnly(connection, models) : setUp(connection, models, migrate),
     )
-    const query = (text: string) => connection.run({ text, values: [], how: 'anew' }).catch(noneIfRefused)
+    const query = (text: string, values: readonly unknown[]) =>
+      connection.run({ text, values, how: 'anew' }).catch(noneIfRefused)
     const nullKeys = await whileLocked(() => nullKeyWarnings(models, installed.tables, postgresDialect(), query))
-    const warnings = [...unreadable(models, installed, role as string), ...nullKeys]
+    const unanalyzed = await whileLocked(() => statisticsWarnings(models, query))
+    const warnings = [...unreadable(models, installed, role as string), ...nullKeys, ...unanalyzed]
     return { installed, version: version as string, database: database as string, warnings }
   } catch (error) {
     throw refusedStart(error, migrate)
@@ -60,7 +63,7 @@ const unreadable = (models: readonly Model[], { tables }: Installed, role: strin
         `${name}: the role "${role}" may not read the table "${table}": every request for its records gets 503. The owner of the table grants the right: grant select on ${quoteName(table)} to ${quoteName(role)}`,
     )
 
-/** A column may be one that the role may not read. */
+/** A column or a view of the server may be one that the role may not read. */
 function noneIfRefused(error: unknown): [] {
   if (error instanceof DatabaseError && error.reason.kind === 'refused') return []
   throw error
