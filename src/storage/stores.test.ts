@@ -58,4 +58,8 @@ describe('the database URL', () => {
       const url = `postgres://${user}${user && '@'}127.0.0.1:1/name?application_name=a@b`
       await assert.rejects(open(url), /ECONNREFUSED/)
     })
+
+  test('postgres://… with the schema that is found anyway is read', async () => {
+    await assert.rejects(open('postgres://me@127.0.0.1:1/name?schema=public'), /ECONNREFUSED/)
+  })
 })
