@@ -99,7 +99,7 @@ export async function openSqlite({
     // In memory the only connection does not see its own commits in the version.
     const hasVersions = hasLog && path !== ':memory:'
     const versions = hasVersions ? versionsOf(driver, served, texts) : undefined
-    const references = unindexedReferences(served, tables)
+    const references = unindexedReferences(connection, served, tables)
     const store = new SqlStore({
       driver: observeStatements(driver, observe),
       onError,

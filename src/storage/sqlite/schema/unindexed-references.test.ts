@@ -33,6 +33,12 @@ describe('foreign keys to a served table', () => {
       deletes: 3,
     },
     {
+      title: 'with an index of the rows that have one',
+      statements: [note, 'create index notes on note (owner) where owner is not null', rows(10_001)],
+      warnings: [],
+      deletes: 1,
+    },
+    {
       title: 'that are the key',
       statements: ['create table note (owner integer primary key references owner (id))'],
       warnings: [],

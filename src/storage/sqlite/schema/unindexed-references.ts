@@ -13,24 +13,42 @@ export interface UnindexedReference {
 }
 
 export function unindexedReferences(
+  connection: Connection,
   models: readonly Model[],
   tables: ReadonlyMap<string, ExistingTable>,
 ): readonly UnindexedReference[] {
   return [...tables.values()].flatMap((table) =>
-    table.foreignKeys
-      .filter(({ columns }) => !hasIndexOf(columns, table))
-      .flatMap(({ table: target, columns }) =>
-        models.filter((model) => model.table === target).map((model) => ({ model, table: table.name, columns })),
-      ),
+    table.foreignKeys.flatMap((foreignKey) => {
+      const referred = models.filter((model) => model.table === foreignKey.table)
+      if (referred.length === 0 || isFoundByIndex(connection, table, foreignKey, tables)) return []
+      return referred.map((model) => ({ model, table: table.name, columns: foreignKey.columns }))
+    }),
   )
 }
 
-/** Any of the columns bounds the rows that are read. */
-const hasIndexOf = (columns: readonly string[], { key: [first], orders }: ExistingTable): boolean =>
-  columns.some(
-    (column) =>
-      column === first || orders.some(([term]) => term === identifier(column) || term === `${identifier(column)} desc`),
-  )
+/**
+ * Asked of SQLite, as it looks for the rows that refer to a record: an index may be one of the rows with a reference alone, and one
+ * with another collation than that of the column that is referred to does not serve.
+ */
+function isFoundByIndex(
+  connection: Connection,
+  { name }: ExistingTable,
+  { columns, table, targets }: ExistingTable['foreignKeys'][number],
+  tables: ReadonlyMap<string, ExistingTable>,
+): boolean {
+  const keys = targets.length > 0 ? targets : (tables.get(table)?.key ?? [])
+  if (keys.length !== columns.length) return true // no record can be destroyed
+  const compared = columns.map((column, at) => `p.${identifier(keys[at] as string)} = c.${identifier(column)}`)
+  try {
+    const steps = connection.all(
+      `explain query plan select 1 from ${identifier(table)} p cross join ${identifier(name)} c where ${compared.join(' and ')}`,
+      [],
+    )
+    return steps.some(([, , , step]) => /^SEARCH c (?!USING AUTOMATIC)/.test(String(step)))
+  } catch {
+    return true // it names a column that does not exist, or a collation of another program
+  }
+}
 
 /** The rows of a table that are read in a few milliseconds. */
 const fewRows = 10_000
