@@ -31,6 +31,13 @@ export const hostileCrowds: readonly Hostile[] = [
     request: (n) => written(handshake, frame(`421["get",{"url":"${lookup(n)}"}]`)),
   },
   {
+    name: 'one page of 1000 for 500 sockets',
+    over: 'bytes',
+    connections,
+    request: () =>
+      written(handshake, frame('421["get",{"url":"/visit?sort=cost&limit=1000&populate=false"}]').repeat(4)),
+  },
+  {
     name: '500 sessions of long polling',
     over: 'bytes',
     connections,

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import { describe, test } from 'node:test'
+import { blockEventLoop } from '../../../test/support/block-event-loop.ts'
+import { TurnCounter } from '../../../test/support/turn-counter.ts'
 import type { ReadOptions } from '../../storage/store.ts'
+import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import { SharedReads } from './shared-reads.ts'
 
 /** Reads that end when the test says so, in the order in which they have begun. */
@@ -28,6 +31,7 @@ function readsOfTest() {
       if (result instanceof Error) begun[index]?.reject(result)
       else begun[index]?.resolve(result)
       await new Promise(setImmediate)
+      await eventLoopTurn.next() // behind the requests that were given the result
     },
   }
 }
@@ -64,6 +68,31 @@ describe('reads of one answer', () => {
     assert.equal(begun.length, 5)
     assert.deepEqual(outcomes.slice(3), ['b second', 'e e', 'f f'])
   })
+
+  for (const { what, outcome } of [
+    { what: 'answers', outcome: 'third' },
+    { what: 'errors', outcome: new Error('too long') },
+  ])
+    test(`what follows the ${what} of those that share them, and takes long, has a turn of the event loop each`, async () => {
+      const reads = new SharedReads<string>()
+      const first = Promise.withResolvers<string>()
+      const third = Promise.withResolvers<string>()
+      for (let index = 0; index < 2; index++) reads.read({}, () => first.promise)
+      using counter = new TurnCounter()
+      const turns: number[] = []
+      const encode = () => {
+        blockEventLoop(10)
+        turns.push(counter.turn)
+      }
+      const shared = Array.from({ length: 5 }, async () => {
+        await Promise.resolve(reads.read({}, () => third.promise)).then(encode, encode)
+      })
+      first.resolve('first')
+      if (outcome instanceof Error) third.reject(outcome)
+      else third.resolve(outcome)
+      await Promise.all(shared)
+      assert.equal(new Set(turns).size, shared.length, `continued in the turns ${turns}`)
+    })
 
   test('that return no promise, or throw, are shared by none', () => {
     const reads = new SharedReads<number>()

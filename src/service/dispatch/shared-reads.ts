@@ -1,4 +1,5 @@
 import type { ReadOptions } from '../../storage/store.ts'
+import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import type { MaybePromise } from '../../support/maybe-promise.ts'
 
 /** Two, so that one request beside another waits for nothing. */
@@ -46,19 +47,24 @@ class NextRead<T> {
   }
 
   /**
-   * The read is aborted when the clients of all its requests have disconnected. The signal of a socket outlives the read, and keeps
-   * nothing of it.
+   * The read is aborted when the clients of all its requests have disconnected. Each request is continued when a turn of the event
+   * loop has time for it: thousands may wait for one read, and each encodes its answer, subscribes and sends.
    */
-  join({ signal }: ReadOptions): Promise<T> {
+  async join({ signal }: ReadOptions): Promise<T> {
     this.#connected++
     const leave = (): void => {
       this.#connected--
       if (this.#connected === 0 && this.#hasBegun) this.#abort.abort()
     }
     if (signal?.aborted) leave()
-    if (!signal || signal.aborted) return this.#result.promise
-    signal.addEventListener('abort', leave)
-    return this.#result.promise.finally(() => signal.removeEventListener('abort', leave))
+    else signal?.addEventListener('abort', leave)
+    try {
+      return await this.#result.promise
+    } finally {
+      // The signal of a socket outlives the read, and keeps nothing of it.
+      signal?.removeEventListener('abort', leave)
+      await eventLoopTurn.next()
+    }
   }
 
   begin(): void {
