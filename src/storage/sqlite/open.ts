@@ -37,6 +37,7 @@ import { assertUtf8 } from './schema/assert-utf8.ts'
 import { sqliteColumns } from './schema/column-check.ts'
 import { inspect, refuseNames } from './schema/inspect.ts'
 import { isLogged, setUp, uncapturedTables, unloggedReason } from './schema/set-up.ts'
+import { renewStatistics, statisticsWarnings } from './schema/stale-statistics.ts'
 import { timeWarnings } from './schema/time-warnings.ts'
 import { referenceWarnings, unindexedReferences } from './schema/unindexed-references.ts'
 import { writeWarnings } from './schema/write-warnings.ts'
@@ -86,6 +87,7 @@ export async function openSqlite({
     const served = [...models.values()]
     if (migrate !== 'drop') refuseNames(connection, served)
     const steps = migrate === 'safe' ? [] : await setUp(connection, served, migrate, limits.busyTimeoutMs)
+    if (migrate !== 'safe') await renewStatistics(connection, served, limits.busyTimeoutMs)
     driver.serve()
     const tables = inspect(connection)
     checkSchema(served, tables, sqliteColumns)
@@ -132,6 +134,7 @@ export async function openSqlite({
         ...timeWarnings(served, tables),
         ...writeWarnings(connection, served),
         ...referenceWarnings(connection, references),
+        ...statisticsWarnings(connection, served),
         ...(await nullKeyWarnings(served, tables, sqliteDialect, driver.query)),
       ],
       jobs: sqliteJobStore({
