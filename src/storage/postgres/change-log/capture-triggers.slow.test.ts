@@ -60,6 +60,25 @@ describe('change capture by triggers', withPostgres, () => {
     )
   })
 
+  test('a session that wrote before a column got another type is captured as before', async () => {
+    await using database = await emptyDatabase()
+    await using store = await openTestStore(database.url, { pet })
+    const head = await store.head()
+    const writer = await database.connect()
+    await writer.query(`insert into pet (name, age) values ('Rex', 3)`)
+    await writer.query('alter table pet alter column age type numeric')
+    await writer.query('update pet set age = 4')
+    await writer.query('delete from pet')
+    assert.deepEqual(
+      (await store.changesAfter(head)).map(({ verb, before, after }) => [verb, before?.age, after?.age]),
+      [
+        ['created', undefined, 3],
+        ['updated', 3, 4],
+        ['destroyed', 4, undefined],
+      ],
+    )
+  })
+
   test('an image has the columns of the models only', async () => {
     await using database = await emptyDatabase()
     await database.query('create table pet (id int primary key, name text, age int, secret text)')

@@ -5,7 +5,7 @@ import { arrayOf, literalOf, quoteName } from '../client/text-form.ts'
 import type { PostgresTable } from '../schema/inspect.ts'
 
 /** Changes with the text of the triggers. */
-const format = 'postgres-2'
+const format = 'postgres-3'
 
 /** The capture of one version of a table. Log rows name it, so that they can be decoded after the table has changed. */
 export interface TableCapture {
@@ -78,10 +78,13 @@ export const functionName = (id: number, logSchema: string): string =>
 /** The verbs in the log; the last two cause a `reset`. */
 export const verbLetters = { created: 'c', updated: 'u', destroyed: 'd', truncated: 't', unreadable: '?' } as const
 
-/** A renamed or dropped column must not make writes fail, so an image that cannot be made is omitted. */
+/**
+ * A renamed or dropped column must not make writes fail, so an image that cannot be made is omitted. After a column has got
+ * another type, a session that has written before refuses the expressions that it has planned, but not new ones.
+ */
 function functionBody({ id, columns }: TableCapture, table: PostgresTable, logSchema: string): string {
-  const image = (row: 'old' | 'new') =>
-    `array[${columns.map((column) => textOf(row, column, table)).join(', ')}]::text[]`
+  const image = (row: string) => `array[${columns.map((column) => textOf(row, column, table)).join(', ')}]::text[]`
+  const replanned = literalOf(`select ${image('($1)')}`)
   const { created, updated, destroyed, truncated, unreadable } = verbLetters
   return `
 declare
@@ -93,7 +96,12 @@ begin
     if tg_op = 'UPDATE' or tg_op = 'DELETE' then k_before := ${image('old')}; end if;
     if tg_op = 'UPDATE' or tg_op = 'INSERT' then k_after := ${image('new')}; end if;
   exception when others then
-    k_verb := '${unreadable}'; k_before := null; k_after := null;
+    begin
+      if tg_op = 'UPDATE' or tg_op = 'DELETE' then execute ${replanned} into k_before using old; end if;
+      if tg_op = 'UPDATE' or tg_op = 'INSERT' then execute ${replanned} into k_after using new; end if;
+    exception when others then
+      k_verb := '${unreadable}'; k_before := null; k_after := null;
+    end;
   end;
   insert into ${quoteName(logSchema)}.${quoteName(logTable)} (capture, verb, before, after) values (${id}, k_verb, k_before, k_after);
   return null;
@@ -134,7 +142,7 @@ const castable = new Set(
   'bool int2 int4 int8 float4 float8 numeric text varchar timestamptz timestamp date uuid json jsonb bytea'.split(' '),
 )
 
-function textOf(row: 'old' | 'new', column: string, table: PostgresTable): string {
+function textOf(row: string, column: string, table: PostgresTable): string {
   const expression = table.columns.get(column)?.expression
   // A trigger is given null for a column that is computed when it is read.
   const value =
