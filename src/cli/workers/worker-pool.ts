@@ -8,6 +8,7 @@ import type { OptionValues } from '../option.ts'
 import { commandPath } from '../own-package.ts'
 import type { Ready } from '../summary.ts'
 import type { ConnectionMessage } from './messages.ts'
+import { closeUndeliveredConnections } from './undelivered-connections.ts'
 import { exitReason, Worker, type WorkerExit, workerArguments } from './worker.ts'
 
 /** A worker that has served this long counts as started successfully: the restart delay begins again. */
@@ -66,6 +67,7 @@ export class WorkerPool {
     const { id, process } = forked
     // It repeats the errors of its process, such as that of a reply to one that has just ended; without a listener they end this one.
     forked.on('error', () => {})
+    closeUndeliveredConnections(process)
     const worker = new Worker(process, (message, connection) => this.#route(message, connection))
     this.#workers.set(String(id), worker)
     try {
