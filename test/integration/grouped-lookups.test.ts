@@ -135,13 +135,15 @@ describe('records that are read by their keys in one turn, on PostgreSQL', () =>
     assert.deepEqual(counts, [1, 2, 2])
   })
 
-  test('are read when a lock on the table is released', options, async () => {
+  test('are read when a lock on the table is released, and wait for it as one statement', options, async () => {
     await using database = await postgres.open()
     await using served = await serve(database)
     await served.records.pet.createMany([1, 2, 3].map((number) => ({ name: `pet ${number}` })))
     await database.execute('begin; lock table pet in access exclusive mode')
+    served.sent()
     const asked = served.ask(['/pet/1', '/pet/2', '/pet/3'])
     await new Promise((resolve) => setTimeout(resolve, 50))
+    assert.equal(served.sent().length, 1)
     await database.execute('commit')
     assert.deepEqual(await asked, ['pet 1', 'pet 2', 'pet 3'])
   })

@@ -21,7 +21,8 @@ interface Lookup {
 
 /**
  * Reads of one record by its key. Those of one turn of the event loop that differ in the key alone are sent at its end as one statement:
- * most of the time of a lookup is that of a statement and its messages. One that fails is sent again as a statement for each key.
+ * most of the time of a lookup is that of a statement and its messages. One that fails is sent again as a statement for each key, unless the
+ * table is locked: each of them would wait as long as the first for others to be read.
  */
 export class GroupedLookups {
   readonly #connections: readonly PipelinedConnection[]
@@ -73,8 +74,11 @@ export class GroupedLookups {
         }
       },
       (error) => {
-        if (!isLost(error) && !isLocked(error)) this.#leaveAlone(group)
-        sendEach(connection, lookups)
+        if (isLocked(error)) for (const { reject } of lookups) reject(error)
+        else {
+          if (!isLost(error)) this.#leaveAlone(group)
+          sendEach(connection, lookups)
+        }
       },
     )
   }
