@@ -120,6 +120,25 @@ describe('a change of another model that decides rights', () => {
     assert.equal(peer.resets, 0)
   })
 
+  test('is no fresh start for a socket that has disconnected while others were compared', async () => {
+    const rules = ruled()
+    const left: Disposable[] = []
+    const leave = () => {
+      for (const connection of left) connection[Symbol.dispose]()
+    }
+    const changesRights: Visibility['changesRights'] = (...given) => {
+      leave()
+      return rules.changesRights(...given)
+    }
+    const { log, ask, connect } = setUp({ visibility: { ...rules, changesRights } })
+    const [first, second] = [connect('a'), connect('b')]
+    for (const { peer } of [first, second]) await ask(peer, { records: pets(1) })
+    left.push(second.connection)
+    log.write(owner(1))
+    await log.wake()
+    assert.deepEqual([first.peer.resets, second.peer.resets], [1, 0])
+  })
+
   test('is compared with as many views as there are users in turns of the event loop', async () => {
     const views = new WeakMap<Requester, View>()
     const turns = new Set<number>()

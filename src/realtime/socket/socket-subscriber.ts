@@ -113,8 +113,9 @@ export class SocketSubscriber implements Subscriber {
     this.#subscriptions.removeRecord(this, model, id)
   }
 
-  /** Ends all subscriptions. The client reconnects and reads again. */
+  /** Ends all subscriptions. The client reconnects and reads again; one that has left meanwhile has lost nothing. */
   onGap(): void {
+    if (!this.#isConnected) return
     this.#subscriptions.remove(this)
     this.peer.reset()
   }
