@@ -88,7 +88,8 @@ export class RecentEvents {
    */
   end(reading: PendingRead): DeliveredMeanwhile | undefined {
     if (!this.#readings.delete(reading)) return undefined
-    const meanwhile = reading.from < this.#first ? undefined : this.#since(reading)
+    const isWhole = reading.from >= this.#first && reading.fromOperation >= this.#droppedOperations
+    const meanwhile = isWhole ? this.#since(reading) : undefined
     const [oldest] = this.#readings
     this.#dropBefore(oldest ? oldest.from : this.#first + this.#events.length)
     return meanwhile
@@ -99,10 +100,11 @@ export class RecentEvents {
     return { events: this.#events.slice(from - this.#first), operations }
   }
 
-  /** To be called before its events are added. */
+  /** To be called before its events are added. Of too many, the older half is dropped, as of events. */
   addOperation(changes: readonly Change[]): void {
     this.#operations.push({ at: this.#first + this.#events.length, changes })
-    if (this.#operations.length > this.#limits.maxRecentEvents) this.forget()
+    const { length } = this.#operations
+    if (length > this.#limits.maxRecentEvents) this.#dropOperations(Math.ceil(length / 2))
   }
 
   add(slice: EventSlice, index: number, change: Change, subscribers: SubscriberSet | undefined): void {
@@ -142,11 +144,15 @@ export class RecentEvents {
     const [oldest] = this.#readings
     const isNeeded = ({ at }: RecentOperation): boolean => oldest !== undefined && at >= number
     const needed = this.#operations.findIndex(isNeeded)
-    const dropped = this.#operations.splice(0, needed === -1 ? this.#operations.length : needed)
-    this.#droppedOperations += dropped.length
+    this.#dropOperations(needed === -1 ? this.#operations.length : needed)
     if (number <= this.#first) return
     for (const { bytes } of this.#events.splice(0, number - this.#first)) this.#bytes -= bytes
     this.#first = number
+  }
+
+  #dropOperations(count: number): void {
+    this.#operations.splice(0, count)
+    this.#droppedOperations += count
   }
 }
 

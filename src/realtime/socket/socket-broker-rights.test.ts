@@ -111,6 +111,23 @@ describe('a change of another model that decides rights', () => {
     assert.equal(peer.resets, 1)
   })
 
+  test('and not for a read that has begun since most of them', async () => {
+    const { log, broker, connect } = setUp({ visibility: ruled(), maxRecentEvents: 10 })
+    const [long, peer] = [connect('a').peer, connect('b').peer]
+    const before = await broker.beginRequest(long, 'reads')
+    const position = log.head()
+    for (let id = 1; id <= 9; id++) log.write(updated(id))
+    await log.wake()
+    const request = await broker.beginRequest(peer, 'reads')
+    const later = log.head()
+    for (let id = 10; id <= 12; id++) log.write(updated(id))
+    await log.wake()
+    broker.commitSubscriptions(request, { records: pets(1, 12), models: [] }, later)
+    broker.commitSubscriptions(before, { records: pets(1), models: [] }, position)
+    assert.deepEqual([long.resets, peer.resets], [1, 0])
+    assert.deepEqual(peer.take(), ['updated pet 12'])
+  })
+
   test('a rule that throws is not the failure of a request that was answered', async () => {
     const visibility = ruled()
     visibility.throws = true
