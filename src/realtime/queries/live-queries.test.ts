@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { blockEventLoop } from '../../../test/support/block-event-loop.ts'
+import { TurnCounter } from '../../../test/support/turn-counter.ts'
 import { matchAll } from '../../criteria/criteria.ts'
+import { parseSort } from '../../criteria/parse-sort.ts'
 import { defineModels } from '../../model/define.ts'
 import type { Model } from '../../model/model.ts'
 import type { Change } from '../../protocol/change.ts'
 import { ServiceError } from '../../protocol/errors.ts'
+import { defaultLimits } from '../../support/limits.ts'
 import { ChangeFeed } from '../change-feed.ts'
 import { LiveQueries } from './live-queries.ts'
 import type { QuerySubscriber } from './live-query.ts'
@@ -286,4 +290,35 @@ describe('a query that follows the images of changes is not settled before its d
     assert.deepEqual(told, [`a: ${difference}`, 'b: 1 rows at 1'])
     assert.equal(queries.isSettled, true)
   })
+})
+
+test('differences of several queries that take long to send have a turn of the event loop each, before the operation is reported', async () => {
+  using made = await setUp()
+  const { log, queries, told, subscriber } = made
+  using counter = new TurnCounter()
+  const turns: number[] = []
+  const local = {
+    where: matchAll,
+    sort: parseSort('id', pet, defaultLimits),
+    limit: 30,
+    textOf: (record: object) => JSON.stringify(record),
+    digestOf: (text: string) => text,
+  }
+  const names = ['a', 'b', 'c', 'd']
+  for (const name of names) {
+    const slow: QuerySubscriber = {
+      ...subscriber(name),
+      onDifference: () => {
+        blockEventLoop(10)
+        turns.push(counter.turn)
+        told.push(name)
+      },
+    }
+    queries.subscribe({ ...log.plan(), key: name, local }, slow, () => {})
+  }
+  told.length = 0
+  log.write('new')
+  while (told.length <= names.length) await settled()
+  assert.equal(new Set(turns).size, names.length, `sent in the turns ${turns}`)
+  assert.deepEqual(told, [...names, 'operations 1 of turn 1'])
 })

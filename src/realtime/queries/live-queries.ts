@@ -159,18 +159,27 @@ export class LiveQueries implements ChangeFeedListener {
       getOrInsertComputed(this.#operations, requester, () => []).push(operation)
   }
 
-  /** The differences are computed in several turns of the event loop, and sent in one: a client has them all at the position. */
+  /**
+   * The differences are computed in several turns of the event loop, and sent in several. `position` follows when all are sent:
+   * that of a difference names its query alone.
+   */
   async onPosition(position: Position): Promise<void> {
     this.#isInTurn = true
     for (const query of this.#touched) {
       if (eventLoopTurn.isUsed) await eventLoopTurn.next()
       if (this.#isCurrent(query)) query.prepareFlush()
     }
+    const settled: LiveQuery[] = []
+    for (const query of this.#touched) {
+      if (eventLoopTurn.isUsed) await eventLoopTurn.next()
+      this.#touched.delete(query)
+      if (this.#flushOne(query, position)) settled.push(query)
+    }
     if (this.#clients.size === 0) return // the last one has left meanwhile
     this.#position = position
     this.#isInTurn = false
     const turn = this.#turn++
-    this.#flush(position)
+    this.#reportSettled(settled, position)
     this.#report(turn, position)
     // Once for all changes of the turn.
     this.#runs.start()
@@ -217,16 +226,22 @@ export class LiveQueries implements ChangeFeedListener {
   #flush(position: Position): void {
     const touched = [...this.#touched]
     this.#touched.clear()
-    const settled: LiveQuery[] = []
-    for (const query of touched) {
-      // The last subscriber of one may leave while another is flushed.
-      if (!this.#isCurrent(query)) continue
-      const isSent = this.#counting(query, () => query.flush(position))
-      if (!isSent || query.unsettledSince === Number.POSITIVE_INFINITY) continue
-      query.unsettledSince = Number.POSITIVE_INFINITY
-      this.#noteSettled(query)
-      settled.push(query)
-    }
+    const settled = touched.filter((query) => this.#flushOne(query, position))
+    this.#reportSettled(settled, position)
+  }
+
+  /** Whether it lacked changes until now. */
+  #flushOne(query: LiveQuery, position: Position): boolean {
+    // The last subscriber of one may leave while another is flushed.
+    if (!this.#isCurrent(query)) return false
+    const isSent = this.#counting(query, () => query.flush(position))
+    if (!isSent || query.unsettledSince === Number.POSITIVE_INFINITY) return false
+    query.unsettledSince = Number.POSITIVE_INFINITY
+    this.#noteSettled(query)
+    return true
+  }
+
+  #reportSettled(settled: readonly LiveQuery[], position: Position): void {
     for (const query of settled) for (const client of this.#clientsOf(query)) client.onSettled(position)
   }
 
