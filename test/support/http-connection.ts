@@ -91,7 +91,7 @@ export const statusesOf = (answers: string): number[] =>
   [...answers.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status))
 
 /** The body of an error response, whose headers are checked. */
-export function problemOf(answer: string): { readonly status: number; readonly code: string } {
+export function problemOf(answer: string): { readonly status: number; readonly code: string; readonly detail: string } {
   assert.match(answer, /\r\nContent-Type: application\/problem\+json; charset=utf-8\r\n/)
   assert.match(answer, /\r\nConnection: close\r\n/)
   assert.match(answer, /\r\nX-Content-Type-Options: nosniff\r\n/)

@@ -5,7 +5,10 @@ import { type Connection, lastOf, lingeringClose } from './connections.ts'
 
 /** Errors of Node's HTTP parser and timeouts, raised before a request exists, by error code. */
 const refusals: Readonly<Record<string, readonly [status: string, detail: string]>> = {
-  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The headers are too large'],
+  HPE_HEADER_OVERFLOW: [
+    '431 Request Header Fields Too Large',
+    'The URL and the headers together are too long: maxUrlBytes bounds the URL',
+  ],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ['413 Content Too Large', 'The extensions of a chunk are too large'],
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request did not arrive in time'],
 }

@@ -38,6 +38,7 @@ describe('invalid HTTP is answered and the connection closed', () => {
     ['chunks that are not last', 400, ...post, `${chunked}, identity`, '', '0', '', ''],
     ['a chunk without a size', 400, ...post, chunked, '', 'zz', '{}', ''],
     ['headers past 16 kB', 431, ...get, `A: ${'a'.repeat(40_000)}`, '', ''],
+    ['a URL past all of it', 431, `GET /pet?where=${'a'.repeat(40_000)} HTTP/1.1`, 'Host: localhost', '', ''],
     ['many headers', 431, ...get, ...Array.from({ length: 4000 }, (_, i) => `A${i}: ${i}`), '', ''],
   ]
   for (const [name, status, ...lines] of cases) {
@@ -49,6 +50,7 @@ describe('invalid HTTP is answered and the connection closed', () => {
       const problem = problemOf(answer)
       assert.equal(problem.status, status)
       assert.equal(problem.code, 'E_BAD_REQUEST')
+      if (status === 431) assert.match(problem.detail, /maxUrlBytes/)
       assert.ok(!asked.includes('/smuggled'))
     })
   }
