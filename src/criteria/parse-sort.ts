@@ -22,7 +22,6 @@ export function parseSort(
 ): readonly Sort[] {
   if (raw === undefined) return orderByPrimaryKey(model)
   const sorts = terms(raw, limits).map(([name, direction]): Sort => {
-    assertNotOtherNotation(name, model)
     const sort = resolveName(name, model)
     const { type, stored } = sort.attribute
     if (!type.ordered) throw bad(`Cannot sort by "${name}": it is ${type.noun}, which has no order`)
@@ -42,11 +41,10 @@ export function parseSort(
 }
 
 /** `-name`, `name:desc` and `name.desc`, as other systems write it. The message names what the requester may know. */
-function assertNotOtherNotation(text: string, { attributes, associations }: Model): void {
+function assertNotOtherNotation(text: string, { attributes }: Model): void {
   const [, sign, after, before, direction = ''] = /^(?:([-+])(.+)|(.+)[:.|](asc|desc))$/is.exec(text) ?? []
   const name = after ?? before
   if (name === undefined || attributes.has(text) || attributes.get(name)?.hidden !== false) return
-  if (associations.has(name)) return // `desc` may be an attribute of its target
   throw bad(`"sort" is written "${name} ${sign === '-' ? 'DESC' : sign === '+' ? 'ASC' : direction.toUpperCase()}"`)
 }
 
@@ -58,7 +56,10 @@ export const nameOf = ({ attribute, through }: Sort): string =>
 function resolveName(name: string, model: Model): Omit<Sort, 'direction'> {
   const dot = name.indexOf('.')
   const through = dot === -1 ? undefined : model.associations.get(name.slice(0, dot))
-  if (through?.kind !== 'belongsTo') return { attribute: storedOrExpression(attributeNamed(model, name)) }
+  if (through?.kind !== 'belongsTo') {
+    assertNotOtherNotation(name, model)
+    return { attribute: storedOrExpression(attributeNamed(model, name)) }
+  }
   return { attribute: storedOrExpression(attributeNamed(through.target, name.slice(dot + 1))), through }
 }
 

@@ -18,6 +18,18 @@ const createdThenStreamed =
   `POST /visit?count=true HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${list.length}\r\n\r\n${list}` +
   'GET /visit HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n'
 
+const queries = JSON.stringify({
+  queries: Object.fromEntries(
+    several(100, (i) => [
+      `q${i}`,
+      { model: 'pet', where: { age: i % 20 }, sort: 'id', limit: 5 + (i % 5), populate: false },
+    ]),
+  ),
+})
+const streamed =
+  'POST /live HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\nContent-Type: application/json\r\n' +
+  `Content-Length: ${queries.length}\r\n\r\n${queries}`
+
 /** The number of connections that send at once. It is not above the number that may wait until the service accepts them. */
 const connections = 500
 
@@ -48,6 +60,13 @@ export const hostileCrowds: readonly Hostile[] = [
     over: 'bytes',
     connections,
     request: () => written(createdThenStreamed),
+  },
+  {
+    name: '300 streams of 100 live queries, whose clients leave',
+    over: 'bytes',
+    connections: 300,
+    leavesAfterMs: 200,
+    request: () => written(streamed),
   },
   {
     name: 'scans whose clients leave',
