@@ -116,6 +116,8 @@ export class LiveStreams {
     this.#streams.set(stream.id, stream)
     try {
       await stream.connect()
+      // Those that have waited for the same connection to the log go on one after another: each may have a hundred queries.
+      await eventLoopTurn.next()
       stream.send({ event: 'open', body: `,"stream":${JSON.stringify(stream.id)}` })
       stream.change(plans, [])
     } catch (error) {
