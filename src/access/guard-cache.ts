@@ -1,5 +1,6 @@
 import type { Condition, Criteria } from '../criteria/criteria.ts'
 import type { Association, Attribute, Model } from '../model/model.ts'
+import { ObjectCache } from '../support/object-cache.ts'
 import type { ReadAccess } from './guard.ts'
 
 /** Guarded criteria, and what the rules said of each model and attribute that they depend on. */
@@ -13,7 +14,7 @@ interface Guarded {
 /** For one request that is kept as a plan: requesters past this number have its criteria guarded again. */
 const keptRequesters = 16
 
-const kept = new WeakMap<Criteria, Guarded[]>()
+const kept = new ObjectCache<Criteria, Guarded[]>()
 
 /**
  * Criteria of a plan, of a model or the members of an association, guarded once for all requesters with the same outcome of

@@ -6,6 +6,7 @@ import type { Json, JsonObject } from '../protocol/json.ts'
 import type { Images } from '../realtime/visibility.ts'
 import type { Store } from '../storage/store.ts'
 import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
+import { ObjectCache } from '../support/object-cache.ts'
 import { isInImages } from './condition-parts.ts'
 import type { RuleShapes, VerdictLocation } from './rule-shapes.ts'
 import { type DatabaseCondition, type ShapeEvaluation, verdictAt } from './shape-evaluation.ts'
@@ -144,7 +145,7 @@ function queryOf(
 
 const isConstant = (condition: Condition): boolean => condition === matchNone || isMatchAll(condition)
 
-const foundIn = new WeakMap<Condition, readonly DatabaseCondition[]>()
+const foundIn = new ObjectCache<Condition, readonly DatabaseCondition[]>()
 
 const databaseConditionsIn = (condition: Condition): readonly DatabaseCondition[] =>
   getOrInsertComputed(foundIn, condition, () =>

@@ -3,6 +3,7 @@ import type { Condition } from '../criteria/criteria.ts'
 import { isMatchAll } from '../criteria/criteria.ts'
 import { everyAttribute, type Model, originalOf } from '../model/model.ts'
 import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
+import { ObjectCache } from '../support/object-cache.ts'
 import type { ReadAccess } from './guard.ts'
 
 /** The conditions that decide what a requester reads of some models, and their content as a text. */
@@ -30,7 +31,7 @@ export function readRulesOf(models: Iterable<Model>, access: ReadAccess | undefi
 }
 
 /** Conditions of rules are the same objects for the same outcome. */
-const texts = new WeakMap<Condition, string>()
+const texts = new ObjectCache<Condition, string>()
 
 /** As JSON, so that what follows it in a key is no part of it. */
 const textOf = (condition: Condition): string =>

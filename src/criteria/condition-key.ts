@@ -1,10 +1,11 @@
 import type { Association } from '../model/model.ts'
 import type { Json } from '../protocol/json.ts'
 import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
+import { ObjectCache } from '../support/object-cache.ts'
 import type { Condition } from './criteria.ts'
 
-const keys = new WeakMap<Condition, string>()
-const shapes = new WeakMap<Condition, string>()
+const keys = new ObjectCache<Condition, string>()
+const shapes = new ObjectCache<Condition, string>()
 
 /**
  * The content of a condition as a text: two conditions on the same model have the same key exactly if they have the same

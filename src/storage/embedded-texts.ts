@@ -3,6 +3,7 @@ import type { Association } from '../model/model.ts'
 import type { Json } from '../protocol/json.ts'
 import { eventLoopTurn } from '../support/event-loop-turn.ts'
 import type { MaybePromise } from '../support/maybe-promise.ts'
+import { ObjectCache } from '../support/object-cache.ts'
 import type { CurrentRead, Row } from './driver.ts'
 import { type Embedding, embeddingOf } from './embedding.ts'
 import type { TextsOfSelection } from './record-texts.ts'
@@ -20,7 +21,7 @@ export class EmbeddedTexts {
   readonly #source: TextSource
   readonly #compiler: StatementCompiler
   readonly #encoders: Encoders
-  readonly #embeddings = new WeakMap<Criteria, Embedding | 'none'>()
+  readonly #embeddings = new ObjectCache<Criteria, Embedding | 'none'>()
 
   constructor(source: TextSource, compiler: StatementCompiler, encoders: Encoders) {
     this.#source = source

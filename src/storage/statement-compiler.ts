@@ -8,6 +8,7 @@ import type { Json } from '../protocol/json.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import { type Sql, textOf } from '../sql/sql.ts'
 import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
+import { ObjectCache } from '../support/object-cache.ts'
 import type { Access, GroupedLookup, Statement } from './driver.ts'
 import { FindTemplates } from './find-templates.ts'
 import { SelectLists } from './select-lists.ts'
@@ -42,9 +43,9 @@ export class StatementCompiler {
   /** Those that `lookup` has compiled. A selection belongs to one model. */
   readonly lookups = new WeakMap<Selection, LookupStatement>()
   readonly #guardedLookups = new WeakMap<Condition, Map<Selection, Pick<Statement, 'text' | 'values' | 'group'>>>()
-  readonly #finds = new WeakMap<Criteria, FindStatement>()
+  readonly #finds = new ObjectCache<Criteria, FindStatement>()
   readonly #templates: FindTemplates
-  readonly #related = new WeakMap<Criteria, { readonly association: Association; readonly statement: Statement }>()
+  readonly #related = new ObjectCache<Criteria, { readonly association: Association; readonly statement: Statement }>()
 
   /** `groupsLookups`: whether records of the model are found by several keys as fast as by one, and each key by its text. */
   constructor(

@@ -8,6 +8,7 @@ import { chunksOf } from '../support/chunks-of.ts'
 import { eventLoopTurn } from '../support/event-loop-turn.ts'
 import { Lru } from '../support/lru.ts'
 import type { MaybePromise } from '../support/maybe-promise.ts'
+import { ObjectCache } from '../support/object-cache.ts'
 import type { CurrentRead, Row } from './driver.ts'
 import type { Encoder } from './encoder.ts'
 import { KnownShare } from './known-share.ts'
@@ -56,7 +57,7 @@ export class TextReads {
   readonly #encoders: Encoders
   readonly #known = new Lru<string, KnownShare>(keptStatements)
   readonly #keys = new WeakMap<Selection, Keys | 'none'>()
-  readonly #keyCriteria = new WeakMap<Criteria, Criteria>()
+  readonly #keyCriteria = new ObjectCache<Criteria, Criteria>()
 
   constructor(source: TextSource, compiler: StatementCompiler, encoders: Encoders) {
     this.#source = source

@@ -36,6 +36,20 @@ const models = {
     },
     attributes: { text: { type: 'string' }, pet: { model: 'pet' } },
   },
+  /** The rule of an attribute passes through another model, with a name that both have. */
+  badge: {
+    access: { read: true },
+    attributes: {
+      name: { type: 'string' },
+      code: {
+        type: 'string',
+        access: {
+          read: ({ user }: { readonly user: User | null }) => ({ owner: { reader: user?.id ?? null } }),
+        },
+      },
+      owner: { model: 'owner' },
+    },
+  },
 } as const
 
 const auth = {
@@ -162,6 +176,23 @@ for (const { name: database, missing, open } of databases) {
       await mallory.until(() => mallory.rows('notes')?.length === 1)
       assert.ok(!JSON.stringify(eve.frames.at(-1)).includes('secret'))
       await Promise.all([eve.close(), mallory.close()])
+    })
+
+    test('records of a model that the rule of an attribute passes through are not taken for records of the query', async () => {
+      await using opened = await open()
+      await using served = await serve(opened.url)
+      const { service, url, write } = served
+      const { owner, badge } = service.system.records
+      for (const name of ['Ann', 'Bob']) await owner.create({ name, reader: 'eve' })
+      await badge.create({ name: 'gold', code: 'c', owner: 1 })
+      await using client = await LiveTestClient.open(url, {
+        unruled: { model: 'badge', select: ['name'] },
+        ruled: { model: 'badge', select: ['name', 'code'] },
+      })
+      await client.until(() => client.held.size === 2)
+      await write(client, 'PATCH', '/owner/2', { name: 'Cid' })
+      assert.deepEqual(client.rows('unruled'), [{ id: 1, name: 'gold' }])
+      assert.deepEqual(client.rows('ruled'), [{ id: 1, name: 'gold', code: null }])
     })
 
     test('a client that resumes receives what it missed', async () => {

@@ -18,17 +18,21 @@ const createdThenStreamed =
   `POST /visit?count=true HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${list.length}\r\n\r\n${list}` +
   'GET /visit HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n'
 
-const queries = JSON.stringify({
-  queries: Object.fromEntries(
+/** Streams of 100 queries; `ageAt`: what each compares. */
+function streamOf(ageAt: (index: number) => number): string {
+  const queries = Object.fromEntries(
     several(100, (i) => [
       `q${i}`,
-      { model: 'pet', where: { age: i % 20 }, sort: 'id', limit: 5 + (i % 5), populate: false },
+      { model: 'pet', where: { age: ageAt(i) }, sort: 'id', limit: 5 + (i % 5), populate: false },
     ]),
-  ),
-})
-const streamed =
-  'POST /live HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\nContent-Type: application/json\r\n' +
-  `Content-Length: ${queries.length}\r\n\r\n${queries}`
+  )
+  const body = JSON.stringify({ queries })
+  return (
+    'POST /live HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\nContent-Type: application/json\r\n' +
+    `Content-Length: ${body.length}\r\n\r\n${body}`
+  )
+}
+const equalStream = streamOf((index) => index % 20)
 
 /** The number of connections that send at once. It is not above the number that may wait until the service accepts them. */
 const connections = 500
@@ -66,7 +70,14 @@ export const hostileCrowds: readonly Hostile[] = [
     over: 'bytes',
     connections: 300,
     leavesAfterMs: 200,
-    request: () => written(streamed),
+    request: () => written(equalStream),
+  },
+  {
+    name: '300 streams of 100 other live queries each, whose clients leave',
+    over: 'bytes',
+    connections: 300,
+    leavesAfterMs: 200,
+    request: (n) => written(streamOf((index) => n * 100 + index)),
   },
   {
     name: 'scans whose clients leave',

@@ -101,7 +101,7 @@ export class LiveQueries implements ChangeFeedListener {
       this.#index.add(made)
       return made
     })
-    this.#counting(query, () => query.joining.add(subscriber))
+    this.#counting(query, () => query.join(subscriber))
     onSubscribed(query)
     this.#queue(query)
     this.#runs.start()
@@ -270,7 +270,8 @@ export class LiveQueries implements ChangeFeedListener {
 
   #finish(query: LiveQuery, result: QueryResult): void {
     if (!this.#isCurrent(query)) return
-    const clients = this.#clientsOf(query)
+    // Those of a query that lacked nothing wait for nothing, and those that join it are told with its rows.
+    const clients = query.unsettledSince === Number.POSITIVE_INFINITY ? none : this.#clientsOf(query)
     const mustRepeat = query.isQueued
     query.isQueued = false
     const since = Math.min(query.unsettledSince, this.#turn)
@@ -335,6 +336,8 @@ export class LiveQueries implements ChangeFeedListener {
     this.#rows -= query.size
   }
 }
+
+const none: ReadonlySet<LiveClient> = new Set()
 
 const tooManyRows = (maxRows: number): ServiceError =>
   new ServiceError('E_UNAVAILABLE', `The live queries of this process hold ${maxRows} rows, which is the limit`, {

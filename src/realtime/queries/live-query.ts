@@ -45,11 +45,11 @@ export type Reaction = 'none' | 'touched' | 'run'
 /** One computation for all subscribers of equal queries: the rows that they hold, and what changes them. */
 export class LiveQuery {
   readonly plan: QueryPlan
-  readonly subscribers = new Set<QuerySubscriber>()
+  readonly #subscribers = new Set<QuerySubscriber>()
   /** They receive the rows of the next run. */
-  readonly joining = new Set<QuerySubscriber>()
+  #joining: Set<QuerySubscriber> | undefined
   /** They receive the rows of the run under way. */
-  readonly #served = new Set<QuerySubscriber>()
+  #served: Set<QuerySubscriber> | undefined
   /** The size of the condition of each subscriber, in rows. */
   readonly #conditionSize: number
   /** The first turn whose changes the held rows may lack; infinite when they lack none. */
@@ -65,7 +65,7 @@ export class LiveQuery {
   #held: Set<RecordId> | undefined
   #local: LocalRows | undefined
   /** Changes that were delivered during a run; undefined: too many, or not all. */
-  #missed: Change[] | undefined = []
+  #missed: Change[] | undefined
 
   constructor(plan: QueryPlan, starts: StartPositions) {
     this.plan = plan
@@ -84,19 +84,24 @@ export class LiveQuery {
   }
 
   get #subscriberCount(): number {
-    return this.subscribers.size + this.joining.size + this.#served.size
+    return this.#subscribers.size + (this.#joining?.size ?? 0) + (this.#served?.size ?? 0)
   }
 
   *everySubscriber(): Generator<QuerySubscriber> {
-    yield* this.joining
-    yield* this.#served
-    yield* this.subscribers
+    if (this.#joining) yield* this.#joining
+    if (this.#served) yield* this.#served
+    yield* this.#subscribers
+  }
+
+  join(subscriber: QuerySubscriber): void {
+    this.#joining ??= new Set()
+    this.#joining.add(subscriber)
   }
 
   leave(subscriber: QuerySubscriber): void {
-    this.joining.delete(subscriber)
-    this.subscribers.delete(subscriber)
-    this.#served.delete(subscriber)
+    this.#joining?.delete(subscriber)
+    this.#subscribers.delete(subscriber)
+    this.#served?.delete(subscriber)
   }
 
   /**
@@ -152,8 +157,10 @@ export class LiveQuery {
     this.isQueued = false
     this.isRunning = true
     this.#missed = []
-    for (const subscriber of this.joining) this.#served.add(subscriber)
-    this.joining.clear()
+    // Those of a run that has failed are served by this one.
+    if (this.#served && this.#joining) for (const subscriber of this.#joining) this.#served.add(subscriber)
+    else this.#served ??= this.#joining
+    this.#joining = undefined
   }
 
   /** The rows of a run. */
@@ -165,11 +172,14 @@ export class LiveQuery {
     this.#prepared = undefined
     this.#send(position, { rows, body: this.#bodyOf(rows, (index) => result.texts[index] as string) }, total)
     // One that receives its rows may leave, and others with it.
-    for (const subscriber of this.#served) {
-      this.#served.delete(subscriber)
-      this.subscribers.add(subscriber)
-      subscriber.onRows(result)
-    }
+    const served = this.#served
+    if (served)
+      for (const subscriber of served) {
+        served.delete(subscriber)
+        this.#subscribers.add(subscriber)
+        subscriber.onRows(result)
+      }
+    this.#served = undefined
     this.unsettledSince = Number.POSITIVE_INFINITY
   }
 
@@ -194,16 +204,16 @@ export class LiveQuery {
   restart(): void {
     this.#prepared = undefined
     if (this.isRunning) this.#missed = undefined
-    for (const subscriber of this.subscribers) {
-      this.joining.add(subscriber)
+    for (const subscriber of this.#subscribers) {
+      this.join(subscriber)
       subscriber.onGap()
     }
-    this.subscribers.clear()
+    this.#subscribers.clear()
   }
 
   /** Empty where there is no difference, or no subscriber. */
   #bodyOf(rows: readonly HeldRow[], textAt: (index: number) => string): string {
-    if (this.subscribers.size === 0) return ''
+    if (this.#subscribers.size === 0) return ''
     const before = this.#rows
     const difference = differenceOf(before, rows, (earlier, later) => before[earlier]?.digest !== rows[later]?.digest)
     return difference ? encodeDifference(difference, rows, textAt) : ''
@@ -216,7 +226,7 @@ export class LiveQuery {
     this.#total = total
     if (body === '' && !isRecounted) return
     const counted = isRecounted ? `,"total":${total}` : ''
-    for (const subscriber of [...this.subscribers]) subscriber.onDifference(position, body + counted)
+    for (const subscriber of [...this.#subscribers]) subscriber.onDifference(position, body + counted)
   }
 }
 

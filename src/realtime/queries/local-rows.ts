@@ -23,7 +23,7 @@ export class LocalRows {
   #rows: HeldRow[] = []
   #hasMore = false
   /** The rows that came or changed since `take`. */
-  #texts = new Map<RecordId, string>()
+  #texts: Map<RecordId, string> | undefined
 
   constructor(query: LocalQuery) {
     this.#query = query
@@ -37,15 +37,15 @@ export class LocalRows {
   reset(rows: readonly HeldRow[], hasMore: boolean): boolean {
     this.#rows = [...rows]
     this.#hasMore = hasMore
-    this.#texts.clear()
+    this.#texts = undefined
     if (!rows.every((row) => row.sort)) return false
     return rows.every((row, index) => index === 0 || this.#compare(rows[index - 1] as HeldRow, row) < 0)
   }
 
   /** Returns the texts of rows that entered or changed since the last call. */
   take(): ReadonlyMap<RecordId, string> {
-    const texts = this.#texts
-    this.#texts = new Map()
+    const texts = this.#texts ?? noTexts
+    this.#texts = undefined
     return texts
   }
 
@@ -87,6 +87,7 @@ export class LocalRows {
       if (next === this.#rows.length) return 'none'
     }
     if (held && next === place && held.digest === row.digest) return 'none'
+    this.#texts ??= new Map()
     this.#texts.set(id, text)
     return 'changed'
   }
@@ -105,6 +106,8 @@ export class LocalRows {
     return compareSorted(a.sort as readonly Json[], b.sort as readonly Json[], this.#query.sort)
   }
 }
+
+const noTexts: ReadonlyMap<RecordId, string> = new Map()
 
 export const sortValuesOf = (record: JsonObject, { sort }: Pick<LocalQuery, 'sort'>): readonly Json[] =>
   sort.map((item) => sortValue(item, record))

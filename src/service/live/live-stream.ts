@@ -149,6 +149,7 @@ export class LiveStream implements LiveClient, QueryOwner {
   end(): void {
     if (this.#isEnded) return
     this.#isEnded = true
+    this.#toJoin = []
     for (const name of [...this.#queries.keys()]) this.#remove(name)
     this.#connection?.[Symbol.dispose]()
     this.#passed = []

@@ -18,7 +18,7 @@ import { type NamedQuery, readOperations, readQueries } from './live-request.ts'
 import { LiveStream } from './live-stream.ts'
 import { MissedChanges } from './missed-changes.ts'
 import type { OperationTokens } from './operation-tokens.ts'
-import { queryPlanOf } from './query-plan.ts'
+import { LiveQueryPlans } from './query-plan.ts'
 import { queryDigest } from './resume-position.ts'
 import type { PlannedQuery } from './stream-query.ts'
 import type { StreamSlots } from './stream-slots.ts'
@@ -57,10 +57,12 @@ export class LiveStreams {
   worker: string | undefined
   /** A socket has one stream. */
   readonly #ofPeer = new Map<string, LiveStream>()
+  readonly #plans: LiveQueryPlans
   #isStopped = false
 
   constructor(options: LiveStreamsOptions) {
     this.#options = options
+    this.#plans = new LiveQueryPlans(options.services)
   }
 
   get services(): OperationServices {
@@ -168,7 +170,7 @@ export class LiveStreams {
   #plansOf(queries: readonly NamedQuery[], authorization: Authorization): readonly PlannedQuery[] {
     const { services } = this.#options
     return queries.map(({ name, view, input, held }) => {
-      const plan = queryPlanOf(input, view, authorization, services)
+      const plan = this.#plans.of(input, view, authorization)
       return { name, plan, digest: queryDigest(name, plan, services.secret), held }
     })
   }

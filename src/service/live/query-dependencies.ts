@@ -29,6 +29,18 @@ export function involvedModels(model: Model, { criteria, populate }: FindInput):
   return found
 }
 
+type Dependencies = Pick<QueryPlan, 'through' | 'isConcernedBy'>
+
+const noModels: ReadonlySet<string> = new Set()
+
+/** Of a query whose result follows from the images of its own records: no other model may alter it, whatever rules its attributes have. */
+export const ownDependencies = (model: Model, where: Condition): Dependencies => ({
+  through: noModels,
+  isConcernedBy: (change) => change.model === model.name && imagesOf(change).some((image) => isPossible(where, image)),
+})
+
+const imagesOf = ({ before, after }: Change): Images => [before, after].filter((image) => image !== undefined)
+
 /**
  * Which changes may alter the result of a query: those of a record that can fulfil its condition, of records that its
  * conditions, its rules and its sort order pass through, and of records that may be embedded.
@@ -39,7 +51,7 @@ export function dependenciesOf(
   { populate }: FindInput,
   rules: readonly Condition[],
   access: ReadAccess | undefined,
-): Pick<QueryPlan, 'through' | 'isConcernedBy'> {
+): Dependencies {
   const conditions = [where, ...rules]
   const tests = new Map<string, Test[]>()
   const add = (name: string, test: Test) => tests.set(name, [...(tests.get(name) ?? []), test])
@@ -66,9 +78,9 @@ export function dependenciesOf(
     add(name, (images) => images.some((image) => conditions.some((condition) => mayFulfil(condition, name, image))))
   const through = new Set(tests.keys())
   add(model.name, (images) => images.some((image) => isPossible(where, image)))
-  const isConcernedBy = ({ model, before, after }: Change, holds: (id: RecordId) => boolean): boolean => {
-    const images = [before, after].filter((image) => image !== undefined)
-    return tests.get(model)?.some((test) => test(images, holds)) === true
+  const isConcernedBy = (change: Change, holds: (id: RecordId) => boolean): boolean => {
+    const images = imagesOf(change)
+    return tests.get(change.model)?.some((test) => test(images, holds)) === true
   }
   return { through, isConcernedBy }
 }

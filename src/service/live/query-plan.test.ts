@@ -9,7 +9,7 @@ import type { OperationServices } from '../../operation/operation.ts'
 import { MemoryRecords } from '../../storage/memory/records.ts'
 import { defaultLimits } from '../../support/limits.ts'
 import type { Authorization } from '../dispatch/authorize.ts'
-import { queryPlanOf } from './query-plan.ts'
+import { LiveQueryPlans } from './query-plan.ts'
 
 const models = defineModels({ pet: { attributes: { name: { type: 'string' } } } })
 const pet = models.get('pet') as Model
@@ -40,12 +40,8 @@ function planOf(input: Partial<FindInput>) {
   const reads = { find: () => new SlowRecords(rows, select), count: () => rows.length }
   const store = { snapshot: async (work: (_: unknown) => unknown) => ({ value: await work(reads), position: 'p' }) }
   const find = { criteria: { ...findByPrimaryKey(pet, 1), limit: 20 }, populate: [], count: false, ...input }
-  return queryPlanOf(
-    find,
-    pet,
-    { access: undefined, store } as unknown as Authorization,
-    { limits: defaultLimits, models } as unknown as OperationServices,
-  )
+  const plans = new LiveQueryPlans({ limits: defaultLimits, models } as unknown as OperationServices)
+  return plans.of(find, pet, { access: undefined, store } as unknown as Authorization)
 }
 
 describe('the rows of a query are made in parts, between which others run', () => {

@@ -14,41 +14,74 @@ import type { LocalQuery, QueryPlan, QueryResult } from '../../realtime/queries/
 import type { HeldRow } from '../../realtime/queries/row-difference.ts'
 import type { Records, Snapshot } from '../../storage/store.ts'
 import { forEachInTurns } from '../../support/event-loop-turn.ts'
+import { getOrInsertComputed } from '../../support/get-or-insert-computed.ts'
+import { Lru } from '../../support/lru.ts'
 import { andThen, type MaybePromise } from '../../support/maybe-promise.ts'
 import type { Authorization } from '../dispatch/authorize.ts'
-import { dependenciesOf, involvedModels } from './query-dependencies.ts'
+import { dependenciesOf, involvedModels, ownDependencies } from './query-dependencies.ts'
 
-/** The plan of a find: its content with the rules of the requester, what it depends on, and how it is run. */
-export function queryPlanOf(
+/** The length of all keys of plans that are kept. */
+const keptCharacters = 500_000
+
+/** Plans of finds. Equal finds have one plan, whose compiled statement they share: an application sends the same to all clients. */
+export class LiveQueryPlans {
+  readonly #services: OperationServices
+  readonly #kept = new Lru<string, QueryPlan>(keptCharacters, undefined, ({ length }) => length)
+
+  constructor(services: OperationServices) {
+    this.#services = services
+  }
+
+  /** The content of the find with the rules of the requester, what it depends on, and how it is run. */
+  of(input: FindInput, view: Model, authorization: Authorization): QueryPlan {
+    const { access } = authorization
+    const model = originalOf(view)
+    const criteria = access ? guardCriteria(input.criteria, model, access) : input.criteria
+    const rules = readRulesOf(involvedModels(model, input), access)
+    const populated = input.populate.map(populateKey)
+    const key = JSON.stringify([model.name, contentOf(criteria), populated, input.count, rules.key])
+    return getOrInsertComputed(this.#kept, key, () => {
+      const local = localQueryOf(input, criteria)
+      return {
+        key,
+        model,
+        where: criteria.where,
+        local,
+        run: runOf(input, view, local, authorization, this.#services),
+        ...(local
+          ? ownDependencies(model, criteria.where)
+          : dependenciesOf(model, criteria, input, rules.conditions, access)),
+      }
+    })
+  }
+}
+
+function runOf(
   input: FindInput,
   view: Model,
-  { access, store }: Authorization,
+  local: LocalQuery | undefined,
+  { store }: Authorization,
   services: OperationServices,
-): QueryPlan {
+): QueryPlan['run'] {
   const model = originalOf(view)
-  const criteria = access ? guardCriteria(input.criteria, model, access) : input.criteria
-  const rules = readRulesOf(involvedModels(model, input), access)
-  const local = localQueryOf(input, criteria)
-  const read: FindInput = local ? { ...input, criteria: { ...input.criteria, select: allAttributes(view) } } : input
+  const all = allAttributes(view)
+  // A copy of the criteria has no template, by which requests of one shape share a statement.
+  const isRead = !local || input.criteria.select === all
+  const read: FindInput = isRead ? input : { ...input, criteria: { ...input.criteria, select: all } }
   /** Subscribers share a run, which goes on when one of them leaves. */
   const client = {}
-  const run = (): MaybePromise<QueryResult> =>
+  return () =>
     andThen(
       store.snapshot((reads) => list(read, view, reads, services, client)),
-      ({ value: { records, total }, position }: Snapshot<Awaited<ReturnType<typeof list>>>) =>
+      ({
+        value: { records, total },
+        position,
+      }: Snapshot<Awaited<ReturnType<typeof list>>>): MaybePromise<QueryResult> =>
         andThen(
           local ? localRows(records, model, local) : encodedRows(records, model, services.limits.maxAnswerBytes),
           (result) => ({ position, total, hasMore: records.next !== undefined, ...result }),
         ),
     )
-  return {
-    key: JSON.stringify([model.name, contentOf(criteria), input.populate.map(populateKey), input.count, rules.key]),
-    model,
-    where: criteria.where,
-    local,
-    run,
-    ...dependenciesOf(model, criteria, input, rules.conditions, access),
-  }
 }
 
 /** Undefined for a query whose result does not follow from the images of its own records. */

@@ -12,22 +12,24 @@ const repeatMs = 250
  * connection that served others by then would have their statement cancelled.
  */
 export function cancelOnAbort({ signal }: ReadOptions, cancel: () => Promise<unknown>): AsyncDisposable {
-  const ended = new AbortController()
+  /** Made when it is needed: to abort one takes some microseconds, and nearly every read ends without this. */
+  let ended: AbortController | undefined
   let cancelling: Promise<void> | undefined
-  const cancelUntilEnded = async () => {
-    while (!ended.signal.aborted) {
+  const cancelUntil = async (end: AbortSignal) => {
+    while (!end.aborted) {
       await cancel()
-      await delay(repeatMs, undefined, { signal: ended.signal }).catch(() => {}) // it has ended
+      await delay(repeatMs, undefined, { signal: end }).catch(() => {}) // it has ended
     }
   }
   const abort = () => {
-    cancelling = cancelUntilEnded()
+    ended = new AbortController()
+    cancelling = cancelUntil(ended.signal)
   }
   signal?.addEventListener('abort', abort)
   return {
     async [Symbol.asyncDispose]() {
       signal?.removeEventListener('abort', abort)
-      ended.abort()
+      ended?.abort()
       await cancelling
     },
   }
