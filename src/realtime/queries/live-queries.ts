@@ -7,18 +7,13 @@ import type { ChangeFeed, ChangeFeedListener, ChangeOperation } from '../change-
 import { SharedListening } from '../shared-listening.ts'
 import { type PositionOrder, StartPositions } from '../start-position.ts'
 import { hasLongTexts, LiveQuery, type QuerySubscriber } from './live-query.ts'
+import { type OperationClient, OperationReports } from './operation-reports.ts'
 import { QueryIndex } from './query-index.ts'
 import type { QueryPlan, QueryResult } from './query-plan.ts'
 import { RunQueue } from './run-queue.ts'
 
 /** A consumer of several queries: a stream. */
-export interface LiveClient {
-  /**
-   * The key of the requester whose operations are reported to the client. Undefined: operations without a requester are reported.
-   */
-  readonly requester: string | undefined
-  /** The feed has passed these operations of the requester in turn `turn`, and is now at `position`. */
-  onOperations(operations: readonly string[], turn: number, position: Position): void
+export interface LiveClient extends OperationClient {
   /** Called when a query of the client has caught up, and when the position of the feed has moved. */
   onSettled(position: Position | undefined): void
 }
@@ -49,12 +44,10 @@ export class LiveQueries implements ChangeFeedListener {
   readonly #runs: RunQueue
   readonly #index = new QueryIndex()
   readonly #queries = new Map<string, LiveQuery>()
-  readonly #clients = new Map<string | undefined, Set<LiveClient>>()
+  readonly #reports = new OperationReports<LiveClient>()
   readonly #touched = new Set<LiveQuery>()
   /** Those whose held rows may lack a change. */
   readonly #unsettled = new Set<LiveQuery>()
-  /** By requester, the operations of this turn. */
-  #operations = new Map<string | undefined, string[]>()
   readonly #listening: SharedListening
   #position: Position | undefined
   #isInTurn = false
@@ -70,7 +63,7 @@ export class LiveQueries implements ChangeFeedListener {
 
   /** Resolves when the operations that are committed from now on will be reported. */
   async connect(client: LiveClient): Promise<Disposable> {
-    getOrInsertComputed(this.#clients, client.requester, () => new Set()).add(client)
+    this.#reports.add(client)
     const end = (): void => this.#disconnect(client)
     try {
       await this.#listening.begin()
@@ -82,10 +75,7 @@ export class LiveQueries implements ChangeFeedListener {
   }
 
   #disconnect(client: LiveClient): void {
-    const clients = this.#clients.get(client.requester)
-    if (!clients?.delete(client)) return
-    if (clients.size === 0) this.#clients.delete(client.requester)
-    if (this.#clients.size > 0) return
+    if (!this.#reports.remove(client) || this.#reports.hasClients) return
     this.#listening.end()
     this.#position = undefined
   }
@@ -155,8 +145,7 @@ export class LiveQueries implements ChangeFeedListener {
       }
     }
     const [{ operation, requester } = {}] = changes
-    if (operation !== undefined && this.#clients.has(requester))
-      getOrInsertComputed(this.#operations, requester, () => []).push(operation)
+    if (operation !== undefined) this.#reports.note(operation, requester)
   }
 
   /**
@@ -175,22 +164,14 @@ export class LiveQueries implements ChangeFeedListener {
       this.#touched.delete(query)
       if (this.#flushOne(query, position)) settled.push(query)
     }
-    if (this.#clients.size === 0) return // the last one has left meanwhile
+    if (!this.#reports.hasClients) return // the last one has left meanwhile
     this.#position = position
     this.#isInTurn = false
     const turn = this.#turn++
     this.#reportSettled(settled, position)
-    this.#report(turn, position)
+    this.#reports.report(turn, position)
     // Once for all changes of the turn.
     this.#runs.start()
-  }
-
-  #report(turn: number, position: Position): void {
-    const operations = this.#operations
-    if (operations.size === 0) return
-    this.#operations = new Map()
-    for (const [requester, passed] of operations)
-      for (const client of [...(this.#clients.get(requester) ?? [])]) client.onOperations(passed, turn, position)
   }
 
   onGap(): void {
