@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { request } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
 import { createService, type Service } from '../../src/index.ts'
 import { databases, type TestDatabase } from '../support/databases.ts'
@@ -102,6 +104,48 @@ for (const database of databases)
       const all = await keysOf(await get('/film?limit=100'), 'title')
       assert.equal(all.length, 7)
       for (const limit of [1, 2]) assert.deepEqual(await pages(`/film?limit=${limit}`, 'title'), all)
+    })
+
+    test('a list whose parameters are too long for a link goes on with them and the cursor, and with no others', async () => {
+      const where = { or: [{ name: { '!': null } }, { name: long('nothing').slice(0, 3_000) }] }
+      const query = `?populate=false&sort=id&limit=10&where=${encodeURIComponent(JSON.stringify(where))}`
+      const linkOf = (response: Response): string | undefined =>
+        /^<(.*)>; rel="next"$/.exec(response.headers.get('link') ?? '')?.[1]
+      const first = await get(`/pet${query}`)
+      const link = linkOf(first) ?? ''
+      assert.match(link, /^\/pet\?cursor=[\w.-]{1,200}$/)
+      assert.equal((await get(link)).status, 400)
+      const cursor = link.slice(link.indexOf('cursor='))
+      const other = await get(`/pet?sort=id&where=${JSON.stringify({ name: null })}&${cursor}`)
+      assert.deepEqual([other.status, /too long for a link/.test(await other.text())], [400, true])
+      const later = await get(`/pet${query}&${cursor}`)
+      assert.equal(later.status, 200)
+      assert.equal(linkOf(later), undefined)
+      const keys = [...(await keysOf(first, 'id')), ...(await keysOf(later, 'id'))]
+      const all = await keysOf(await get(`/pet?populate=false&sort=id&where={"name":{"!":null}}&limit=100`), 'id')
+      assert.deepEqual(keys, all)
+    })
+
+    test('the same with parameters in a body', async () => {
+      const { url } = await service.listen(0, '127.0.0.1')
+      const parameters = { where: { name: { '!': long('nothing') } }, limit: 15, sort: 'id', populate: false }
+      const ask = (path: string) =>
+        new Promise<{ status?: number; link?: string; keys: unknown[] }>((resolve, reject) => {
+          const sent = JSON.stringify(parameters)
+          const headers = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(sent) }
+          const asked = request(url + path, { headers }, async (response) => {
+            const body = await text(response)
+            const link = /^<(.*)>; rel="next"$/.exec(String(response.headers.link ?? ''))?.[1]
+            const keys = response.statusCode === 200 ? JSON.parse(body).map(({ id }: { id: number }) => id) : []
+            resolve({ ...(response.statusCode && { status: response.statusCode }), ...(link && { link }), keys })
+          })
+          asked.on('error', reject).end(sent)
+        })
+      const first = await ask('/pet')
+      assert.match(first.link ?? '', /^\/pet\?cursor=[\w.-]{1,200}$/)
+      const second = await ask(first.link as string)
+      const all = await keysOf(await get('/pet?populate=false&where={"name":{"!":null}}&limit=100'), 'id')
+      assert.deepEqual([first.status, second.status, first.keys.length + second.keys.length], [200, 200, all.length])
     })
 
     test('a shape with long keys', async () => {

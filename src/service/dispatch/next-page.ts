@@ -1,4 +1,5 @@
-import { count, isCountFlag, listParameters, namesOf, reserved } from '../../operation/parameters.ts'
+import { cursorOf } from '../../operation/cursor-of-question.ts'
+import { count, isCountFlag, listParameters, namesOf, noParameters, reserved } from '../../operation/parameters.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts'
 import { parseQueryString } from '../../protocol/query-string.ts'
 import type { ServiceRequest } from '../../protocol/request.ts'
@@ -6,11 +7,17 @@ import type { ServiceRequest } from '../../protocol/request.ts'
 /** The parts of a request for a list on which the address of its next page depends. */
 export type ListRequest = Pick<ServiceRequest, 'base' | 'path' | 'query' | 'body'>
 
-/** The same question, from where this page ends. */
+/** In characters. Proxies read the headers of an answer into four kilobytes, Node's clients into sixteen. */
+const longestAddress = 3_000
+
+/** The same question, from where this page ends. Where its address is too long, the cursor says which question it belongs to. */
 export function nextPage({ base = '', path, query, body }: ListRequest, cursor: string): string {
-  const asked = isJsonObject(body) && Object.keys(body).length > 0 ? withBody(query, body) : query
+  const given = isJsonObject(body) ? body : noParameters
+  const asked = Object.keys(given).length > 0 ? withBody(query, given) : query
   const kept = needsCare.test(asked) ? withoutPlace(asked) : asked
-  return `${base}${path}?${kept === '' ? '' : `${kept}&`}cursor=${cursor}`
+  const address = `${base}${path}?${kept === '' ? '' : `${kept}&`}cursor=${cursor}`
+  if (address.length <= longestAddress) return address
+  return `${base}${path}?cursor=${cursorOf({ query: parseQueryString(query, unlimited), body: given }, cursor)}`
 }
 
 /** Names a place already, or holds what would end the link. */
