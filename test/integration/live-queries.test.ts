@@ -26,6 +26,7 @@ const models = {
       age: { type: 'number' },
       owner: { model: 'owner' },
       tags: { collection: 'tag', via: 'pets' },
+      notes: { collection: 'note', via: 'pet' },
     },
   },
   tag: { attributes: { name: { type: 'string' }, pets: { collection: 'pet', via: 'tags' } } },
@@ -193,6 +194,28 @@ for (const { name: database, missing, open } of databases) {
       await write(client, 'PATCH', '/owner/2', { name: 'Cid' })
       assert.deepEqual(client.rows('unruled'), [{ id: 1, name: 'gold' }])
       assert.deepEqual(client.rows('ruled'), [{ id: 1, name: 'gold', code: null }])
+    })
+
+    test('users whose rules differ for a model that only the condition of embedded records passes through have their own rows', async () => {
+      await using opened = await open()
+      await using served = await serve(opened.url)
+      const { service, url } = served
+      const { owner, pet, note, tag } = service.system.records
+      await owner.create({ name: 'Ann', reader: 'eve' })
+      await pet.create({ name: 'Rex', owner: 1 })
+      await note.create({ text: 'secret', pet: 1 })
+      await tag.create({ name: 'x', pets: [1] })
+      const pets = { where: { notes: { text: { startsWith: 'sec' } } } }
+      const queries = { tags: { model: 'tag', populate: { pets } } }
+      const [eve, mallory] = [
+        await LiveTestClient.open(url, queries, { Authorization: 'eve' }),
+        await LiveTestClient.open(url, queries, { Authorization: 'mallory' }),
+      ]
+      for (const client of [eve, mallory]) await client.until(() => client.held.size === 1)
+      const embedded = (client: LiveTestClient) =>
+        client.rows('tags')?.map(({ pets }) => (pets as readonly Json[]).length)
+      assert.deepEqual([embedded(eve), embedded(mallory)], [[1], [0]])
+      await Promise.all([eve.close(), mallory.close()])
     })
 
     test('a client that resumes receives what it missed', async () => {

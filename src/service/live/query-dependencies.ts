@@ -1,5 +1,4 @@
 import { isInImages, isPossible, mayFulfil, modelsIn } from '../../access/condition-parts.ts'
-import { guardCriteria, type ReadAccess } from '../../access/guard.ts'
 import type { Condition, Criteria, Populate, Sort } from '../../criteria/criteria.ts'
 import { type Association, type Attribute, type Model, originalOf } from '../../model/model.ts'
 import type { FindInput } from '../../operation/find-input.ts'
@@ -43,14 +42,13 @@ const imagesOf = ({ before, after }: Change): Images => [before, after].filter((
 
 /**
  * Which changes may alter the result of a query: those of a record that can fulfil its condition, of records that its
- * conditions, its rules and its sort order pass through, and of records that may be embedded.
+ * conditions, its rules and its sort order pass through, and of records that may be embedded. The criteria are guarded.
  */
 export function dependenciesOf(
   model: Model,
   { where, sort }: Criteria,
-  { populate }: FindInput,
+  populates: readonly Populate[],
   rules: readonly Condition[],
-  access: ReadAccess | undefined,
 ): Dependencies {
   const conditions = [where, ...rules]
   const tests = new Map<string, Test[]>()
@@ -59,12 +57,10 @@ export function dependenciesOf(
     for (const { through } of sorts) if (through) add(through.target.name, () => true)
   }
   const addPopulate = ({ association, criteria, populate }: Populate, isTop: boolean) => {
-    const target = originalOf(association.target)
-    const guarded = access ? guardCriteria(criteria, target, access) : criteria
-    conditions.push(guarded.where)
-    addSorts(guarded.sort)
-    add(target.name, (images, holds) =>
-      images.some((image) => isPossible(guarded.where, image) && (!isTop || mayBeMember(association, image, holds))),
+    conditions.push(criteria.where)
+    addSorts(criteria.sort)
+    add(association.target.name, (images, holds) =>
+      images.some((image) => isPossible(criteria.where, image) && (!isTop || mayBeMember(association, image, holds))),
     )
     if (association.kind === 'manyToMany')
       add(association.junction.name, (images, holds) =>
@@ -73,7 +69,7 @@ export function dependenciesOf(
     for (const deeper of populate) addPopulate(deeper, false)
   }
   addSorts(sort)
-  for (const item of populate) addPopulate(item, true)
+  for (const item of populates) addPopulate(item, true)
   for (const name of new Set(conditions.flatMap((condition) => [...modelsIn(condition)])))
     add(name, (images) => images.some((image) => conditions.some((condition) => mayFulfil(condition, name, image))))
   const through = new Set(tests.keys())

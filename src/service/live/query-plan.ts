@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { isInImages, isLocal } from '../../access/condition-parts.ts'
-import { guardCriteria } from '../../access/guard.ts'
+import { guardCriteria, type ReadAccess } from '../../access/guard.ts'
 import { readRulesOf } from '../../access/read-rules.ts'
 import { conditionKey } from '../../criteria/condition-key.ts'
 import { allAttributes, type Criteria, type Populate } from '../../criteria/criteria.ts'
@@ -37,9 +37,9 @@ export class LiveQueryPlans {
     const { access } = authorization
     const model = originalOf(view)
     const criteria = access ? guardCriteria(input.criteria, model, access) : input.criteria
+    const populate = access ? guardPopulates(input.populate, access) : input.populate
     const rules = readRulesOf(involvedModels(model, input), access)
-    const populated = input.populate.map(populateKey)
-    const key = JSON.stringify([model.name, contentOf(criteria), populated, input.count, rules.key])
+    const key = JSON.stringify([model.name, contentOf(criteria), populate.map(populateKey), input.count, rules.key])
     return getOrInsertComputed(this.#kept, key, () => {
       const local = localQueryOf(input, criteria)
       return {
@@ -50,7 +50,7 @@ export class LiveQueryPlans {
         run: runOf(input, view, local, authorization, this.#services),
         ...(local
           ? ownDependencies(model, criteria.where)
-          : dependenciesOf(model, criteria, input, rules.conditions, access)),
+          : dependenciesOf(model, criteria, populate, rules.conditions)),
       }
     })
   }
@@ -142,6 +142,14 @@ const contentOf = ({ where, sort, limit, skip, select }: Criteria): readonly unk
   skip,
   select.map(({ name }) => name),
 ]
+
+/** What is embedded, with the rules of the requester in its conditions: these may pass through models that are not read otherwise. */
+const guardPopulates = (populates: readonly Populate[], access: ReadAccess): readonly Populate[] =>
+  populates.map((item) => ({
+    ...item,
+    criteria: guardCriteria(item.criteria, originalOf(item.association.target), access),
+    populate: guardPopulates(item.populate, access),
+  }))
 
 const populateKey = ({ association, criteria, populate }: Populate): readonly unknown[] => [
   association.name,
