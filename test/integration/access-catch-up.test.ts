@@ -25,6 +25,10 @@ const open = (database: string) =>
         access: { read: ({ user }) => ({ owner: user?.id ?? null }) },
         attributes: { name: { type: 'string' }, owner: { type: 'number' } },
       },
+      note: {
+        access: { read: ({ user }) => ({ pet: { owner: user?.id ?? null } }) },
+        attributes: { pet: { model: 'pet' } },
+      },
       draft: {
         access: { read: ({ user }) => ({ author: user?.id ?? null, deletedBy: null }) },
         attributes: {
@@ -131,6 +135,22 @@ for (const database of databases) {
       }
       return received
     }
+
+    // The memory store is that of one process.
+    test('`reset` from a process that nobody has listened to before', {
+      skip: database.name === 'memory',
+    }, async () => {
+      const { note, pet } = service.system.records
+      await note.create({ pet: 1 })
+      const first = service.as({ id: 1 }).records.note.live()
+      const { value: ready } = await first.next()
+      await first.return?.()
+      await pet.update(1, { owner: 2 })
+      await using started = await open(opened.url)
+      const resumed = started.as({ id: 1 }).records.note.live({ since: ready?.position as string })
+      assert.equal((await resumed.next()).value?.verb, 'reset')
+      await resumed.return?.()
+    })
 
     for (const [title, listened, write, received] of cases)
       test(title, async () => assert.deepEqual(await missed(listened, () => write(service.system.records)), received))

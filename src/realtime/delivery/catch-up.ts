@@ -42,12 +42,14 @@ export async function readSelected(
 ): Promise<SelectedBatch | 'reset'> {
   const { reads, broadcaster, target, requester } = options
   const { affectedModels } = broadcaster.associations
+  // Made before the read: it decides which models are read.
+  const view = broadcaster.viewOf({ requester }, target.model.name)
   const isWanted = (model: string): boolean =>
     affectedModels.get(model)?.includes(target.model.name) === true || broadcaster.decidesRights(model)
   const batch = await reads.read(after, isWanted, isNearEnd)
   if (batch === 'reset') return batch
   // If the rules pass through a changed record, what the requester may see may have changed, and no event describes that.
-  if (broadcaster.changesRights(broadcaster.viewOf({ requester }, target.model.name), batch.changes)) return 'reset'
+  if (broadcaster.changesRights(view, batch.changes)) return 'reset'
   const { position, bytes = 0 } = batch
   const changes = [...batch.changes]
   return {
