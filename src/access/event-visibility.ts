@@ -11,8 +11,14 @@ import {
 import type { Change, RecordId } from '../protocol/change.ts'
 import type { Event } from '../protocol/event.ts'
 import type { Json, JsonObject } from '../protocol/json.ts'
-import type { Requester } from '../protocol/requester.ts'
-import { fullView, type Images, type JudgedEvent, type View, type Visibility } from '../realtime/visibility.ts'
+import {
+  fullView,
+  type Images,
+  type JudgedEvent,
+  type Listener,
+  type View,
+  type Visibility,
+} from '../realtime/visibility.ts'
 import type { Store } from '../storage/store.ts'
 import { forEachInTurns } from '../support/event-loop-turn.ts'
 import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
@@ -60,7 +66,7 @@ export class EventVisibility implements Visibility {
   readonly #views = new Lru<string, RuleView>(keptViews)
   /** The models that the rules of a view pass through. */
   readonly #deciding = new Set<string>()
-  readonly #ofRequester = new WeakMap<Requester, Map<string, View>>()
+  readonly #ofListener = new WeakMap<Listener, Map<string, View>>()
   readonly #shapes = new Map<string, RuleShapes>()
 
   constructor(policy: AccessPolicy, store: Store, models: Models) {
@@ -85,12 +91,12 @@ export class EventVisibility implements Visibility {
     return model !== undefined && this.#policy.restrictsReading(originalOf(model))
   }
 
-  viewOf(requester: Requester, name: string): View {
-    const ofRequester = getOrInsertComputed(this.#ofRequester, requester, () => new Map<string, View>())
-    return getOrInsertComputed(ofRequester, name, () => this.#createView(requester, name))
+  viewOf(listener: Listener, name: string): View {
+    const ofListener = getOrInsertComputed(this.#ofListener, listener, () => new Map<string, View>())
+    return getOrInsertComputed(ofListener, name, () => this.#createView(listener, name))
   }
 
-  #createView(requester: Requester, name: string): View {
+  #createView({ requester }: Listener, name: string): View {
     const access = this.#policy.for(requester)
     const model = this.#models.get(name)
     if (!access || !model || !this.isRestricted(name)) return fullView

@@ -17,7 +17,7 @@ import { type PositionOrder, type StartPosition, StartPositions } from './start-
 import type { Subscriber, SubscriberSet } from './subscriber.ts'
 import { SubscriptionIndex } from './subscription-index.ts'
 import type { SubscriptionTarget } from './subscription-target.ts'
-import { type CurrentRecords, everythingVisible, type View, type Visibility } from './visibility.ts'
+import { type CurrentRecords, everythingVisible, type Listener, type View, type Visibility } from './visibility.ts'
 
 export interface BroadcasterOptions {
   readonly feed: ChangeFeed
@@ -112,8 +112,8 @@ export class Broadcaster implements ChangeFeedListener {
     this.#options.feed.whenCaughtUp(callback)
   }
 
-  viewOf({ requester }: Pick<Subscriber, 'requester'>, model: string): View {
-    return this.#visibility.viewOf(requester, model)
+  viewOf(listener: Listener, model: string): View {
+    return this.#visibility.viewOf(listener, model)
   }
 
   changesRights(view: View, changes: readonly Change[]): boolean {

@@ -1,8 +1,8 @@
 import type { Change, RecordId } from '../protocol/change.ts'
 import type { Event } from '../protocol/event.ts'
 import type { JsonObject } from '../protocol/json.ts'
-import type { Requester } from '../protocol/requester.ts'
 import type { MaybePromise } from '../support/maybe-promise.ts'
+import type { Subscriber } from './subscriber.ts'
 
 /**
  * A record before and after a change, each absent where there was no record or where it may not be seen, and without the
@@ -31,6 +31,9 @@ export interface JudgedEvent {
   readonly images: Images
 }
 
+/** A subscriber, or what it is going to be. */
+export type Listener = Pick<Subscriber, 'requester'>
+
 /**
  * Decides which events reach which requesters. It is asked once for a batch of events and all views together, so that
  * a rule through associations takes one statement for each of its shapes, however many subscribers there are.
@@ -40,7 +43,8 @@ export interface Visibility {
   isRestricted(model: string): boolean
   /** False if every requester may read every value of every record of the model. */
   hidesRecords(model: string): boolean
-  viewOf(requester: Requester, model: string): View
+  /** The rules are applied for each listener, and once: to the same requester they may say something else later. */
+  viewOf(listener: Listener, model: string): View
   /**
    * What each view sees of each event. The events are of one model, and the results are in their order. Undefined if that can no
    * longer be determined: subscribers must then start from a new snapshot.

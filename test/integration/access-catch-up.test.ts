@@ -137,7 +137,7 @@ for (const database of databases) {
     }
 
     // The memory store is that of one process.
-    test('`reset` from a process that nobody has listened to before', {
+    test('`reset` from a process without a listener before', {
       skip: database.name === 'memory',
     }, async () => {
       const { note, pet } = service.system.records

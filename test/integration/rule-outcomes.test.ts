@@ -170,3 +170,43 @@ interface Rows {
   createMany(list: readonly object[]): Promise<unknown>
   find(): Promise<unknown>
 }
+
+interface Told {
+  readonly verb: string
+  readonly id?: unknown
+}
+
+async function told(events: AsyncIterator<Told>): Promise<string> {
+  const { verb, id } = (await events.next()).value as Told
+  return id === undefined ? verb : `${verb} ${id}`
+}
+
+test('a rule with another outcome later holds for the subscriptions that begin then, also of the same requester', async () => {
+  let now = 10
+  await using service = await createService({
+    database: 'memory:',
+    auth: { identify: () => null },
+    models: {
+      post: {
+        access: { read: () => ({ until: { '>': now } }) },
+        attributes: { text: { type: 'string' }, until: { type: 'number' } },
+      },
+    },
+  })
+  const { post } = service.system.records
+  const anonymous = service.as(null).records
+  const listen = async () => {
+    const events: AsyncIterator<Told> = anonymous.post.live()
+    assert.equal(await told(events), 'ready')
+    return events
+  }
+  for (const until of [20, 40]) await post.create({ until })
+  const before = await listen()
+  for (const id of [1, 2]) await post.update(id, { text: 'a' })
+  assert.deepEqual([await told(before), await told(before)], ['updated 1', 'updated 2'])
+  now = 30
+  const after = await listen()
+  for (const id of [1, 2]) await post.update(id, { text: 'b' })
+  assert.equal(await told(after), 'updated 2')
+  await Promise.all([before.return?.(), after.return?.()])
+})

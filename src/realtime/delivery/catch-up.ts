@@ -1,19 +1,19 @@
 import type { Position } from '../../protocol/change.ts'
 import type { Event, SubscriptionEvent } from '../../protocol/event.ts'
-import type { Requester } from '../../protocol/requester.ts'
 import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import type { Broadcaster } from '../broadcaster.ts'
 import { type ChangeOperation, operationsOf } from '../change-feed.ts'
 import { slicesOf } from '../event-slice.ts'
 import { eventsOf } from '../events.ts'
 import type { SubscriptionTarget } from '../subscription-target.ts'
+import type { Listener } from '../visibility.ts'
 import type { LogReads } from './log-reads.ts'
 
 export interface CatchUpOptions {
   readonly reads: LogReads
   readonly broadcaster: Broadcaster
   readonly target: SubscriptionTarget
-  readonly requester: Requester
+  readonly listener: Listener
 }
 
 /** The events of one operation that a subscription selects; there may be none. */
@@ -40,10 +40,10 @@ export async function readSelected(
   options: CatchUpOptions,
   isNearEnd = false,
 ): Promise<SelectedBatch | 'reset'> {
-  const { reads, broadcaster, target, requester } = options
+  const { reads, broadcaster, target, listener } = options
   const { affectedModels } = broadcaster.associations
   // Made before the read: it decides which models are read.
-  const view = broadcaster.viewOf({ requester }, target.model.name)
+  const view = broadcaster.viewOf(listener, target.model.name)
   const isWanted = (model: string): boolean =>
     affectedModels.get(model)?.includes(target.model.name) === true || broadcaster.decidesRights(model)
   const batch = await reads.read(after, isWanted, isNearEnd)
@@ -80,9 +80,9 @@ async function select(
   { changes }: ChangeOperation,
   options: CatchUpOptions,
 ): Promise<readonly SubscriptionEvent[] | 'reset'> {
-  const { broadcaster, target, requester } = options
+  const { broadcaster, target, listener } = options
   const { model, id, where } = target
-  const view = broadcaster.viewOf({ requester }, model.name)
+  const view = broadcaster.viewOf(listener, model.name)
   const selected: SubscriptionEvent[] = []
   for (const all of slicesOf(eventsOf(changes, broadcaster.associations))) {
     const events = await broadcaster.withoutRemaining(all)

@@ -177,7 +177,8 @@ export class EventIterator implements Subscriber, AsyncIterableIterator<Iterator
   /** Reads the log to its end, subscribes, and reads what was committed before that. */
   async *#catchUp(): AsyncGenerator<IteratorItem, undefined, undefined> {
     for (let isSubscribed = false; !this.#isOver; ) {
-      const batch = await readSelected(this.#position, this.#options, this.#readsNearEnd-- > 0)
+      const options = { ...this.#options, listener: this }
+      const batch = await readSelected(this.#position, options, this.#readsNearEnd-- > 0)
       if (this.#isOver) return
       if (batch === 'reset' || batch.isEnd) this.#readsNearEnd = readsNearEnd
       if (batch === 'reset') {

@@ -251,7 +251,7 @@ export class LiveQueries implements ChangeFeedListener {
 
   #finish(query: LiveQuery, result: QueryResult): void {
     if (!this.#isCurrent(query)) return
-    // Those of a query that lacked nothing wait for nothing, and those that join it are told with its rows.
+    // Those of a query that lacked nothing wait for nothing, and those that join it receive its rows.
     const clients = query.unsettledSince === Number.POSITIVE_INFINITY ? none : this.#clientsOf(query)
     const mustRepeat = query.isQueued
     query.isQueued = false

@@ -3,9 +3,8 @@ import { describe, test } from 'node:test'
 import { blockEventLoop } from '../../../test/support/block-event-loop.ts'
 import { pets, setUp, updated } from '../../../test/support/socket-broker.ts'
 import { TurnCounter } from '../../../test/support/turn-counter.ts'
-import type { Requester } from '../../protocol/requester.ts'
 import { getOrInsertComputed } from '../../support/get-or-insert-computed.ts'
-import { everythingVisible, fullView, type View, type Visibility } from '../visibility.ts'
+import { everythingVisible, fullView, type Listener, type View, type Visibility } from '../visibility.ts'
 
 /* Rules of pets that pass through their owners: a change of an owner that decides them is a fresh start for the socket. */
 
@@ -157,12 +156,12 @@ describe('a change of another model that decides rights', () => {
   })
 
   test('is compared with as many views as there are users in turns of the event loop', async () => {
-    const views = new WeakMap<Requester, View>()
+    const views = new WeakMap<Listener, View>()
     const turns = new Set<number>()
     using counter = new TurnCounter()
     const visibility: Visibility = {
       ...ruled(),
-      viewOf: (requester) => getOrInsertComputed(views, requester, () => ({ key: 'of one user' })),
+      viewOf: (listener) => getOrInsertComputed(views, listener, () => ({ key: 'of one user' })),
       decidesRights: () => true,
       changesRights() {
         turns.add(counter.turn)

@@ -113,7 +113,7 @@ export class SubscriptionFactory {
     target: SubscriptionTarget,
     requester: Requester,
   ): Promise<'present' | 'absent' | 'reset'> {
-    const options = { broadcaster: this.#parts.broadcaster, reads: this.#reads, target, requester }
+    const options = { broadcaster: this.#parts.broadcaster, reads: this.#reads, target, listener: { requester } }
     for (let position = since; ; ) {
       const batch = await readSelected(position, options)
       if (batch === 'reset') return 'reset'
