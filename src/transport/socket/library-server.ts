@@ -92,7 +92,7 @@ export class LibraryServer {
     req.removeAllListeners('data').removeAllListeners('end')
     await this.#sessions.get(query.sid as string)?.receive(parts)
     this.#serve(req, res, query)
-    req.emit('data', parts.at(-1))
+    req.emit('data', Buffer.from(parts.at(-1) as string))
     req.emit('end')
   }
 

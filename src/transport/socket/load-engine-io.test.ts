@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -22,4 +23,10 @@ test('the library is loaded in several turns of the event loop, and a service th
     assert.equal((await polling.ask('get', { url: '/pet' })).statusCode, 200)
     await polling[Symbol.asyncDispose]()
   }
+})
+
+// A service passes it requests whose bodies it has read, and replaces methods that its types lack: both change between its versions.
+test('an installed package has the exact version of the library that the tests run with', () => {
+  const manifest = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))
+  assert.match(manifest.dependencies['engine.io'], /^\d+\.\d+\.\d+$/)
 })
