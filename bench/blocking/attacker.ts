@@ -20,7 +20,7 @@ export interface Attack {
 }
 
 const attack = JSON.parse(process.argv[2] as string) as Attack
-const { name, concurrency, position, isApart } = attack
+const { name, concurrency, isApart } = attack
 /** How long a stream is read. */
 const streamMs = 500
 const hostile = hostileRequests.find((known) => known.name === name)
@@ -96,6 +96,19 @@ async function opened(): Promise<Socket> {
   return connection.setTimeout(streamMs, () => connection.destroy())
 }
 
+/** The position of the first rows of a stream. */
+async function positionOf(text: string): Promise<string> {
+  const stream = connect(port, '127.0.0.1')
+  stream.write(text, 'latin1')
+  let received = ''
+  for await (const chunk of stream) {
+    received += chunk
+    const found = /event: rows\nid: (.*)\n/.exec(received)?.[1]
+    if (found !== undefined) return found
+  }
+  throw new Error(`The stream has no rows: ${received}`)
+}
+
 /** Resolves with the event, or once the connection is closed. */
 const next = (connection: Socket, event: string): Promise<void> =>
   new Promise((resolve) => {
@@ -119,6 +132,7 @@ const byPolling = async (posted: HostileRequest): Promise<void> => {
 }
 
 let sent = 0
+const position = hostile.resumes === undefined ? attack.position : await positionOf(hostile.resumes)
 const loops = hostile.connections === undefined ? concurrency : 1
 for (let index = 0; index < loops; index++) void repeat()
 

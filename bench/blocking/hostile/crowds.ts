@@ -18,21 +18,24 @@ const createdThenStreamed =
   `POST /visit?count=true HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${list.length}\r\n\r\n${list}` +
   'GET /visit HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n'
 
-/** Streams of 100 queries; `ageAt`: what each compares. */
-function streamOf(ageAt: (index: number) => number): string {
-  const queries = Object.fromEntries(
-    several(100, (i) => [
-      `q${i}`,
-      { model: 'pet', where: { age: ageAt(i) }, sort: 'id', limit: 5 + (i % 5), populate: false },
-    ]),
-  )
+function streamOf(queries: Readonly<Record<string, object>>): string {
   const body = JSON.stringify({ queries })
   return (
     'POST /live HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\nContent-Type: application/json\r\n' +
     `Content-Length: ${body.length}\r\n\r\n${body}`
   )
 }
-const equalStream = streamOf((index) => index % 20)
+
+/** 100 queries; `ageAt`: what each compares. */
+const hundred = (ageAt: (index: number) => number): Readonly<Record<string, object>> =>
+  Object.fromEntries(
+    several(100, (i) => [
+      `q${i}`,
+      { model: 'pet', where: { age: ageAt(i) }, sort: 'id', limit: 5 + (i % 5), populate: false },
+    ]),
+  )
+const equalStream = streamOf(hundred((index) => index % 20))
+const longList = { model: 'visit', where: { cost: { '>=': 0 } }, sort: 'id', limit: 1000, populate: false }
 
 /** The number of connections that send at once. It is not above the number that may wait until the service accepts them. */
 const connections = 500
@@ -77,7 +80,14 @@ export const hostileCrowds: readonly Hostile[] = [
     over: 'bytes',
     connections: 300,
     leavesAfterMs: 200,
-    request: (n) => written(streamOf((index) => n * 100 + index)),
+    request: (n) => written(streamOf(hundred((index) => n * 100 + index))),
+  },
+  {
+    name: '500 streams that resume one list of 1000',
+    over: 'bytes',
+    connections,
+    resumes: streamOf({ list: longList }),
+    request: (_, after) => written(streamOf({ list: { ...longList, after, ids: several(1000, (i) => i + 1) } })),
   },
   {
     name: 'scans whose clients leave',

@@ -25,6 +25,8 @@ export interface Hostile {
   readonly leavesAfterMs?: number
   /** With `bytes`: the number of connections that they are written to at once; default 1. */
   readonly connections?: number
+  /** Bytes that open a stream; the position of its rows is the one that `request` is given. */
+  readonly resumes?: string
   /** Request number `n`; most of them differ, as those of an attacker do. `position` is an old position in the change log. */
   readonly request: (n: number, position: string) => HostileRequest
 }

@@ -2,6 +2,7 @@ import type { Position, RecordId } from '../../protocol/change.ts'
 import type { QueryPlan, QueryResult } from '../../realtime/queries/query-plan.ts'
 import { differenceOf, type RowDifference } from '../../realtime/queries/row-difference.ts'
 import type { ChangeLog } from '../../storage/change-log.ts'
+import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import { getOrInsertComputed } from '../../support/get-or-insert-computed.ts'
 import type { Semaphore } from '../../support/semaphore.ts'
 import { yieldToEventLoop } from '../../support/yield-to-event-loop.ts'
@@ -12,7 +13,7 @@ const maxChanges = 20_000
 
 /**
  * Which records changed since a position that clients have resumed from. It is read once for all queries that resume
- * from the same position, and continued for each of them.
+ * from the same position, and continued once for all that come before it is.
  */
 export class MissedChanges {
   readonly #log: ChangeLog
@@ -21,6 +22,8 @@ export class MissedChanges {
   readonly #changed = new Map<string, Set<RecordId>>()
   #count = 0
   #reading: Promise<boolean> = Promise.resolve(true)
+  /** The read that has not begun, for all that ask until then. */
+  #next: Promise<boolean> | undefined
 
   /** `reads` bounds how many clients read the log at once. */
   constructor(after: Position, log: ChangeLog, reads: Semaphore) {
@@ -38,9 +41,9 @@ export class MissedChanges {
     { rows }: QueryResult,
     { model, through }: QueryPlan,
   ): Promise<{ readonly difference: RowDifference | undefined } | 'reset'> {
-    // After a read that has failed, the next one continues.
-    this.#reading = this.#reading.catch(() => true).then((isKnown) => isKnown && this.#readOn())
-    if (!(await this.#reading)) return 'reset'
+    if (!(await this.#readNext())) return 'reset'
+    // Many clients may have waited for it, each with a thousand rows.
+    if (eventLoopTurn.isUsed) await eventLoopTurn.next()
     const changed = this.#changed.get(model.name)
     // A related record may be embedded in any row.
     const isAnyChanged = [...through].some((name) => this.#changed.has(name))
@@ -53,6 +56,17 @@ export class MissedChanges {
         isChanged,
       ),
     }
+  }
+
+  /** After a read that has failed, the next one continues. */
+  #readNext(): Promise<boolean> {
+    this.#next ??= this.#reading = this.#reading
+      .catch(() => true)
+      .then((isKnown) => {
+        this.#next = undefined
+        return isKnown && this.#readOn()
+      })
+    return this.#next
   }
 
   /** False: the position is not in the log. */
