@@ -11,7 +11,7 @@ import { ServiceError } from '../../protocol/errors.ts'
 import { defaultLimits } from '../../support/limits.ts'
 import { ChangeFeed } from '../change-feed.ts'
 import { LiveQueries } from './live-queries.ts'
-import type { QuerySubscriber } from './live-query.ts'
+import type { LiveQuery, QuerySubscriber } from './live-query.ts'
 import type { QueryPlan, QueryResult } from './query-plan.ts'
 
 const models = defineModels({ pet: { attributes: { name: { type: 'string' } } } })
@@ -321,4 +321,23 @@ test('differences of several queries that take long to send have a turn of the e
   while (told.length <= names.length) await settled()
   assert.equal(new Set(turns).size, names.length, `sent in the turns ${turns}`)
   assert.deepEqual(told, [...names, 'operations 1 of turn 1'])
+})
+
+test('the memory of a subscriber that leaves while it receives a difference is given back once', async () => {
+  using made = await setUp()
+  const { log, queries, subscriber } = made
+  const plan = { ...log.plan(), key: 'a'.repeat(25 * 60) }
+  queries.subscribe(plan, subscriber('stays'), () => {})
+  for (let count = 0; count < 3; count++) {
+    const name = `leaves ${count}`
+    const leaving: QuerySubscriber = { ...subscriber(name), onDifference: () => queries.unsubscribe(query, leaving) }
+    let query!: LiveQuery
+    queries.subscribe(plan, leaving, (shared) => {
+      query = shared
+    })
+    log.write('x')
+    await settled()
+  }
+  queries.subscribe({ ...plan, key: 'b'.repeat(25 * 60) }, subscriber('b'), () => {})
+  assert.throws(() => queries.assertRoom(), /hold 100 rows/)
 })

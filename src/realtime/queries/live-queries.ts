@@ -91,7 +91,8 @@ export class LiveQueries implements ChangeFeedListener {
       this.#index.add(made)
       return made
     })
-    this.#counting(query, () => query.join(subscriber))
+    query.join(subscriber)
+    this.#count(query)
     onSubscribed(query)
     this.#queue(query)
     this.#runs.start()
@@ -114,7 +115,8 @@ export class LiveQueries implements ChangeFeedListener {
 
   unsubscribe(query: LiveQuery, subscriber: QuerySubscriber): void {
     if (!this.#isCurrent(query)) return
-    this.#counting(query, () => query.leave(subscriber))
+    query.leave(subscriber)
+    this.#count(query)
     if (query.isUnused) this.#remove(query)
   }
 
@@ -215,7 +217,8 @@ export class LiveQueries implements ChangeFeedListener {
   #flushOne(query: LiveQuery, position: Position): boolean {
     // The last subscriber of one may leave while another is flushed.
     if (!this.#isCurrent(query)) return false
-    const isSent = this.#counting(query, () => query.flush(position))
+    const isSent = query.flush(position)
+    this.#count(query)
     if (!isSent || query.unsettledSince === Number.POSITIVE_INFINITY) return false
     query.unsettledSince = Number.POSITIVE_INFINITY
     this.#noteSettled(query)
@@ -251,12 +254,13 @@ export class LiveQueries implements ChangeFeedListener {
 
   #finish(query: LiveQuery, result: QueryResult): void {
     if (!this.#isCurrent(query)) return
-    // Those of a query that lacked nothing wait for nothing, and those that join it receive its rows.
+    // Those of a query that lacked nothing wait for nothing, and those that join it receive it with its rows.
     const clients = query.unsettledSince === Number.POSITIVE_INFINITY ? none : this.#clientsOf(query)
     const mustRepeat = query.isQueued
     query.isQueued = false
     const since = Math.min(query.unsettledSince, this.#turn)
-    this.#counting(query, () => query.finish(result))
+    query.finish(result)
+    this.#count(query)
     const reactions = query.reactToMissed(since)
     const isTouched = reactions?.includes('touched')
     // The missed changes are from earlier turns: the query stays unsettled until their difference is sent, at the end of this
@@ -293,11 +297,11 @@ export class LiveQueries implements ChangeFeedListener {
     for (const client of clients) client.onSettled(this.#position)
   }
 
-  #counting<T>(query: LiveQuery, work: () => T): T {
-    const before = query.size
-    const result = work()
-    this.#rows += query.size - before
-    return result
+  /** To be called when its size may have changed. One that receives a difference may leave, which is counted by itself. */
+  #count(query: LiveQuery): void {
+    const size = this.#isCurrent(query) ? query.size : 0
+    this.#rows += size - query.countedSize
+    query.countedSize = size
   }
 
   #clientsOf(query: LiveQuery): ReadonlySet<LiveClient> {
@@ -314,7 +318,7 @@ export class LiveQueries implements ChangeFeedListener {
     this.#index.remove(query)
     this.#touched.delete(query)
     this.#unsettled.delete(query)
-    this.#rows -= query.size
+    this.#count(query)
   }
 }
 

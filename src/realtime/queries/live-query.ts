@@ -56,6 +56,8 @@ export class LiveQuery {
   unsettledSince = Number.POSITIVE_INFINITY
   isQueued = false
   isRunning = false
+  /** What counts of its size among all queries. */
+  countedSize = 0
   #starts: StartPositions
   #start: StartPosition | undefined
   #rows: readonly HeldRow[] = []
