@@ -1,3 +1,4 @@
+import { newHandle, offsetText, readShapeRequest } from '../../../src/service/electric/shape-request.ts'
 import { find, get, type Hostile, type HostileRequest, several } from './hostile.ts'
 
 const lookup = (n: number): string => `/pet/${1 + (n % 1000)}?populate=false`
@@ -14,9 +15,14 @@ const written = (text: string, then?: string): HostileRequest => ({
 })
 
 const list = JSON.stringify(several(50, (i) => ({ status: `s${i}` })))
+const created = (text: string): string =>
+  `POST /visit?count=true HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text}`
 const createdThenStreamed =
-  `POST /visit?count=true HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${list.length}\r\n\r\n${list}` +
-  'GET /visit HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n'
+  created(list) + 'GET /visit HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n'
+
+const shape = 'table=visit'
+const shapeHandle = newHandle(readShapeRequest(shape).shape)
+const short = JSON.stringify(several(20, (i) => ({ status: `s${i}` })))
 
 function streamOf(queries: Readonly<Record<string, object>>): string {
   const body = JSON.stringify({ queries })
@@ -88,6 +94,16 @@ export const hostileCrowds: readonly Hostile[] = [
     connections,
     resumes: streamOf({ list: longList }),
     request: (_, after) => written(streamOf({ list: { ...longList, after, ids: several(1000, (i) => i + 1) } })),
+  },
+  {
+    name: '500 shapes from an old position',
+    over: 'bytes',
+    connections,
+    request: (_, position) =>
+      written(
+        created(short),
+        asked(`/v1/shape?${shape}&live=true&handle=${shapeHandle}&offset=${offsetText({ position })}`),
+      ),
   },
   {
     name: 'scans whose clients leave',

@@ -1,6 +1,8 @@
 import type { Position } from '../../protocol/change.ts'
 import type { SubscriptionEvent } from '../../protocol/event.ts'
 import type { IteratorItem } from '../../realtime/delivery/event-iterator.ts'
+import { getOrInsertComputed } from '../../support/get-or-insert-computed.ts'
+import { ObjectCache } from '../../support/object-cache.ts'
 
 /** A client that lost its connection reconnects after this time. */
 export const retryMs = 2_000
@@ -16,17 +18,11 @@ export const streamHeaders = {
 /** An operation is sent in pieces of about this length, so that back-pressure works within it. */
 const maxPieceLength = 65_536
 
-const texts = new WeakMap<SubscriptionEvent, string>()
+const texts = new ObjectCache<SubscriptionEvent, string>()
 
 /** An event without the blank line that ends it. It is encoded once for all streams. */
-function textOf(event: SubscriptionEvent): string {
-  let text = texts.get(event)
-  if (text === undefined) {
-    text = `event: ${event.verb}\ndata: ${JSON.stringify(event)}\n`
-    texts.set(event, text)
-  }
-  return text
-}
+const textOf = (event: SubscriptionEvent): string =>
+  getOrInsertComputed(texts, event, () => `event: ${event.verb}\ndata: ${JSON.stringify(event)}\n`)
 
 export const sizeOf = (event: SubscriptionEvent): number => Buffer.byteLength(textOf(event))
 

@@ -6,7 +6,9 @@ import { type Mirror, payloadOf, type SubscriptionEvent } from '../../protocol/e
 import type { Handshake, LiveService } from '../../protocol/request.ts'
 import type { Clock } from '../../support/clock.ts'
 import { eventLoopTurn } from '../../support/event-loop-turn.ts'
+import { getOrInsertComputed } from '../../support/get-or-insert-computed.ts'
 import type { Limits } from '../../support/limits.ts'
+import { ObjectCache } from '../../support/object-cache.ts'
 import type { Observe } from '../../support/observation.ts'
 import { WaitingBytes } from '../../support/waiting-bytes.ts'
 import { observePage } from '../observe-request.ts'
@@ -241,12 +243,11 @@ const handshakeOf = (req: IncomingMessage, headers: Headers): Handshake => ({
 
 /** Encodes an event for its first receiver and reuses the packet for all others. */
 function createPacketCache(): (event: SubscriptionEvent) => SharedPacket {
-  const packets = new WeakMap<SubscriptionEvent, SharedPacket>()
-  return (event) => {
-    const cached = packets.get(event)
-    if (cached) return cached
-    const packet = new SharedPacket(eventPacket(event.model, JSON.stringify(payloadOf(event))))
-    packets.set(event, packet)
-    return packet
-  }
+  const packets = new ObjectCache<SubscriptionEvent, SharedPacket>()
+  return (event) =>
+    getOrInsertComputed(
+      packets,
+      event,
+      () => new SharedPacket(eventPacket(event.model, JSON.stringify(payloadOf(event)))),
+    )
 }
