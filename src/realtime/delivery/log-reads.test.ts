@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
+import { blockEventLoop } from '../../../test/support/block-event-loop.ts'
 import { idsOf, kinds, setUp, take } from '../../../test/support/event-iterator.ts'
+import { TurnCounter } from '../../../test/support/turn-counter.ts'
 import { Semaphore } from '../../support/semaphore.ts'
 import { LogReads } from './log-reads.ts'
 
@@ -64,4 +66,16 @@ test('one that stays behind waits like the others', async () => {
   held[Symbol.dispose]()
   assert.equal(idsOf((await fifth).value).length, 500)
   await slow.return()
+})
+
+test('reads that do not wait by themselves have several turns of the event loop', async () => {
+  const read = (after: string) => {
+    blockEventLoop(10)
+    return { changes: [], position: after }
+  }
+  const log = { head: () => '0', read, onChange: () => ({ [Symbol.dispose]() {} }) }
+  const reads = new LogReads(log, new Semaphore(1), 1)
+  using counter = new TurnCounter()
+  await Promise.all(Array.from({ length: 3 }, () => reads.read('0', () => true, false)))
+  assert.ok(counter.turn >= 3, `${counter.turn} turns`)
 })

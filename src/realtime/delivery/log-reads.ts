@@ -1,4 +1,5 @@
 import type { Position } from '../../protocol/change.ts'
+import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import type { MaybePromise } from '../../support/maybe-promise.ts'
 import { Semaphore } from '../../support/semaphore.ts'
 import type { ChangeSource } from '../change-feed.ts'
@@ -32,6 +33,8 @@ export class LogReads {
 
   async read(after: Position, isWanted: (model: string) => boolean, isNearEnd: boolean): Promise<LogBatch> {
     using _ = await (isNearEnd ? this.#nearEnd : this.#behind).acquire()
+    // A file is read without waiting, by thousands of clients one after another.
+    if (eventLoopTurn.isUsed) await eventLoopTurn.next()
     return await this.#log.read(after, changesPerRead, isWanted)
   }
 }
