@@ -119,6 +119,7 @@ export async function assembleService(config: AnyConfig, parts: ServiceParts): P
     order: store.changes,
     maxRuns: limits.maxLiveRuns,
     maxRows: limits.maxLiveRows,
+    nameOf: (operation) => tokens.tokenOf(operation),
   })
   const liveStreams = new LiveStreams({
     queries,

@@ -89,6 +89,12 @@ export const hostileCrowds: readonly Hostile[] = [
     request: (n) => written(streamOf(hundred((index) => n * 100 + index))),
   },
   {
+    name: '500 streams of one list of 1000',
+    over: 'bytes',
+    connections,
+    request: () => written(streamOf({ list: longList })),
+  },
+  {
     name: '500 streams that resume one list of 1000',
     over: 'bytes',
     connections,

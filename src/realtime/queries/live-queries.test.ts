@@ -341,3 +341,108 @@ test('the memory of a subscriber that leaves while it receives a difference is g
   queries.subscribe({ ...plan, key: 'b'.repeat(25 * 60) }, subscriber('b'), () => {})
   assert.throws(() => queries.assertRoom(), /hold 100 rows/)
 })
+
+describe('many subscribers of one query that take long to receive', () => {
+  const local = {
+    where: matchAll,
+    sort: parseSort('id', pet, defaultLimits),
+    limit: 30,
+    textOf: (record: object) => JSON.stringify(record),
+    digestOf: () => '',
+  }
+
+  /** Their rows are read when the result is called. */
+  async function setUpWaiting(onRows: (log: TestLog, count: number) => void = () => {}) {
+    const made = await setUp()
+    const { log, queries, told, subscriber } = made
+    const read = Promise.withResolvers<void>()
+    log.hold = read.promise
+    const plan = { ...log.plan(), local }
+    queries.subscribe(plan, subscriber('first'), () => {})
+    const turns: number[] = []
+    const counter = new TurnCounter()
+    for (const name of ['a', 'b', 'c', 'd']) {
+      const { onRows: receive, ...others } = subscriber(name)
+      const slow: QuerySubscriber = {
+        ...others,
+        onRows(result) {
+          blockEventLoop(10)
+          turns.push(counter.turn)
+          receive(result)
+          onRows(log, turns.length)
+        },
+      }
+      queries.subscribe(plan, slow, () => {})
+    }
+    const receive = async () => {
+      log.hold = undefined
+      read.resolve()
+      while (turns.length < 4) await settled()
+      await settled()
+      counter[Symbol.dispose]()
+      return told.filter((line) => !line.startsWith('operations') && !line.startsWith('first'))
+    }
+    return { ...made, turns, receive }
+  }
+
+  test('receive the rows of one run in a turn of the event loop each', async () => {
+    using made = await setUpWaiting()
+    const { turns, receive, log } = made
+    assert.deepEqual(
+      await receive(),
+      ['a', 'b', 'c', 'd'].map((name) => `${name}: 0 rows at 0`),
+    )
+    assert.equal(new Set(turns).size, 4, `in the turns ${turns}`)
+    assert.equal(log.runs, 2)
+  })
+
+  test('receive those of another run, if a change comes meanwhile', async () => {
+    using made = await setUpWaiting((log, count) => {
+      if (count === 1) log.write('x')
+    })
+    const { receive, log, queries } = made
+    const entered = '"enter":[[0,{"id":1,"name":"x"}]] at 1'
+    const lines = await receive()
+    const ofEach = ['a', 'b', 'c', 'd'].map((name) =>
+      lines
+        .filter((line) => line.startsWith(name))
+        .map((line) => line.slice(3))
+        .join(' then '),
+    )
+    assert.deepEqual(new Set(ofEach), new Set([`0 rows at 0 then ${entered}`, '1 rows at 1']))
+    assert.equal(log.runs, 3)
+    assert.equal(queries.isSettled, true)
+  })
+
+  test('receive an operation in several turns, and all in order', async () => {
+    const log = new TestLog()
+    const feed = new ChangeFeed(log, (error) => assert.fail(String(error)))
+    const queries = new LiveQueries({
+      feed,
+      order: log,
+      maxRuns: 2,
+      maxRows: 100,
+      nameOf: (operation) => `n${operation}`,
+    })
+    using counter = new TurnCounter()
+    const turns: number[] = []
+    const told: string[] = []
+    for (const name of ['a', 'b', 'c'])
+      await queries.connect({
+        requester: undefined,
+        onOperations(operations, turn) {
+          blockEventLoop(10)
+          turns.push(counter.turn)
+          told.push(`${name}: ${operations} in ${turn}`)
+        },
+        onSettled: () => {},
+      })
+    log.write('x', 'y')
+    while (told.length < 1) await settled()
+    log.write('z')
+    while (told.length < 6) await settled()
+    assert.ok(new Set(turns).size >= 4, `in the turns ${turns}`)
+    const names = ['a', 'b', 'c']
+    assert.deepEqual(told, [...names.map((name) => `${name}: n1,n2 in 1`), ...names.map((name) => `${name}: n3 in 3`)])
+  })
+})

@@ -25,6 +25,8 @@ export interface LiveQueriesOptions {
   readonly maxRuns: number
   /** Limit of memory over all queries: their rows, plus their conditions counted in rows. */
   readonly maxRows: number
+  /** The name of an operation for clients; by default the operation itself. */
+  readonly nameOf?: (operation: string) => string
 }
 
 /**
@@ -44,7 +46,7 @@ export class LiveQueries implements ChangeFeedListener {
   readonly #runs: RunQueue
   readonly #index = new QueryIndex()
   readonly #queries = new Map<string, LiveQuery>()
-  readonly #reports = new OperationReports<LiveClient>()
+  readonly #reports: OperationReports<LiveClient>
   readonly #touched = new Set<LiveQuery>()
   /** Those whose held rows may lack a change. */
   readonly #unsettled = new Set<LiveQuery>()
@@ -56,6 +58,7 @@ export class LiveQueries implements ChangeFeedListener {
 
   constructor(options: LiveQueriesOptions) {
     this.#options = options
+    this.#reports = new OperationReports(options.nameOf)
     this.#listening = new SharedListening(options.feed, this)
     this.#starts = new StartPositions(options.order, (callback) => options.feed.whenCaughtUp(callback))
     this.#runs = new RunQueue(options.maxRuns)
@@ -171,7 +174,8 @@ export class LiveQueries implements ChangeFeedListener {
     this.#isInTurn = false
     const turn = this.#turn++
     this.#reportSettled(settled, position)
-    this.#reports.report(turn, position)
+    const reported = this.#reports.report(turn, position)
+    if (reported) await reported
     // Once for all changes of the turn.
     this.#runs.start()
   }
@@ -260,7 +264,7 @@ export class LiveQueries implements ChangeFeedListener {
     query.isQueued = false
     const since = Math.min(query.unsettledSince, this.#turn)
     query.finish(result)
-    this.#count(query)
+    this.#serve(query)
     const reactions = query.reactToMissed(since)
     const isTouched = reactions?.includes('touched')
     // The missed changes are from earlier turns: the query stays unsettled until their difference is sent, at the end of this
@@ -273,6 +277,20 @@ export class LiveQueries implements ChangeFeedListener {
     else if (!this.#isInTurn && this.#position !== undefined) this.#flush(this.#position)
     for (const client of clients) client.onSettled(this.#position)
     if (!this.#isInTurn) this.#runs.start()
+  }
+
+  /** In several turns of the event loop: thousands may have waited for the rows of one run. */
+  #serve(query: LiveQuery): void {
+    const isDone = query.serve()
+    this.#count(query)
+    if (isDone) return
+    void eventLoopTurn.next().then(() => {
+      if (!this.#isCurrent(query)) return
+      if (!query.isStale) return this.#serve(query)
+      // A run under way serves them.
+      if (!query.isRunning) this.#queue(query)
+      this.#runs.start()
+    })
   }
 
   /** Runs the query again later if the error is temporary; otherwise its subscriptions end with the error. */

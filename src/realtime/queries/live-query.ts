@@ -1,5 +1,6 @@
 import { hasLongText } from '../../criteria/matches-in-turns.ts'
 import type { Change, Position, RecordId } from '../../protocol/change.ts'
+import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import type { StartPosition, StartPositions } from '../start-position.ts'
 import { LocalRows, type Matched } from './local-rows.ts'
 import type { QueryPlan, QueryResult } from './query-plan.ts'
@@ -50,6 +51,9 @@ export class LiveQuery {
   #joining: Set<QuerySubscriber> | undefined
   /** They receive the rows of the run under way. */
   #served: Set<QuerySubscriber> | undefined
+  /** They receive the rows of the last run, `#serving`, in later turns of the event loop. */
+  #waiting: Set<QuerySubscriber> | undefined
+  #serving: QueryResult | undefined
   /** The size of the condition of each subscriber, in rows. */
   readonly #conditionSize: number
   /** The first turn whose changes the held rows may lack; infinite when they lack none. */
@@ -86,12 +90,13 @@ export class LiveQuery {
   }
 
   get #subscriberCount(): number {
-    return this.#subscribers.size + (this.#joining?.size ?? 0) + (this.#served?.size ?? 0)
+    return this.#subscribers.size + (this.#joining?.size ?? 0) + (this.#served?.size ?? 0) + (this.#waiting?.size ?? 0)
   }
 
   *everySubscriber(): Generator<QuerySubscriber> {
     if (this.#joining) yield* this.#joining
     if (this.#served) yield* this.#served
+    if (this.#waiting) yield* this.#waiting
     yield* this.#subscribers
   }
 
@@ -104,6 +109,7 @@ export class LiveQuery {
     this.#joining?.delete(subscriber)
     this.#subscribers.delete(subscriber)
     this.#served?.delete(subscriber)
+    this.#waiting?.delete(subscriber)
   }
 
   /**
@@ -165,7 +171,7 @@ export class LiveQuery {
     this.#joining = undefined
   }
 
-  /** The rows of a run. */
+  /** The rows of a run. `serve` gives them to those that have waited. */
   finish(result: QueryResult): void {
     const { position, rows, total, hasMore } = result
     this.isRunning = false
@@ -173,16 +179,35 @@ export class LiveQuery {
     if (this.#local && !this.#local.reset(rows, hasMore)) this.#local = undefined
     this.#prepared = undefined
     this.#send(position, { rows, body: this.#bodyOf(rows, (index) => result.texts[index] as string) }, total)
-    // One that receives its rows may leave, and others with it.
-    const served = this.#served
-    if (served)
-      for (const subscriber of served) {
-        served.delete(subscriber)
-        this.#subscribers.add(subscriber)
-        subscriber.onRows(result)
-      }
+    this.#serving = result
+    if (!this.#waiting) this.#waiting = this.#served
+    else for (const subscriber of this.#served ?? none) this.#waiting.add(subscriber)
     this.#served = undefined
     this.unsettledSince = Number.POSITIVE_INFINITY
+  }
+
+  /**
+   * Gives the rows of the last run to those that wait for them, as many as there is time for in this turn of the event loop. False: some
+   * are left.
+   */
+  serve(): boolean {
+    const result = this.#serving
+    if (this.isStale || !result) return true
+    // One that receives its rows may leave, and others with it. Another run may end meanwhile.
+    for (const subscriber of this.#waiting ?? none) {
+      this.#waiting?.delete(subscriber)
+      this.#subscribers.add(subscriber)
+      subscriber.onRows(result)
+      if (eventLoopTurn.isUsed || this.#serving !== result) break
+    }
+    if (this.#waiting && this.#waiting.size > 0) return false
+    this.#waiting = this.#serving = undefined
+    return true
+  }
+
+  /** Whether the rows that some wait for are no longer those of the query: another run serves them. */
+  get isStale(): boolean {
+    return this.#waiting !== undefined && this.#waiting.size > 0 && this.#rows !== this.#serving?.rows
   }
 
   /**
@@ -205,6 +230,7 @@ export class LiveQuery {
    */
   restart(): void {
     this.#prepared = undefined
+    this.#serving = undefined
     if (this.isRunning) this.#missed = undefined
     for (const subscriber of this.#subscribers) {
       this.join(subscriber)
@@ -231,5 +257,7 @@ export class LiveQuery {
     for (const subscriber of [...this.#subscribers]) subscriber.onDifference(position, body + counted)
   }
 }
+
+const none: ReadonlySet<QuerySubscriber> = new Set()
 
 export const hasLongTexts = ({ before, after }: Change): boolean => hasLongText(before) || hasLongText(after)

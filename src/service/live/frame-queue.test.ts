@@ -35,3 +35,14 @@ describe('frames that are dropped', () => {
     assert.equal(frames.isEmpty, true)
   })
 })
+
+test('operations that are added to a frame are no sign that its client reads', () => {
+  const disconnected: string[] = []
+  const waiting = new WaitingBytes(1_000)
+  const [slow, other] = ['slow', 'other'].map((name) => new FrameQueue(waiting, () => void disconnected.push(name)))
+  slow?.add(first)
+  other?.add(first)
+  slow?.report(['a'])
+  other?.add({ ...first, body: ' '.repeat(1_000) })
+  assert.deepEqual(disconnected, ['slow', 'other'])
+})

@@ -48,10 +48,11 @@ export class FrameQueue {
   report(operations: readonly string[]): boolean {
     const last = this.#frames.at(-1)
     if (last?.frame.event !== 'diff' && last?.frame.event !== 'seen') return false
-    this.#count(last, -1)
     last.frame.operations = [...(last.frame.operations ?? []), ...operations]
-    last.size = sizeOfFrame(last.frame)
-    this.#count(last, 1)
+    const size = sizeOfFrame(last.frame)
+    // What it was before is not taken off: fewer bytes would mean that the client reads.
+    this.#count({ frame: last.frame, size: size - last.size }, 1)
+    last.size = size
     return true
   }
 

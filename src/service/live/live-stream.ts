@@ -1,12 +1,12 @@
 import type { Position } from '../../protocol/change.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import type { LiveClient, LiveQueries } from '../../realtime/queries/live-queries.ts'
+import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import type { Limits } from '../../support/limits.ts'
 import type { WaitingBytes, WaitingClient } from '../../support/waiting-bytes.ts'
 import { FrameQueue } from './frame-queue.ts'
 import { failedFrame, type LiveFrame } from './live-frame.ts'
 import type { MissedChanges } from './missed-changes.ts'
-import type { OperationTokens } from './operation-tokens.ts'
 import { encodeResumePosition } from './resume-position.ts'
 import { type PlannedQuery, type QueryOwner, StreamQuery } from './stream-query.ts'
 
@@ -26,7 +26,6 @@ export interface LiveStreamOptions {
   readonly peer: string | undefined
   readonly queries: LiveQueries
   readonly missedSince: (position: Position) => MissedChanges
-  readonly tokens: OperationTokens
   readonly limits: Limits
   readonly waiting: WaitingBytes
   readonly onError: (error: unknown) => void
@@ -113,6 +112,8 @@ export class LiveStream implements LiveClient, QueryOwner {
     // Frames may have been dropped since the last one was taken.
     if (this.#frames.isEmpty) this.#onRead()
     const frame = await this.#frames.take()
+    // One change may wake thousands of streams in one turn, and rows take time to encode.
+    if (eventLoopTurn.isUsed) await eventLoopTurn.next()
     if (this.#frames.isEmpty) this.#onRead()
     else this.#joinNext()
     return frame
@@ -187,12 +188,8 @@ export class LiveStream implements LiveClient, QueryOwner {
     return this.#options.missedSince(position)
   }
 
-  onOperations(operations: readonly string[], turn: number, position: Position): void {
-    this.#pass(
-      operations.map((operation) => this.#options.tokens.tokenOf(operation)),
-      turn,
-      position,
-    )
+  onOperations(tokens: readonly string[], turn: number, position: Position): void {
+    this.#pass(tokens, turn, position)
   }
 
   #pass(tokens: readonly string[], turn: number, position?: Position): void {
