@@ -121,6 +121,12 @@ export class EventLoopTurn {
 /** Shared by the whole thread, as is its event loop. */
 export const eventLoopTurn = new EventLoopTurn()
 
+/** Runs `work` now, or in a later turn if this one is used. For the end of a connection: thousands may be reset together. */
+export function inTurns(work: () => void): void {
+  if (eventLoopTurn.isUsed) void eventLoopTurn.next().then(work)
+  else work()
+}
+
 /** Runs `work` for each item; the rest of them in later turns, once this one is used. */
 export function forEachInTurns<T>(
   items: readonly T[],

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage, ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { describe, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
+import { blockEventLoop } from '../../../test/support/block-event-loop.ts'
 import { TurnCounter } from '../../../test/support/turn-counter.ts'
 import type { Service, ServiceResponse, Streamed } from '../../protocol/request.ts'
 import { EventLoopTurn } from '../../support/event-loop-turn.ts'
@@ -321,4 +323,29 @@ describe('over fetch', () => {
     assert.equal((await fetch(new Request('http://x/'))).status, 500)
     assert.deepEqual([pieces.pulled, pieces.returned, reported.length], [0, 1, 1])
   })
+})
+
+test('streams whose clients disconnect together end in several turns of the event loop', async () => {
+  using counter = new TurnCounter()
+  const turns: number[] = []
+  const endless: Streamed = {
+    [Symbol.asyncIterator]: () => ({
+      next: () => new Promise(() => {}),
+      return: async () => {
+        blockEventLoop(10)
+        turns.push(counter.turn)
+        return { done: true, value: undefined }
+      },
+    }),
+  }
+  await using running = await serve(streamOf(endless))
+  const clients = Array.from({ length: 3 }, () => connect(running.server.port, '127.0.0.1'))
+  for (const client of clients) {
+    client.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    await once(client, 'data')
+  }
+  for (const client of clients) client.resetAndDestroy()
+  blockEventLoop(20)
+  while (turns.length < clients.length) await new Promise((resolve) => setTimeout(resolve, 1))
+  assert.equal(new Set(turns).size, clients.length, `in the turns ${turns}`)
 })

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { ErrorListener } from '../../protocol/error-response.ts'
 import type { ServiceResponse, Streamed } from '../../protocol/request.ts'
-import { eventLoopTurn } from '../../support/event-loop-turn.ts'
+import { eventLoopTurn, inTurns } from '../../support/event-loop-turn.ts'
 import { DrainGuard, type DrainOptions } from './drain-guard.ts'
 import { streamHeadersOf } from './write.ts'
 
@@ -60,7 +60,7 @@ export function writeStream(
     return
   }
   res.flushHeaders()
-  res.once('close', cancel)
+  res.once('close', () => inTurns(cancel))
   void send(res, chunks, response.stream, options)
 }
 

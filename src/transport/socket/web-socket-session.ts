@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
+import { inTurns } from '../../support/event-loop-turn.ts'
 import { terminateIfSending } from './after-close.ts'
 import {
   closeCodes,
@@ -70,7 +71,7 @@ export class WebSocketSession implements EngineSession {
     this.#ws.on('close', () => {
       this.#isOpen = false
       this.#unread?.[Symbol.dispose]()
-      listener.onClose()
+      inTurns(() => listener.onClose())
     })
     this.#socket.on('drain', () => {
       this.#countUnread()
