@@ -4,7 +4,7 @@ import type { Change, Position } from '../protocol/change.ts'
 import type { Event } from '../protocol/event.ts'
 import { eventLoopTurn, forEachInTurns } from '../support/event-loop-turn.ts'
 import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
-import type { MaybePromise } from '../support/maybe-promise.ts'
+import { andThen, type MaybePromise } from '../support/maybe-promise.ts'
 import { yieldToEventLoop } from '../support/yield-to-event-loop.ts'
 import { type AssociationIndex, type DeclaredAssociation, indexAssociations } from './association-index.ts'
 import type { ChangeFeed, ChangeFeedListener, ChangeOperation } from './change-feed.ts'
@@ -165,7 +165,7 @@ export class Broadcaster implements ChangeFeedListener {
       if (!isFirst) await yieldToEventLoop()
       isFirst = false
       const slice = this.slice(events)
-      await this.#judge(slice, (model) => this.#viewsIn(slice, model))
+      await this.#judge(slice, events)
       for (const index of events.keys()) {
         // An event that nothing receives is compared with the rules of all subscribers nevertheless.
         if (eventLoopTurn.isUsed) await eventLoopTurn.next()
@@ -206,7 +206,7 @@ export class Broadcaster implements ChangeFeedListener {
     const { verb, model, id } = slice.events[index] as Event
     const isRestricted = this.#visibility.isRestricted(model)
     // A read that ended after the slice was judged may have added subscribers with other views.
-    if (isRestricted) await this.#judge(slice, (model) => this.#viewsIn(slice, model))
+    if (isRestricted) await this.#judge(slice, [slice.events[index] as Event])
     // Do not await before all lists are copied: the subscribers and the buffer for reads in progress must describe the same
     // moment.
     const ofRecord = this.subscriptions.subscribersOfRecord(model, id)
@@ -255,27 +255,49 @@ export class Broadcaster implements ChangeFeedListener {
   }
 
   /** Reports an error instead of throwing. Subscribers whose views were not judged receive a gap at delivery. */
-  async #judge(slice: EventSlice, viewsOf: (model: string) => ReadonlySet<View>): Promise<void> {
+  async #judge(slice: EventSlice, events: readonly Event[]): Promise<void> {
     try {
-      const judging = slice.judge(viewsOf, (model) => this.subscriptions.filtersOf(model)?.isFiltered === true)
+      const found = this.#viewsIn(events)
+      const views = found instanceof Promise ? await found : found
+      const judging = slice.judge(
+        (model) => views.get(model)?.views ?? noViews,
+        (model) => this.subscriptions.filtersOf(model)?.isFiltered === true,
+      )
       if (judging instanceof Promise) await judging
     } catch (error) {
       this.#options.onError(error)
     }
   }
 
-  /** The views of all subscribers of these events, and of sockets whose reads are in progress and may end with a subscription. */
-  #viewsIn(slice: EventSlice, model: string): ReadonlySet<View> {
-    const views = new Set<View>()
-    for (const { view } of this.subscriptions.filtersOf(model) ?? []) views.add(view)
-    for (const subscriber of this.recent.subscribers()) views.add(this.viewOf(subscriber, model))
-    const add = (subscribers: SubscriberSet | undefined): void => {
-      for (const [subscriber] of subscribers ?? []) views.add(this.viewOf(subscriber, model))
+  /**
+   * By model, the views of all subscribers of these events. In several turns of the event loop: each record may have thousands of
+   * subscribers.
+   */
+  #viewsIn(events: readonly Event[]): MaybePromise<ReadonlyMap<string, KnownViews>> {
+    const byModel = new Map<string, KnownViews>()
+    const added = forEachInTurns(events, ({ model, id }) => {
+      if (!this.#visibility.isRestricted(model)) return
+      const known = getOrInsertComputed(byModel, model, () => this.#viewsOfAll(model))
+      this.#addViews(known, model, this.subscriptions.subscribersOfRecord(model, id))
+    })
+    return andThen(added, () => byModel)
+  }
+
+  /** Those of all records of a model, and of sockets whose reads are in progress and may end with a subscription. */
+  #viewsOfAll(model: string): KnownViews {
+    const known: KnownViews = { views: new Set(), subscribers: new Set() }
+    for (const { view } of this.subscriptions.filtersOf(model) ?? []) known.views.add(view)
+    for (const subscriber of this.recent.subscribers()) known.views.add(this.viewOf(subscriber, model))
+    this.#addViews(known, model, this.subscriptions.subscribersOfCreated(model))
+    return known
+  }
+
+  #addViews({ views, subscribers }: KnownViews, model: string, added: SubscriberSet | undefined): void {
+    for (const [subscriber] of added ?? []) {
+      if (subscribers.has(subscriber)) continue
+      subscribers.add(subscriber)
+      views.add(this.viewOf(subscriber, model))
     }
-    add(this.subscriptions.subscribersOfCreated(model))
-    for (const event of slice.events)
-      if (event.model === model) add(this.subscriptions.subscribersOfRecord(model, event.id))
-    return views
   }
 
   #stopListening(): void {
@@ -283,6 +305,14 @@ export class Broadcaster implements ChangeFeedListener {
     this.#position = undefined
   }
 }
+
+/** The views of some subscribers of a model, each of which is looked up once. */
+interface KnownViews {
+  readonly views: Set<View>
+  readonly subscribers: Set<Subscriber>
+}
+
+const noViews: ReadonlySet<View> = new Set()
 
 /** What is common to the events of an operation. */
 interface Delivery {

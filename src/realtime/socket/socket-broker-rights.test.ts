@@ -179,3 +179,25 @@ describe('a change of another model that decides rights', () => {
     assert.ok(turns.size >= 4, `${turns.size} turns`)
   })
 })
+
+test('what sockets may see of many records that one operation has changed is looked up a few times for each delivery', async () => {
+  const visibility = ruled()
+  let lookups = 0
+  const { log, ask, connect } = setUp({
+    visibility: {
+      ...visibility,
+      viewOf(...args) {
+        lookups++
+        return visibility.viewOf(...args)
+      },
+    },
+  })
+  const [ids, count] = [Array.from({ length: 50 }, (_, index) => index + 1), 20]
+  const peers = Array.from({ length: count }, (_, id) => connect(`${id}`).peer)
+  for (const peer of peers) await ask(peer, { records: pets(...ids) })
+  lookups = 0
+  log.write(...ids.map((id) => updated(id)))
+  await log.wake()
+  for (const { received } of peers) assert.equal(received.length, ids.length)
+  assert.ok(lookups <= 3 * ids.length * count, `${lookups} for ${ids.length * count} deliveries`)
+})
