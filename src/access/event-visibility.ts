@@ -1,5 +1,5 @@
 import { conditionKey } from '../criteria/condition-key.ts'
-import type { Condition } from '../criteria/criteria.ts'
+import { type Condition, matchNone } from '../criteria/criteria.ts'
 import {
   type Association,
   type Attribute,
@@ -24,6 +24,7 @@ import { forEachInTurns } from '../support/event-loop-turn.ts'
 import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
 import { Lru } from '../support/lru.ts'
 import { mayFulfil, modelsIn } from './condition-parts.ts'
+import type { ReadAccess } from './guard.ts'
 import { ImageJudge, needsDatabase } from './image-judge.ts'
 import {
   isMembershipEvent,
@@ -33,7 +34,7 @@ import {
   membershipsOf,
   referenceImage,
 } from './membership-visibility.ts'
-import type { Access, AccessPolicy } from './policy.ts'
+import type { AccessPolicy } from './policy.ts'
 import { RuleShapes } from './rule-shapes.ts'
 
 /** What requesters with the same rules, and the same values in them, see of one model. */
@@ -57,6 +58,13 @@ interface RuleView extends View {
 const keptViews = 10_000
 
 const unseen: Images = {}
+
+const nothingReadable: ReadAccess = {
+  readable: () => matchNone,
+  mask: () => undefined,
+  isMaskable: () => false,
+  hasMasks: false,
+}
 
 /** Judges events by the rules for reading: the image before a change and the one after it. */
 export class EventVisibility implements Visibility {
@@ -92,12 +100,22 @@ export class EventVisibility implements Visibility {
   }
 
   viewOf(listener: Listener, name: string): View {
-    const ofListener = getOrInsertComputed(this.#ofListener, listener, () => new Map<string, View>())
-    return getOrInsertComputed(ofListener, name, () => this.#createView(listener, name))
+    return getOrInsertComputed(this.#viewsOf(listener), name, () =>
+      this.#createView(this.#policy.for(listener.requester), name),
+    )
   }
 
-  #createView({ requester }: Listener, name: string): View {
-    const access = this.#policy.for(requester)
+  hide(listener: Listener, name: string): View {
+    const view = this.#createView(nothingReadable, name)
+    this.#viewsOf(listener).set(name, view)
+    return view
+  }
+
+  #viewsOf(listener: Listener): Map<string, View> {
+    return getOrInsertComputed(this.#ofListener, listener, () => new Map<string, View>())
+  }
+
+  #createView(access: ReadAccess | undefined, name: string): View {
     const model = this.#models.get(name)
     if (!access || !model || !this.isRestricted(name)) return fullView
     const view = ruleViewOf(access, model)
@@ -225,7 +243,7 @@ interface Member {
 const imagesOf = (model: Model, id: RecordId, all: readonly JudgedEvent[]): readonly Images[] =>
   all.filter(({ event }) => event.model === model.name && event.id === id).map(({ images }) => images)
 
-function ruleViewOf(access: Access, model: Model): RuleView {
+function ruleViewOf(access: ReadAccess, model: Model): RuleView {
   const readable = access.readable(model)
   const masks = new Map<Attribute, Condition>()
   for (const attribute of everyAttribute(model)) {

@@ -4,8 +4,7 @@ import { type Association, type Model, originalOf } from '../model/model.ts'
 import type { Event } from '../protocol/event.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import type { Images, JudgedEvent } from '../realtime/visibility.ts'
-import { junctionCondition } from './guard.ts'
-import type { Access } from './policy.ts'
+import { junctionCondition, type ReadAccess } from './guard.ts'
 
 /** The events of an association: a member was added or removed. */
 export type MembershipEvent = Event & { readonly verb: 'addedTo' | 'removedFrom' }
@@ -23,7 +22,7 @@ export interface Membership {
  * By association, what decides whether its events are seen, where rules decide it. An association whose reference may
  * never be read has a condition that nothing fulfils.
  */
-export function membershipsOf(model: Model, access: Access): ReadonlyMap<string, Membership> {
+export function membershipsOf(model: Model, access: ReadAccess): ReadonlyMap<string, Membership> {
   const found = new Map<string, Membership>()
   for (const [name, association] of model.associations) {
     const membership = membershipOf(association, access)
@@ -32,7 +31,7 @@ export function membershipsOf(model: Model, access: Access): ReadonlyMap<string,
   return found
 }
 
-function membershipOf(association: Association, access: Access): Membership | undefined {
+function membershipOf(association: Association, access: ReadAccess): Membership | undefined {
   switch (association.kind) {
     case 'belongsTo':
       return undefined

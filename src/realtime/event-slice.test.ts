@@ -120,6 +120,7 @@ function rules(): Visibility & { readonly calls: number[] } {
     isRestricted: (model) => model === 'pet',
     hidesRecords: (model) => model === 'pet',
     viewOf: () => lighter,
+    hide: () => fullView,
     decidesRights: () => false,
     changesRights: () => false,
     judge(_, events, views) {

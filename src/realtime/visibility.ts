@@ -43,8 +43,13 @@ export interface Visibility {
   isRestricted(model: string): boolean
   /** False if every requester may read every value of every record of the model. */
   hidesRecords(model: string): boolean
-  /** The rules are applied for each listener, and once: to the same requester they may say something else later. */
+  /**
+   * The rules are applied for each listener, and once: to the same requester they may say something else later. Throws what a rule
+   * throws.
+   */
   viewOf(listener: Listener, model: string): View
+  /** From now on the listener sees nothing of the model. */
+  hide(listener: Listener, model: string): View
   /**
    * What each view sees of each event. The events are of one model, and the results are in their order. Undefined if that can no
    * longer be determined: subscribers must then start from a new snapshot.
@@ -69,6 +74,7 @@ export const everythingVisible: Visibility = {
   isRestricted: () => false,
   hidesRecords: () => false,
   viewOf: () => fullView,
+  hide: () => fullView,
   judge: () => new Map(),
   decidesRights: () => false,
   changesRights: () => false,

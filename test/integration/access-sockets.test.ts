@@ -91,3 +91,44 @@ for (const kind of databases) {
     })
   })
 }
+
+test('a requester whose rules throw prevents no event of others', async () => {
+  const errors: unknown[] = []
+  await using service = await createService({
+    database: 'memory:',
+    onError: (error) => errors.push(error),
+    auth: {
+      identify: ({ query }): { readonly id: number } | null => (query.includes('user=1') ? { id: 1 } : null),
+    },
+    models: {
+      person: {
+        // For a requester without a user it throws.
+        access: { read: ({ user }) => ({ id: (user as { readonly id: number }).id }) },
+        attributes: { ...plain, name: { type: 'string' } },
+      },
+      pet: {
+        access: { read: true, update: true },
+        attributes: { ...plain, name: { type: 'string' }, owner: { model: 'person' } },
+      },
+    },
+  })
+  const { url } = await service.listen(0)
+  const { pet } = service.system.records
+  await pet.create({ name: 'a' })
+  const without = await SailsClient.connect(url)
+  const other = await SailsClient.connect(url, { query: 'user=1' })
+  for (const client of [without, other]) assert.equal((await client.ask('get', '/pet?populate=false')).statusCode, 200)
+  for (const name of ['b', 'c']) await pet.update(1, { name })
+  await other.until((_, { data }) => data?.name === 'b')
+  await other.until((_, { data }) => data?.name === 'c')
+  assert.deepEqual(without.events, [])
+  assert.ok(without.socket.isConnected())
+  // Once for each model that it is subscribed to: also for new persons.
+  assert.deepEqual(
+    errors.map((error) => (error as Error).name),
+    ['TypeError', 'TypeError'],
+  )
+  const stream = await fetch(`${url}/pet`, { headers: { Accept: 'text/event-stream' } })
+  assert.equal(stream.status, 500)
+  for (const client of [without, other]) client.close()
+})

@@ -136,9 +136,10 @@ export class EventIterator implements Subscriber, AsyncIterableIterator<Iterator
   }
 
   async *#run(): AsyncGenerator<IteratorItem, undefined, undefined> {
-    const { iterators, from, isResumed, queue, target } = this.#options
+    const { broadcaster, iterators, from, isResumed, queue, target } = this.#options
     iterators.add(this)
     try {
+      broadcaster.viewOf(this, target.model.name) // a rule that throws is the failure of the first `next`
       const { position, isGone, id } = await from
       if (id !== undefined) this.#options = { ...this.#options, target: { ...target, id } }
       this.#position = position

@@ -111,13 +111,9 @@ export class SocketBroker {
     const broadcaster = this.#broadcaster
     const isOwn = ({ origin }: Change): boolean => start === undefined && origin === subscriber.peer.id
     const unseen = operations.filter(([first]) => first && !broadcaster.starts.hasRead(start, first) && !isOwn(first))
-    try {
-      const concerned = new Set([...models, ...records.map(({ model }) => model)])
-      const views = [...concerned].map((model) => broadcaster.viewOf(subscriber, model))
-      return unseen.some((changes) => views.some((view) => broadcaster.changesRights(view, changes)))
-    } catch {
-      return false // A rule that throws is reported when an event is judged by it.
-    }
+    const concerned = new Set([...models, ...records.map(({ model }) => model)])
+    const views = [...concerned].map((model) => broadcaster.viewIfAny(subscriber, model))
+    return unseen.some((changes) => views.some((view) => broadcaster.changesRights(view, changes)))
   }
 
   /** `isRefused`: nothing was written. Otherwise the write may have been committed although the response is an error. */
@@ -152,7 +148,7 @@ export class SocketBroker {
       subscriber.unsubscribe(model, id)
     if (isReceived || !subscriber.isSubscribedTo(model, verb === 'created' ? undefined : id)) return
     if (verb === 'created') added.add(key)
-    const seen = slice.seenBy(index, this.#broadcaster.viewOf(subscriber, model))
+    const seen = slice.seenBy(index, this.#broadcaster.viewIfAny(subscriber, model))
     if (!seen) return
     recent.received ??= new Set()
     recent.received.add(subscriber)
