@@ -1,6 +1,6 @@
 import { conditionKey } from '../criteria/condition-key.ts'
-import { type Condition, isMatchAll, leavesOf, matchAll, matchNone } from '../criteria/criteria.ts'
-import type { Model } from '../model/model.ts'
+import { type Condition, isMatchAll, leavesOf, matchAll, matchNone, type Related } from '../criteria/criteria.ts'
+import type { Attribute, Model } from '../model/model.ts'
 import type { RecordId } from '../protocol/change.ts'
 import type { Json, JsonObject } from '../protocol/json.ts'
 import type { Images } from '../realtime/visibility.ts'
@@ -109,12 +109,11 @@ export class ImageJudge {
     side: 'before' | 'after',
   ): boolean | undefined {
     // The values of hidden attributes are known as they are now, and not what they were before the change.
-    if (part.kind === 'compare' && images.before) return undefined
+    if (isOfHidden(part) && images.before) return undefined
     const { target, key, condition } = queryOf(part, model, images[side] as JsonObject)
     if (key === null) return false
     if (this.#fulfils(target, key, condition)) return true
-    const isOwn = part.kind === 'compare' || part.association.kind !== 'belongsTo'
-    return isOwn && !this.#exists(model, key) ? undefined : false
+    return !foreignKeyOf(part) && !this.#exists(model, key) ? undefined : false
   }
 
   decideRecord(condition: Condition, model: Model, id: RecordId): boolean {
@@ -136,12 +135,23 @@ function queryOf(
   model: Model,
   image: JsonObject,
 ): { readonly target: Model; readonly key: Json; readonly condition: Condition } {
-  if (part.kind === 'related' && part.association.kind === 'belongsTo') {
-    const { target, foreignKey } = part.association
-    return { target, key: image[foreignKey.name] ?? null, condition: part.condition }
+  const foreignKey = foreignKeyOf(part)
+  if (foreignKey) {
+    const { association, condition } = part as Related
+    return { target: association.target, key: image[foreignKey.name] ?? null, condition }
   }
   return { target: model, key: image[model.primaryKey.name] ?? null, condition: part }
 }
+
+/** The attribute of the image by which a related record is found. */
+const foreignKeyOf = (part: DatabaseCondition): Attribute | undefined =>
+  part.kind === 'related' && part.association.kind === 'belongsTo' && !part.association.foreignKey.hidden
+    ? part.association.foreignKey
+    : undefined
+
+/** Whether it depends on a value of the record that images do not hold. */
+const isOfHidden = (part: DatabaseCondition): boolean =>
+  part.kind === 'compare' || (part.association.kind === 'belongsTo' && part.association.foreignKey.hidden)
 
 const isConstant = (condition: Condition): boolean => condition === matchNone || isMatchAll(condition)
 

@@ -25,6 +25,11 @@ const open = (database: string) =>
         access: { read: () => ({ not: { isSecret: true } }), create: true, update: true },
         attributes: { text: { type: 'string' }, isSecret: { type: 'boolean', hidden: true, access: { write: true } } },
       },
+      sender: { access: { read: true }, attributes: { isBlocked: { type: 'boolean' } } },
+      letter: {
+        access: { read: () => ({ not: { sender: { isBlocked: true } } }) },
+        attributes: { text: { type: 'string' }, sender: { model: 'sender', hidden: true } },
+      },
       note: {
         access: {
           read: () => ({ deletedBy: null }),
@@ -162,6 +167,23 @@ for (const database of databases) {
       }
       assert.equal((await pick.note.findOne(21)) ?? undefined, undefined)
       await note.destroy(22)
+    })
+
+    test('a hidden reference is not taken for none', async () => {
+      const { sender, letter } = service.system.records
+      await sender.createMany([
+        { id: 1, isBlocked: true },
+        { id: 2, isBlocked: false },
+      ])
+      const events = pick.letter.live()
+      assert.equal((await events.next()).value?.verb, 'ready')
+      await letter.create({ id: 1, text: 'unseen', sender: 1 })
+      await letter.create({ id: 2, text: 'seen', sender: 2 })
+      const { value } = await events.next()
+      assert.deepEqual([value?.verb, value?.verb === 'created' && value.id], ['created', 2])
+      await letter.update(1, { text: 'still unseen' })
+      assert.equal((await events.next()).value?.verb, 'reset')
+      await events.return?.(undefined)
     })
 
     test('a live query loses what was deleted, and gets what was restored', async () => {
