@@ -1,10 +1,13 @@
 import { concealNames } from '../../access/conceal.ts'
+import { findKey } from '../../criteria/criteria.ts'
 import type { Invocation, OperationResult, OperationServices, WriteOperation } from '../../operation/operation.ts'
-import { ServiceError } from '../../protocol/errors.ts'
+import { noSuchRecord, ServiceError } from '../../protocol/errors.ts'
 import type { Peer } from '../../protocol/event.ts'
+import type { Json } from '../../protocol/json.ts'
 import type { SubscriptionRequest } from '../../realtime/socket/subscription-request.ts'
 import type { ScopedStore } from '../../storage/scoped-store.ts'
 import type { ReadOptions, Snapshot } from '../../storage/store.ts'
+import { reasonOf } from '../../storage/to-service-error.ts'
 import type { MaybePromise } from '../../support/maybe-promise.ts'
 import { type Authorization, assertAllowed } from './authorize.ts'
 import type { DispatchContext } from './context.ts'
@@ -12,6 +15,37 @@ import type { SharedReads } from './shared-reads.ts'
 
 /** The only place where an operation runs, whichever transport asked. */
 export function execute(
+  invocation: Invocation,
+  authorization: Authorization,
+  context: DispatchContext,
+): MaybePromise<OperationResult> {
+  return orMissing(run(invocation, authorization, context), invocation, authorization)
+}
+
+/**
+ * The column of a text key may have a narrower type, such as an enumeration. It refuses other texts, also in a comparison: no
+ * record has such a key.
+ */
+function orMissing<T>(result: MaybePromise<T>, invocation: Invocation, { store }: Authorization): MaybePromise<T> {
+  const { input, target } = invocation
+  const { model } = target
+  if (model.primaryKey.type.name !== 'text' || !(result instanceof Promise)) return result
+  const { id, parent = id } = input as { readonly id?: Json; readonly parent?: Json }
+  if (parent === undefined) return result
+  return result.catch(async (error: unknown) => {
+    if (!isRefused(error)) throw error
+    try {
+      await store.find(model, findKey(model, parent))
+    } catch (failure) {
+      if (isRefused(failure)) throw noSuchRecord(model.name)
+    }
+    throw error
+  })
+}
+
+const isRefused = (error: unknown): boolean => reasonOf(error)?.kind === 'value'
+
+function run(
   invocation: Invocation,
   { access, store }: Authorization,
   { services, shadow }: DispatchContext,
@@ -73,10 +107,11 @@ export async function executeForSocket(
     }
     const read = (client: ReadOptions) =>
       authorization.store.snapshot(
-        (reads) => execute({ ...invocation, client }, { ...authorization, store: reads as ScopedStore }, context),
+        (reads) => run({ ...invocation, client }, { ...authorization, store: reads as ScopedStore }, context),
         client,
       )
-    const { value, position } = await (shared ? shared.read(client, read) : read(client))
+    const found = shared ? shared.read(client, read) : read(client)
+    const { value, position } = await orMissing(found, invocation, authorization)
     broker.commitSubscriptions(request, subscriptionsOf(value, invocation), position)
     return value
   } catch (error) {
