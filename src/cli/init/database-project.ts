@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { relative } from 'node:path'
 import { ConfigError } from '../../model/config-error.ts'
+import type { DatabaseDescription } from '../../storage/database-description.ts'
 import { describeDatabase } from '../../storage/stores.ts'
 import { CommandError, UsageError } from '../command.ts'
 import { displayPath } from '../import-error.ts'
@@ -29,10 +30,7 @@ export async function databaseProject(
   const description = await describeDatabase(url).catch((error: unknown) => {
     throw error instanceof ConfigError ? wrongUrl(error) : error
   })
-  const plan = modelsOfTables(
-    description,
-    tables === undefined ? undefined : chosen(tables, [...description.tables.keys()]),
-  )
+  const plan = modelsOfTables(description, tables === undefined ? undefined : chosen(tables, description))
   const path = pathOf(url)
   const written = path === undefined ? withoutPassword(url) : `sqlite:${relative(cwd, path).replaceAll('\\', '/')}`
   return {
@@ -47,10 +45,14 @@ export async function databaseProject(
 const wrongUrl = ({ problems }: ConfigError): UsageError =>
   new UsageError(problems.map((problem) => problem.replace(/^database: /, '--database: ')).join('\n'))
 
-function chosen(tables: string, existing: readonly string[]): readonly string[] {
+/** The names also of what no model can describe, which is left out with its reason. */
+function chosen(tables: string, { tables: described, leftOut }: DatabaseDescription): readonly string[] {
+  const existing = [...described.keys()]
   return tables.split(',').map((text) => {
     const name = text.trim()
-    if (existing.includes(name)) return name
+    if (described.has(name) || leftOut.has(name)) return name
+    const schema = name.replace(/\..*/, '.*')
+    if (leftOut.has(schema)) return schema
     const advice = didYouMean(name, existing, (name) => name, `Tables: ${existing.join(', ')}`)
     throw new UsageError(`--tables: the database has no table "${name}"`, advice)
   })

@@ -50,7 +50,7 @@ export function modelsOfTables(description: DatabaseDescription, chosen?: readon
       ...unserved.map(
         (table) => [table.name, refusals.tables.get(table.name) ?? missingKeyReason(table, description)] as const,
       ),
-      ...(chosen ? [] : description.leftOut),
+      ...[...description.leftOut].filter(([name]) => chosen?.includes(name) ?? true),
       ...[...named].flatMap(([name, reason]) => (reason === undefined ? [] : [[name, reason] as const])),
     ])
     if (models.length === 0) throw new CommandError(nothingToServe(leftOut))
