@@ -17,8 +17,7 @@ const written = (text: string, then?: string): HostileRequest => ({
 const list = JSON.stringify(several(50, (i) => ({ status: `s${i}` })))
 const created = (text: string): string =>
   `POST /visit?count=true HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text}`
-const createdThenStreamed =
-  created(list) + 'GET /visit HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n'
+const createdThenStreamed = `${created(list)}GET /visit HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n`
 
 const shape = 'table=visit'
 const shapeHandle = newHandle(readShapeRequest(shape).shape)

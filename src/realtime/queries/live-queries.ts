@@ -258,7 +258,7 @@ export class LiveQueries implements ChangeFeedListener {
 
   #finish(query: LiveQuery, result: QueryResult): void {
     if (!this.#isCurrent(query)) return
-    // Those of a query that lacked nothing wait for nothing, and those that join it receive it with its rows.
+    // Clients of a query that lacked nothing wait for nothing; one that joins it is settled by its rows.
     const clients = query.unsettledSince === Number.POSITIVE_INFINITY ? none : this.#clientsOf(query)
     const mustRepeat = query.isQueued
     query.isQueued = false
