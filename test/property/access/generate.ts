@@ -1,4 +1,4 @@
-import type { Json } from '../../../src/protocol/json.ts'
+import type { Json, JsonObject } from '../../../src/protocol/json.ts'
 import type { Random } from '../../support/random.ts'
 import { type Condition, type ModelName, modelNames, openRules, type Rules, ruledAttributes } from './world.ts'
 
@@ -89,6 +89,46 @@ export function randomAddress(random: Random): string {
   return `/${model}?${parameters.join('&')}`
 }
 
+/** A condition that passes through a model at once, where an association leads to it. */
+function conditionThrough(random: Random, model: ModelName, through: ModelName): Condition {
+  const names = Object.entries(associations[model]).flatMap(([name, target]) => (target === through ? name : []))
+  if (names.length === 0) return condition(random, model)
+  const related = { [random.pick(names)]: random.below(2) ? {} : condition(random, through, 0) }
+  return random.below(3) ? related : { not: related }
+}
+
+/** A live query, in which only what is named is embedded. Many of its conditions pass through the model of a place. */
+export function randomQuery(random: Random, place: string): JsonObject {
+  const model = random.pick(modelNames)
+  const through = place.split('.')[0] as ModelName
+  const where = (model: ModelName): Condition =>
+    random.below(2) ? condition(random, model) : conditionThrough(random, model, through)
+  return {
+    model,
+    ...(random.below(2) && { where: where(model) }),
+    ...(random.below(2) && { sort: `${sortTerm(random, model)} ${random.pick(['ASC', 'DESC'])}` }),
+    ...(random.below(2) && { select: [random.pick(attributes[model])] }),
+    ...(random.below(2) && { populate: populate(random, model, where) }),
+    ...(random.below(4) === 0 && { count: true }),
+    ...(random.below(3) === 0 && { limit: 1 + random.below(3) }),
+    ...(random.below(8) === 0 && { skip: 1 }),
+  } as JsonObject
+}
+
+/** A model or an attribute that may have a rule. */
+export const randomPlace = (random: Random): string =>
+  random.chance(0.6) ? random.pick(modelNames) : random.pick(ruledAttributes)
+
+/** Rules that differ from others in one place. */
+export function alteredRules(rules: Rules, place: string, random: Random): Rules {
+  const model = place.split('.')[0] as ModelName
+  const rule = condition(random, model)
+  if (place === model) return { ...rules, read: { ...rules.read, [model]: random.below(4) === 0 || rule } }
+  const { [place]: _, ...others } = rules.attributes
+  if (random.below(4) === 0) return { ...rules, attributes: others }
+  return { ...rules, attributes: { ...others, [place]: random.below(4) > 0 && rule } }
+}
+
 function sortTerm(random: Random, model: ModelName): string {
   const toOnes = Object.entries(associations[model]).filter(([name]) => attributes[model].includes(name))
   if (toOnes.length > 0 && random.below(3) === 0) {
@@ -98,12 +138,12 @@ function sortTerm(random: Random, model: ModelName): string {
   return random.pick(attributes[model])
 }
 
-function populate(random: Random, model: ModelName): Json {
+function populate(random: Random, model: ModelName, where = (target: ModelName) => condition(random, target, 1)): Json {
   const name = random.pick(Object.keys(associations[model]))
   const target = associations[model][name] as ModelName
   return {
     [name]: {
-      ...(random.below(2) && { where: condition(random, target, 1) }),
+      ...(random.below(2) && { where: where(target) }),
       ...(random.below(2) && { sort: `${random.pick(attributes[target])} DESC` }),
       // A page of a junction's rows would hold those of unreadable members in the reference.
       ...(random.below(3) === 0 && !['clubs', 'members'].includes(name) && { limit: 1 }),

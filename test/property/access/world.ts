@@ -31,19 +31,27 @@ export const openRules: Rules = {
 }
 
 let rules: Rules = openRules
-export const setRules = (next: Rules): void => {
+let rulesOfUsers: ReadonlyMap<unknown, Rules> = new Map()
+/** `ofUsers`: by their ids, of requesters that have rules of their own. */
+export const setRules = (next: Rules, ofUsers: ReadonlyMap<unknown, Rules> = new Map()): void => {
   rules = next
+  rulesOfUsers = ofUsers
 }
+const rulesOf = ({ user }: RuleContext): Rules => rulesOfUsers.get(user?.id) ?? rules
 
-const ruleFor = (action: 'read' | 'update' | 'create' | 'destroy', model: ModelName) => (): RuleOutcome =>
-  rules[action][model]
+const ruleFor =
+  (action: 'read' | 'update' | 'create' | 'destroy', model: ModelName) =>
+  (context: RuleContext): RuleOutcome =>
+    rulesOf(context)[action][model]
 const accessOf = (model: ModelName) => ({
   read: ruleFor('read', model),
   update: ruleFor('update', model),
   create: ruleFor('create', model),
   destroy: ruleFor('destroy', model),
 })
-const attributeOf = (name: string) => ({ read: (_: RuleContext): RuleOutcome => rules.attributes[name] ?? true })
+const attributeOf = (name: string) => ({
+  read: (context: RuleContext): RuleOutcome => rulesOf(context).attributes[name] ?? true,
+})
 
 const label = ({ name }: Row): Json => (typeof name === 'string' ? `${name}!` : null)
 const rank = ({ age, boss }: Row): Json => Number(age) + Number(boss)
