@@ -55,7 +55,7 @@ export class ImageJudge {
         const { target, key, condition } = queryOf(part, model, image)
         if (key === null) continue
         this.#addQuery(target, key, condition)
-        if (target === model) this.#addQuery(target, key, matchAll)
+        if (mustExist(part)) this.#addQuery(target, key, matchAll)
       }
     }
   }
@@ -113,7 +113,7 @@ export class ImageJudge {
     const { target, key, condition } = queryOf(part, model, images[side] as JsonObject)
     if (key === null) return false
     if (this.#fulfils(target, key, condition)) return true
-    return !foreignKeyOf(part) && !this.#exists(model, key) ? undefined : false
+    return mustExist(part) && !this.#fulfils(target, key, matchAll) ? undefined : false
   }
 
   decideRecord(condition: Condition, model: Model, id: RecordId): boolean {
@@ -122,10 +122,6 @@ export class ImageJudge {
 
   #fulfils(model: Model, id: Json, condition: Condition): boolean {
     return this.#answers.get(model)?.get(conditionKey(condition))?.has(id) === true
-  }
-
-  #exists(model: Model, id: Json): boolean {
-    return this.#fulfils(model, id, matchAll)
   }
 }
 
@@ -148,6 +144,15 @@ const foreignKeyOf = (part: DatabaseCondition): Attribute | undefined =>
   part.kind === 'related' && part.association.kind === 'belongsTo' && !part.association.foreignKey.hidden
     ? part.association.foreignKey
     : undefined
+
+/**
+ * Whether nothing is known if there is no record with the key: the record itself may be gone, and a related one may be stored with
+ * another key that the database takes for equal.
+ */
+const mustExist = (part: DatabaseCondition): boolean => {
+  const foreignKey = foreignKeyOf(part)
+  return !foreignKey || foreignKey.stored.foldsText || (part as Related).association.target.primaryKey.stored.foldsText
+}
 
 /** Whether it depends on a value of the record that images do not hold. */
 const isOfHidden = (part: DatabaseCondition): boolean =>

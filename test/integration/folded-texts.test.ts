@@ -79,5 +79,47 @@ for (const { name, missing, open } of schemaDatabases) {
       assert.deepEqual(await next(), ['destroyed', 'No'])
       assert.equal((await events.next()).done, true)
     })
+
+    test('as a reference, a rule through it is not decided by its spelling', async () => {
+      await using database = await open()
+      if (name === 'postgres') await database.execute('create extension if not exists citext')
+      await database.execute(
+        `create table country (code ${keys[name]} primary key not null, is_closed boolean);
+         create table town (id integer primary key, name text, country ${keys[name]} references country (code));
+         insert into country values ('No', false), ('Se', true);
+         insert into town values (1, 'Oslo', 'No'), (2, 'Lund', 'SE')`,
+      )
+      await using service = await createService({
+        database: database.url,
+        attributes: { createdAt: false, updatedAt: false },
+        auth: { identify: () => null },
+        models: {
+          country: {
+            access: { read: true },
+            attributes: {
+              code: { type: 'string', primaryKey: true, required: true },
+              isClosed: { type: 'boolean', columnName: 'is_closed' },
+            },
+          },
+          town: {
+            access: { read: () => ({ not: { country: { isClosed: true } } }) },
+            attributes: {
+              id: { type: 'number', isInteger: true, primaryKey: true, required: true },
+              name: { type: 'string' },
+              country: { model: 'country' },
+            },
+          },
+        },
+      })
+      const { town } = service.system.records
+      const events = service.as(null).records.town.live()
+      const next = async () => (await events.next()).value?.verb
+      assert.equal(await next(), 'ready')
+      await town.update(1, { name: 'Bergen' })
+      assert.equal(await next(), 'updated')
+      await town.update(2, { name: 'Malmö' })
+      assert.equal(await next(), 'reset')
+      await events.return?.(undefined)
+    })
   })
 }
