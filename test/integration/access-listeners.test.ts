@@ -4,6 +4,7 @@ import { ImageJudge } from '../../src/access/image-judge.ts'
 import { ShapeEvaluation } from '../../src/access/shape-evaluation.ts'
 import { lessThan } from '../../src/criteria/operators/ordering.ts'
 import { createService, type RuleOutcome } from '../../src/index.ts'
+import { StartPositions } from '../../src/realtime/start-position.ts'
 import { blockEventLoop } from '../support/block-event-loop.ts'
 import { eventually } from '../support/eventually.ts'
 import { TurnCounter } from '../support/turn-counter.ts'
@@ -47,6 +48,7 @@ test('10,000 listeners of 100 rule shapes cost at most 100 evaluations for a cha
       },
     },
   })
+  const starts = t.mock.method(StartPositions.prototype, 'at').mock
   const { pet } = service.system.records
   let seen = 0
   await listen(pet.live(), () => seen++)
@@ -79,6 +81,8 @@ test('10,000 listeners of 100 rule shapes cost at most 100 evaluations for a cha
     value: 1 + Math.floor(number / shapeCount),
   }))
   await Promise.all(users.map((user) => listen(service.as(user).records.pet.live(), () => receivers.add(user))))
+  // Until then some read what they receive from the log, each for itself.
+  await eventually(() => starts.callCount() === users.length + 1)
   await costOf(() => pet.create({ id: 0, ...fifties })) // the first change puts the rules into the index
   for (const [at, [title, write]] of changes.entries()) {
     receivers.clear()
