@@ -199,6 +199,54 @@ test('texts in a column of bytes on SQLite are answered, found and sent back as 
   await service.close()
 })
 
+test('JSONB of SQLite is answered, found, in events and live queries as JSON, and other bytes as their digits', async () => {
+  await using database = await schemaDatabases[0].open()
+  await database.execute(`create table owner (id integer primary key);
+    create table pet (id integer primary key, owner int references owner, info jsonb);
+    insert into owner values (1);
+    insert into pet values (1, 1, jsonb('{"a":[1,"é"]}')), (2, 1, '{"a":2}'), (3, 1, x'fffe'), (4, 1, jsonb('null'))`)
+  await using service = await createService({
+    database: database.url,
+    attributes,
+    models: {
+      owner: { attributes: { pets: { collection: 'pet', via: 'owner' } } },
+      pet: { attributes: { owner: { model: 'owner' }, info: { type: 'json' } } },
+    },
+  })
+  const { owner, pet } = service.system.records
+  const found = (await pet.find({ sort: 'id' })).data.map(({ info }) => info)
+  assert.deepEqual(found, [{ a: [1, 'é'] }, { a: 2 }, 'FFFE', null])
+  assert.deepEqual((await pet.findOne(1))?.info, found[0])
+  const pets = (await owner.findOne(1, { populate: ['pets'] }))?.pets ?? []
+  assert.deepEqual(
+    pets.map(({ info }) => info),
+    found,
+  )
+  assert.deepEqual(
+    (await pet.find({ where: { info: '{"a":[1,"é"]}' } as never })).data.map(({ id }) => id),
+    [1],
+  )
+  const { url } = await service.listen(0)
+  assert.deepEqual(
+    ((await (await fetch(`${url}/pet?sort=id&populate=false`)).json()) as JsonObject[]).map(({ info }) => info),
+    found,
+  )
+
+  const client = await LiveTestClient.open(url, { all: { model: 'pet' } })
+  await client.until(() => client.held.size === 1)
+  await using events = pet.live({ id: 1 })
+  for await (const event of events) {
+    if (event.verb === 'ready') await database.execute(`update pet set info = jsonb('{"b":{"c":true}}') where id = 1`)
+    if (event.verb !== 'updated') continue
+    assert.deepEqual([event.data.info, event.previous.info], [{ b: { c: true } }, found[0]])
+    break
+  }
+  await client.until(() => JSON.stringify(client.rows('all')?.[0]).includes('"b"'))
+  assert.deepEqual(client.rows('all')?.[0], { id: 1, owner: 1, info: { b: { c: true } } })
+  await pet.update(1, { owner: null })
+  assert.deepEqual((await pet.findOne(1))?.info, { b: { c: true } })
+})
+
 test('a foreign key that is not enforced is checked by the service', { skip: missingPostgres ?? false }, async (t) => {
   const [, { open }] = schemaDatabases
   await using database = await open()

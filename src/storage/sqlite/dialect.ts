@@ -5,6 +5,7 @@ import { parseLike } from '../../sql/like.ts'
 import { raw, sql } from '../../sql/sql.ts'
 import { prefixEnd } from '../prefix-end.ts'
 import type { SchemaDialect } from '../schema-dialect.ts'
+import { jsonOfBytes, jsonTextOf } from './json-bytes.ts'
 import { jsonCheck } from './schema/json-check.ts'
 import { canonicalTimestamp } from './timestamp.ts'
 
@@ -110,7 +111,8 @@ export const sqliteDialect = {
   decodeImage(attribute, value) {
     if (!Array.isArray(value)) return this.decode(attribute, value)
     const [digits] = value as [string]
-    return attribute.type.storedAs === 'json' ? digits : this.decode(attribute, Buffer.from(digits, 'hex'))
+    const bytes = Buffer.from(digits, 'hex')
+    return this.decode(attribute, attribute.type.storedAs === 'json' ? jsonTextOf(bytes) : bytes)
   },
 
   encoderSource(attribute) {
@@ -138,7 +140,7 @@ export const sqliteDialect = {
   selected(attribute, column, hasJsonCheck) {
     if (attribute.type.storedAs === 'bigint') return `cast(${column} as text)`
     if (attribute.type.storedAs !== 'json' || hasJsonCheck) return column
-    return `case when json_valid(${column}) then ${column} when typeof(${column}) = 'blob' then json_quote(hex(${column})) when ${column} is not null then json_quote(${column}) end`
+    return `case when json_valid(${column}) then ${column} when typeof(${column}) = 'blob' then ${jsonOfBytes(column)} when ${column} is not null then json_quote(${column}) end`
   },
 
   // A cast has the affinity of a column, so that operands are converted.
