@@ -112,6 +112,9 @@ export function postgresDialect(types: ColumnTypes = () => undefined): SchemaDia
     keys(attribute, keys) {
       const list = arrayOf(keys.map((key) => encode(attribute, key)))
       const type = operandType(attribute, keys, types) ?? typeOf(attribute, types).written
+      // "unnest" would take an array of arrays for one of several dimensions.
+      if (isArray(typeOf(attribute, types)))
+        return sql`(select keelson_text${raw(`::${type}`)}, keelson_n from unnest(${list}::text[]) with ordinality keelson_t (keelson_text, keelson_n)) keelson_p (keelson_key, keelson_n)`
       return sql`unnest(${list}${raw(`::${type}[]`)}) with ordinality keelson_p (keelson_key, keelson_n)`
     },
 
