@@ -120,6 +120,18 @@ describe('keelson init', () => {
     assert.deepEqual(Object.keys(await post(`${url}/room`, { code: 'a' })), ['code', 'updatedAt'])
   })
 
+  test('and the attributes that it declares for all models', async () => {
+    const cwd = folder({
+      'package.json': '{ "name": "app", "dependencies": { "sails": "~0.12.14" } }',
+      'api/models/Room.js': 'module.exports = { attributes: {} }',
+      'config/models.js':
+        "module.exports.models = { autoCreatedAt: false, autoUpdatedAt: false, attributes: { tenant: 'string', updatedAt: 'date' } }",
+    })
+    assert.equal((await Command.run(['init'], { cwd })).code, 0)
+    const url = await new Command(['start', '--port', '0'], { cwd }).url()
+    assert.deepEqual(Object.keys(await post(`${url}/room`, { tenant: 'a' })).sort(), ['id', 'tenant', 'updatedAt'])
+  })
+
   test('states which lifecycle callbacks of config/models.js do not run', async () => {
     const manifest = '{ "name": "app", "dependencies": { "sails": "^1.5.0" } }'
     const files = (callbacks: string) => ({

@@ -51,11 +51,9 @@ export function detectSailsApplication(folder: string): SailsApplication | undef
   // An application with neither has routes of its own only; a service needs one of the two.
   if (routeSettings.get('shortcuts') === 'false') routeSettings.delete('rest')
   const models = withoutComments(read(join(folder, 'config/models.js')))
-  const hasSharedAttributes = /\battributes\s*:/.test(models)
-  const isTurnedOff = (setting: string): boolean =>
-    !hasSharedAttributes && new RegExp(`\\b${setting}\\s*:\\s*false\\b`).test(models)
+  const isTurnedOff = (setting: string): boolean => new RegExp(`\\b${setting}\\s*:\\s*false\\b`).test(models)
   return {
-    hasSharedAttributes,
+    hasSharedAttributes: /\battributes\s*:/.test(models),
     withoutAttributes: Object.entries(automaticAttributes)
       .filter(([setting]) => isTurnedOff(setting))
       .map(([, attribute]) => attribute),
@@ -75,6 +73,8 @@ export function detectSailsApplication(folder: string): SailsApplication | undef
 /** The configuration file of a Sails application. */
 export function sailsConfigText(application: SailsApplication): string {
   const { hasSharedAttributes, withoutAttributes, sharedCallbacks, hasPolicies, adapters, routeSettings } = application
+  const turnedOff = withoutAttributes.map((name) => `${name}: false`)
+  const shared = [...turnedOff, ...(hasSharedAttributes ? ['...sails.models.attributes'] : [])].join(', ')
   const lines = [
     "import { defineConfig, loadModels } from 'keelson'",
     ...(hasSharedAttributes
@@ -95,10 +95,11 @@ export function sailsConfigText(application: SailsApplication): string {
       : []),
     "  compatibility: 'sails',",
     "  models: await loadModels(new URL('./api/models', import.meta.url)),",
-    ...(hasSharedAttributes ? ['  attributes: sails.models.attributes,'] : []),
-    ...(withoutAttributes.length > 0
-      ? [`  attributes: { ${withoutAttributes.map((name) => `${name}: false`).join(', ')} },`]
-      : []),
+    ...(turnedOff.length > 0
+      ? [`  attributes: { ${shared} },`]
+      : hasSharedAttributes
+        ? ['  attributes: sails.models.attributes,']
+        : []),
     '  // Names in a body that are not attributes are dropped, as Sails does.',
     "  unknownAttributes: 'ignore',",
     ...[...routeSettings].map(([option, value]) => `  ${option}: ${value},`),
