@@ -3,7 +3,7 @@ import { forEachInTurns } from '../../support/event-loop-turn.ts'
 import { getOrInsertComputed } from '../../support/get-or-insert-computed.ts'
 import type { MaybePromise } from '../../support/maybe-promise.ts'
 
-/** A client that is told which operations of its requester the feed has passed. */
+/** A client that receives which operations of its requester the feed has passed. */
 export interface OperationClient {
   /**
    * The key of the requester whose operations are reported to the client. Undefined: operations without a requester are reported.
