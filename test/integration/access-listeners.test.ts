@@ -123,7 +123,9 @@ test('the events of many records are judged in turns of the event loop, for many
   })
   const { pet } = service.system.records
   await pet.createMany(Array.from({ length: changes }, () => ({ owner: 0 })))
+  const starts = t.mock.method(StartPositions.prototype, 'at').mock
   for (let id = 1; id <= listeners; id++) await listen(service.as({ id }).records.pet.live(), () => {})
+  await eventually(() => starts.callCount() === listeners) // as above
   const { judge } = ImageJudge.prototype
   using counter = new TurnCounter()
   const turns = new Set<number>()

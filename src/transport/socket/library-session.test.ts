@@ -149,8 +149,9 @@ for (const [what, length] of [
     await using polling = await RawPolling.connect(server.url)
     const end = t.mock.method(ServerResponse.prototype, 'end')
     await polling.post(...Array.from({ length }, (_, ack) => `42${ack}["get",{"url":"/pet"}]`))
-    const packets = await polling.poll()
-    assert.equal(packets.length, length)
+    // On a slow machine the first poll is answered before all requests are.
+    const packets: string[] = []
+    while (packets.length < length) packets.push(...(await polling.poll()))
     for (const packet of packets) assert.ok(packet.includes(body))
     for (const { arguments: given } of end.mock.calls) assert.ok(String(given[0]).length < 1_000)
   })
