@@ -17,8 +17,8 @@ import type { Json } from '../protocol/json.ts'
 import { jsonInText } from '../protocol/json-size.ts'
 import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
 import type { Limits } from '../support/limits.ts'
+import { assertBoundTo } from './bound-cursor.ts'
 import { decodeCursor } from './cursor.ts'
-import { assertSameQuestion } from './cursor-of-question.ts'
 import type { OperationServices, ParameterValues } from './operation.ts'
 import {
   count,
@@ -58,7 +58,7 @@ function parseFind(
   const order = parseSort(parameterValue(parameters, sort), model, limits, budget)
   const page = parsePage(parameterValue(parameters, limit), parameterValue(parameters, skip), limits)
   const place = parameterValue(parameters, cursor)
-  assertSameQuestion(place, parameters)
+  assertBoundTo(parameters, place)
   if (place !== undefined && page.skip > 0)
     throw new ServiceError('E_BAD_CRITERIA', '"cursor" and "skip" cannot be given together')
   const embedded = readPopulate(parameters, model, limits, { budget })

@@ -117,10 +117,10 @@ export class Broadcaster implements ChangeFeedListener {
   }
 
   /**
-   * As `viewOf`. A subscriber whose rules throw sees nothing: this is reported, and the others receive what they see. That of an
-   * iterator was made when it began.
+   * As `viewOf`, for sockets. One whose rules throw sees nothing of the model from now on, and the error is reported: the others
+   * still receive their events. A stream applies its rules when it begins, and fails then.
    */
-  viewIfAny(subscriber: Subscriber, model: string): View {
+  viewOrHidden(subscriber: Subscriber, model: string): View {
     try {
       return this.viewOf(subscriber, model)
     } catch (error) {
@@ -202,7 +202,7 @@ export class Broadcaster implements ChangeFeedListener {
     const isConcerned = (view: View): boolean =>
       getOrInsertComputed(decided, view, () => this.changesRights(view, changes))
     return forEachInTurns([...this.subscriptions.modelsBySubscriber()], ([subscriber, models]) => {
-      if (models.some((model) => isConcerned(this.viewIfAny(subscriber, model)))) subscriber.onGap()
+      if (models.some((model) => isConcerned(this.viewOrHidden(subscriber, model)))) subscriber.onGap()
     })
   }
 
@@ -252,7 +252,7 @@ export class Broadcaster implements ChangeFeedListener {
     const { model } = slice.events[index] as Event
     for (const [subscriber, start] of subscribers) {
       if (this.starts.hasRead(start, change)) continue
-      const view = this.viewIfAny(subscriber, model)
+      const view = this.viewOrHidden(subscriber, model)
       if (!slice.isJudged(index, view, only.where)) {
         subscriber.onGap()
         continue
@@ -300,7 +300,7 @@ export class Broadcaster implements ChangeFeedListener {
   #viewsOfAll(model: string): KnownViews {
     const known: KnownViews = { views: new Set(), subscribers: new Set() }
     for (const { view } of this.subscriptions.filtersOf(model) ?? []) known.views.add(view)
-    for (const subscriber of this.recent.subscribers()) known.views.add(this.viewIfAny(subscriber, model))
+    for (const subscriber of this.recent.subscribers()) known.views.add(this.viewOrHidden(subscriber, model))
     this.#addViews(known, model, this.subscriptions.subscribersOfCreated(model))
     return known
   }
@@ -309,7 +309,7 @@ export class Broadcaster implements ChangeFeedListener {
     for (const [subscriber] of added ?? []) {
       if (subscribers.has(subscriber)) continue
       subscribers.add(subscriber)
-      views.add(this.viewIfAny(subscriber, model))
+      views.add(this.viewOrHidden(subscriber, model))
     }
   }
 

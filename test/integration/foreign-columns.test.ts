@@ -247,53 +247,6 @@ test('JSONB of SQLite is answered, found, in events and live queries as JSON, an
   assert.deepEqual((await pet.findOne(1))?.info, { b: { c: true } })
 })
 
-test('records are associated by keys that are arrays', { skip: missingPostgres ?? false }, async () => {
-  await using database = await schemaDatabases[1].open()
-  await database.execute(`create table place (code text[] primary key, name text);
-    create table visit (id serial primary key, place text[] references place);
-    create table fan (id serial primary key);
-    create table liking (fan int references fan, place text[] references place, primary key (fan, place));
-    insert into place values ('{a,"b c"}', 'A'), ('{a}', 'B'); insert into visit (place) values ('{a,"b c"}'), ('{a,"b c"}'), (null);
-    insert into fan default values; insert into liking values (1, '{a}')`)
-  await using service = await createService({
-    database: database.url,
-    attributes,
-    models: {
-      place: {
-        attributes: {
-          code: { type: 'string', primaryKey: true, required: true },
-          name: { type: 'string' },
-          visits: { collection: 'visit', via: 'place' },
-          fans: { collection: 'fan', via: 'places' },
-        },
-      },
-      visit: { attributes: { place: { model: 'place' } } },
-      fan: {
-        attributes: {
-          places: { collection: 'place', via: 'fans', through: { tableName: 'liking', from: 'fan', to: 'place' } },
-        },
-      },
-    },
-  })
-  const { place, visit, fan } = service.system.records
-  const places = (await place.find({ populate: ['visits', 'fans'], sort: 'name' })).data
-  assert.deepEqual(
-    places.map(({ name, visits, fans }) => [name, visits.map(({ id }) => id), fans.length]),
-    [
-      ['A', [1, 2], 0],
-      ['B', [], 1],
-    ],
-  )
-  const visits = (await visit.find({ populate: ['place'], sort: 'id' })).data
-  assert.deepEqual(
-    visits.map(({ place }) => place?.name),
-    ['A', 'A', undefined],
-  )
-  assert.deepEqual((await visit.find({ where: { place: { name: 'A' } } })).data.length, 2)
-  await fan.add(1, 'places', '{a,"b c"}')
-  assert.deepEqual((await fan.findOne(1, { populate: ['places'] }))?.places.map(({ name }) => name).sort(), ['A', 'B'])
-})
-
 test('a foreign key that is not enforced is checked by the service', { skip: missingPostgres ?? false }, async (t) => {
   const [, { open }] = schemaDatabases
   await using database = await open()

@@ -178,6 +178,8 @@ for (const kind of databases) {
     skip: kind.missing ?? false,
   }, async (t) => {
     t.diagnostic(`KEELSON_TEST_SEED=${seed} KEELSON_TEST_RULES=${ruleSets}`)
-    t.diagnostic(`${await compare(kind, new Random(seed))} results compared`)
+    const compared = await compare(kind, new Random(seed))
+    t.diagnostic(`${compared} results compared`)
+    assert.ok(compared > ruleSets * userIds.length * writesPerRuleSet, `only ${compared} results compared`)
   })
 }

@@ -21,7 +21,7 @@ export interface QuerySubscriber {
 }
 
 /**
- * This many characters of a plan's key count as one row: each subscriber keeps a copy of its condition, whose size the key shows.
+ * This many characters of a plan's key count as one row: each subscriber may keep a copy of its condition, whose size the key shows.
  */
 const charactersOfRow = 25
 

@@ -112,7 +112,7 @@ export class SocketBroker {
     const isOwn = ({ origin }: Change): boolean => start === undefined && origin === subscriber.peer.id
     const unseen = operations.filter(([first]) => first && !broadcaster.starts.hasRead(start, first) && !isOwn(first))
     const concerned = new Set([...models, ...records.map(({ model }) => model)])
-    const views = [...concerned].map((model) => broadcaster.viewIfAny(subscriber, model))
+    const views = [...concerned].map((model) => broadcaster.viewOrHidden(subscriber, model))
     return unseen.some((changes) => views.some((view) => broadcaster.changesRights(view, changes)))
   }
 
@@ -148,7 +148,7 @@ export class SocketBroker {
       subscriber.unsubscribe(model, id)
     if (isReceived || !subscriber.isSubscribedTo(model, verb === 'created' ? undefined : id)) return
     if (verb === 'created') added.add(key)
-    const seen = slice.seenBy(index, this.#broadcaster.viewIfAny(subscriber, model))
+    const seen = slice.seenBy(index, this.#broadcaster.viewOrHidden(subscriber, model))
     if (!seen) return
     recent.received ??= new Set()
     recent.received.add(subscriber)

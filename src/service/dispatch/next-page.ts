@@ -1,4 +1,4 @@
-import { cursorOf } from '../../operation/cursor-of-question.ts'
+import { boundCursor } from '../../operation/bound-cursor.ts'
 import { count, isCountFlag, listParameters, namesOf, noParameters, reserved } from '../../operation/parameters.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts'
 import { parseQueryString } from '../../protocol/query-string.ts'
@@ -10,14 +10,14 @@ export type ListRequest = Pick<ServiceRequest, 'base' | 'path' | 'query' | 'body
 /** In characters. Proxies read the headers of an answer into four kilobytes, Node's clients into sixteen. */
 const longestAddress = 3_000
 
-/** The same question, from where this page ends. Where its address is too long, the cursor says which question it belongs to. */
+/** The same question, from where this page ends. Where its address is too long, it has a cursor that is bound to the other parameters. */
 export function nextPage({ base = '', path, query, body }: ListRequest, cursor: string): string {
   const given = isJsonObject(body) ? body : noParameters
   const asked = Object.keys(given).length > 0 ? withBody(query, given) : query
   const kept = needsCare.test(asked) ? withoutPlace(asked) : asked
   const address = `${base}${path}?${kept === '' ? '' : `${kept}&`}cursor=${cursor}`
   if (address.length <= longestAddress) return address
-  return `${base}${path}?cursor=${cursorOf({ query: parseQueryString(query, unlimited), body: given }, cursor)}`
+  return `${base}${path}?cursor=${boundCursor(cursor, { query: parseQueryString(query, unlimited), body: given })}`
 }
 
 /** Names a place already, or holds what would end the link. */

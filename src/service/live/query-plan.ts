@@ -66,8 +66,8 @@ function runOf(
   const model = originalOf(view)
   const all = allAttributes(view)
   // A copy of the criteria has no template, by which requests of one shape share a statement.
-  const isRead = !local || input.criteria.select === all
-  const read: FindInput = isRead ? input : { ...input, criteria: { ...input.criteria, select: all } }
+  const selectsAll = !local || input.criteria.select === all
+  const read: FindInput = selectsAll ? input : { ...input, criteria: { ...input.criteria, select: all } }
   /** Subscribers share a run, which goes on when one of them leaves. */
   const client = {}
   return () =>

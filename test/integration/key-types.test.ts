@@ -6,12 +6,14 @@ import { schemaDatabases } from '../support/schema-databases.ts'
 const [, { missing, open }] = schemaDatabases
 const key = { type: 'string', primaryKey: true, required: true } as const
 
-/** In SQL, the plain names of these types are those of one character, and of one bit. */
 for (const [type, short, long] of [
+  // In SQL, the plain names of these types are those of one character, and of one bit.
   ['char(4)', 'ab  ', 'abcd'],
   ['bit(4)', '1010', '1011'],
+  // A list of keys is a list of lists.
+  ['text[]', '{"a b"}', '{b,"c d"}'],
 ] as const) {
-  test(`records are found by keys of several characters: ${type}`, { skip: missing ?? false }, async () => {
+  test(`records are found and associated by keys of the type ${type}`, { skip: missing ?? false }, async () => {
     await using database = await open()
     await database.execute(`create table place (code ${type} primary key);
       create table visit (id serial primary key, place ${type} references place);
