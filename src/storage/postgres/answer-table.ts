@@ -21,13 +21,14 @@ export class PostgresAnswerTable implements AnswerTable {
   }
 
   async trim({ olderThan, rows, bytes }: AnswerRetention): Promise<void> {
+    // `offset 0` lets the sizes be computed before the sort, which otherwise has all headers and bodies.
     const [until] = await this.#driver.query(
-      `select greatest($1::bigint - 1,
-         (select at from ${this.#table} order by at desc offset $2::bigint limit 1),
-         case when pg_total_relation_size($4) > $3::bigint then (select max(at) from
-           (select at, sum(200 + pg_column_size(headers) + coalesce(pg_column_size(body), 0)) over (order by at desc) as newer
-            from ${this.#table}) a where newer > $3::bigint) end)`,
-      [String(olderThan), String(rows), String(bytes), this.#table],
+      `select greatest($1::bigint - 1, (select max(at) from
+         (select at, count(*) over newest as answers, sum(bytes) over newest as bytes from
+           (select at, 200 + pg_column_size(headers) + coalesce(pg_column_size(body), 0) as bytes from ${this.#table} offset 0) a
+          window newest as (order by at desc)) a
+         where answers > $2::bigint or bytes > $3::bigint))`,
+      [String(olderThan), String(rows), String(bytes)],
     )
     const statement = `with gone as (select ctid from ${this.#table} where at <= $1::bigint limit ${deletedAtOnce})
       delete from ${this.#table} a using gone where a.ctid = gone.ctid returning 1`

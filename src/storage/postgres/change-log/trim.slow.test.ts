@@ -4,6 +4,7 @@ import { eventually } from '../../../../test/support/eventually.ts'
 import { keepAll, models, names, opened } from '../../../../test/support/postgres-changes.ts'
 import { withPostgres } from '../../../../test/support/postgres-database.ts'
 import { openTestStore } from '../../../../test/support/postgres-store.ts'
+import { defaultLimits } from '../../../support/limits.ts'
 
 describe('the change log: trimming', withPostgres, () => {
   test('deletes older changes and resets only positions before them', async () => {
@@ -71,6 +72,31 @@ describe('the change log: trimming', withPostgres, () => {
     assert.deepEqual(names(await store.changesAfter(await store.store.changes.tail())), ['a4', 'b4', 'a5', 'b5'])
     await kept(0)
     assert.deepEqual(await store.changesAfter(await store.store.changes.tail()), [])
+  })
+
+  test('by bytes, however many rows there are', async () => {
+    await using given = await opened()
+    const { database } = given
+    const operations = 6
+    const rows = 20_000
+    for (let index = 1; index <= operations; index++)
+      await database.query(`insert into pet (name) select 'n' from generate_series(1, ${rows})`)
+    const [[bytes] = []] = await database.query('select sum(100 + pg_column_size(after)) / $1::int from keelson_log', [
+      operations,
+    ])
+    // Enough for each statement, and not for one that computes the size of the table with every row.
+    const limits = { ...defaultLimits, statementTimeoutMs: 1_000 }
+    await using impatient = await openTestStore(database.url, models, { limits })
+    for (const kept of [4, 2, 0]) {
+      const isTrimmed = async () => {
+        await impatient.store.changes.trim({ ...keepAll, bytes: Math.round((kept + 0.5) * Number(bytes)) })
+        const [[count] = []] = await database.query('select count(*) from keelson_log')
+        return Number(count) <= kept * rows || undefined
+      }
+      await eventually(isTrimmed, `${kept} operations are left`)
+      const left = await database.query('select count(*) from keelson_log group by tx')
+      assert.deepEqual(left, Array(kept).fill([String(rows)]))
+    }
   })
 
   test('by number of rows keeps unfinished transactions', async () => {

@@ -2,6 +2,7 @@ import type { Keep } from '../../change-log.ts'
 import type { Driver, Row } from '../../driver.ts'
 import { jobTable } from '../../job-store.ts'
 import { quoteName } from '../client/text-form.ts'
+import { relationSize } from '../relation-size.ts'
 import { firstFloor, type LogTables, setMeta } from './log-tables.ts'
 import { decodePosition, parseSnapshot, type Snapshot } from './position.ts'
 
@@ -29,10 +30,34 @@ export async function trim(driver: Driver, tables: LogTables, keep: Keep): Promi
   }
 }
 
-/** The newest transaction that is beyond the bytes to be kept. Rows are examined only where the table has as many. */
-const lastBeyond = ({ log }: LogTables): string =>
-  `select tx from (select tx, sum(100 + coalesce(pg_column_size(before), 0) + coalesce(pg_column_size(after), 0)) over (order by tx desc) as bytes
-     from ${log} where pg_total_relation_size($1) > $2::bigint) l where bytes > $2::bigint order by tx desc limit 1`
+/** Rows whose sizes are added up in one statement; the transaction of the last one is added as a whole. */
+const weighedAtOnce = 50_000
+
+/**
+ * Of the newest transactions below `$1`, the first with which they exceed `$2` bytes, or else the oldest; with their bytes up to it.
+ */
+const weigh = ({ log }: LogTables): string =>
+  `select tx, bytes from (select tx, sum(100 + coalesce(pg_column_size(before), 0) + coalesce(pg_column_size(after), 0)) over (order by tx desc) as bytes
+     from (select tx, before, after from ${log} where tx < $1::xid8 order by tx desc fetch first ${weighedAtOnce} rows with ties) l) l
+   order by least(bytes, $2::bigint + 1) desc, tx desc limit 1`
+
+const newest = String(2n ** 64n - 1n)
+
+/**
+ * The newest transaction that is beyond the bytes to be kept. Rows are weighed only where the table has as many bytes, and in
+ * several statements, so that none exceeds the time limit however large the log has become.
+ */
+async function lastBeyond(run: Run, tables: LogTables, bytes: number): Promise<bigint | undefined> {
+  if ((await relationSize(run, tables.log)) <= bytes) return undefined
+  for (let [below, left] = [newest, bytes]; ; ) {
+    const [found] = await run(weigh(tables), [below, String(left)])
+    if (!found) return undefined
+    const [tx, weight] = [found[0] as string, Number(found[1])]
+    if (weight > left) return BigInt(tx)
+    below = tx
+    left -= weight
+  }
+}
 
 type Run = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>
 
@@ -53,11 +78,16 @@ async function raiseFloor(run: Run, tables: LogTables, keep: Keep): Promise<stri
       `select oldest from ${tables.horizon} where at <= clock_timestamp() - $1::float8 * interval '1 millisecond'`,
       [String(ageMs)],
     )
-    const byRows = await run(`select tx from ${tables.log} order by tx desc offset $1::bigint limit 1`, [String(rows)])
-    const byBytes = bytes === undefined ? [] : await run(lastBeyond(tables), [tables.log, String(bytes)])
+    const [byRows] = await run(`select tx from ${tables.log} order by tx desc offset $1::bigint limit 1`, [
+      String(rows),
+    ])
+    const beyond = [
+      byRows && BigInt(byRows[0] as string),
+      bytes === undefined ? undefined : await lastBeyond(run, tables, bytes),
+    ]
     const wanted = [
       ...byAge.map(([horizon]) => BigInt(horizon as string)),
-      ...[...byRows, ...byBytes].map(([tx]) => least(BigInt(tx as string) + 1n, xmin)),
+      ...beyond.flatMap((tx) => (tx === undefined ? [] : least(tx + 1n, xmin))),
     ].reduce(greatest, floor)
     if (!forJobs || wanted === floor) return wanted
     const slowest = (await heldByJobs(run, tables)).filter((held) => held >= floor).reduce(least, wanted)
