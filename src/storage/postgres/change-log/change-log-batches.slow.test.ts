@@ -3,7 +3,8 @@ import { describe, test } from 'node:test'
 import { models, names, opened } from '../../../../test/support/postgres-changes.ts'
 import { withPostgres } from '../../../../test/support/postgres-database.ts'
 import { openTestStore, summarize } from '../../../../test/support/postgres-store.ts'
-import type { Change } from '../../../protocol/change.ts'
+import type { Change, Position } from '../../../protocol/change.ts'
+import { SingleReads } from '../client/single-reads.ts'
 
 describe('the change log: batches', withPostgres, () => {
   for (const limit of [1, 2, 3, 7, 100]) {
@@ -54,6 +55,29 @@ describe('the change log: batches', withPostgres, () => {
         assert.deepEqual(names(await store.changesAfter(position)), names(changes.slice(index + 1)))
       }
     }
+  })
+
+  test('readers at different positions, which take turns, each have the order of their operations from one statement', async (t) => {
+    await using given = await opened()
+    const { store, database } = given
+    const readers = 20
+    const heads: Position[] = []
+    for (let index = 0; index < 2 * readers; index++) {
+      if (index < readers) heads.push(await store.head())
+      await database.query(`insert into pet (name) values ('n${index}')`)
+    }
+    const queries = t.mock.method(SingleReads.prototype, 'query')
+    const read = heads.map(() => 0)
+    for (let positions = heads; read.some((count, index) => count < 2 * readers - index); ) {
+      const batches = await Promise.all(positions.map((position) => store.read(position, 3)))
+      positions = batches.map((batch, index) => {
+        assert.ok(batch !== 'reset')
+        read[index] = (read[index] ?? 0) + batch.changes.length
+        return batch.position
+      })
+    }
+    const ordered = queries.mock.calls.filter(({ arguments: [text] }) => text.includes('group by tx'))
+    assert.equal(ordered.length, readers)
   })
 
   test('a position inside a batch is valid in another process, and later', async () => {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Change, Position } from '../../../protocol/change.ts'
 import { eventLoopTurn } from '../../../support/event-loop-turn.ts'
+import { Lru } from '../../../support/lru.ts'
 import type { ByteBudget } from '../../byte-budget.ts'
 import type { ChangeBatch, IsWanted, Keep, SqlChangeLog } from '../../change-log.ts'
 import type { Driver, Query, Row } from '../../driver.ts'
@@ -25,6 +26,8 @@ import { trim } from './trim.ts'
 const longestOperation = 50_000
 /** Operations of a long batch that are sorted at once. */
 const plannedOperations = 10_000
+/** For so many readers at different positions, which take turns. A plan has at most about 1 MB. */
+const keptPlans = 32
 /** Connections with a known history, by server process id and start of the server. */
 const mostBackends = 1_000
 
@@ -35,9 +38,8 @@ interface Operation {
   readonly rows: number
 }
 
-/** The next operations between two snapshots, cached for the following reads of a long batch. */
+/** The next operations between two snapshots, kept for the following reads of a long batch. */
 interface Plan {
-  readonly key: string
   /** The operations end after this number. */
   readonly after: bigint
   readonly operations: readonly Operation[]
@@ -71,7 +73,7 @@ export class PostgresChangeLog implements SqlChangeLog {
   readonly #readSize = new ReadSize()
   readonly #notifier: (listener: () => void) => Disposable
   #history: { readonly nonce: string; readonly backends: Set<string>; readonly text: string } | undefined
-  #plan: Plan | undefined
+  readonly #plans = new Lru<string, Plan>(keptPlans)
   readonly limitation: string | undefined
   readonly size: () => Promise<number>
   readonly uncaptured: () => Promise<readonly string[]>
@@ -211,9 +213,8 @@ export class PostgresChangeLog implements SqlChangeLog {
 
   async #planOf(from: Snapshot, until: Snapshot, after: bigint): Promise<Plan> {
     const key = `${from.text}~${until.text}`
-    const kept = this.#plan
-    if (kept?.key === key && kept.after <= after && (kept.isComplete || (kept.operations.at(-1)?.last ?? 0n) > after))
-      return kept
+    const kept = this.#plans.get(key)
+    if (kept && kept.after <= after && (kept.isComplete || (kept.operations.at(-1)?.last ?? 0n) > after)) return kept
     const { log } = this.#tables
     const rows = await this.#query(
       `select tx, max(seq), count(*) from (
@@ -227,8 +228,9 @@ export class PostgresChangeLog implements SqlChangeLog {
       last: BigInt(last as string),
       rows: Number(count),
     }))
-    this.#plan = { key, after, operations, isComplete: rows.length < plannedOperations }
-    return this.#plan
+    const plan = { after, operations, isComplete: rows.length < plannedOperations }
+    this.#plans.set(key, plan)
+    return plan
   }
 
   /** `end` is the position after all of the rows. `'not sent'`: a listener that wants more has come since they were asked for. */
