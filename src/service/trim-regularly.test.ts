@@ -21,15 +21,16 @@ function open(t: TestContext) {
   const errors: unknown[] = []
   const onError = (error: unknown) => errors.push(error)
   const trimming = trimRegularly({ changes }, limits, systemClock, onError)
+  const stop = () => trimming[Symbol.dispose]()
   t.after(() => {
-    trimming[Symbol.dispose]()
+    stop()
     assert.deepEqual(errors, [])
   })
   const pass = async (ms: number) => {
     t.mock.timers.tick(ms)
     for (let turns = 0; turns < 5; turns++) await turn()
   }
-  return { log, pass }
+  return { log, pass, stop, errors }
 }
 
 test('the log is trimmed every minute', async (t) => {
@@ -79,3 +80,18 @@ test('one trim is under way at a time', async (t) => {
   await pass(1_000)
   assert.equal(log.trims, 1)
 })
+
+for (const [when, reported] of [
+  ['is reported', 1],
+  ['that is under way at the stop is not', 0],
+] as const)
+  test(`an error of a trim ${when}`, async (t) => {
+    const { log, pass, stop, errors } = open(t)
+    const { promise, reject } = Promise.withResolvers<void>()
+    log.trimmed = promise
+    await pass(60_000)
+    if (reported === 0) stop()
+    reject(new Error('closed'))
+    await pass(0)
+    assert.equal(errors.splice(0).length, reported)
+  })

@@ -16,7 +16,10 @@ interface TrimmedStore {
   readonly answers?: Pick<StoredAnswers, 'trim' | 'size'> | undefined
 }
 
-/** Trims the log of changes and the stored answers from now on, until the result is disposed of. */
+/**
+ * Trims the log of changes and the stored answers from now on, until the result is disposed of. A trim that is under way then may fail
+ * because the database is closed, which is no error.
+ */
 export function trimRegularly(
   { changes, answers }: TrimmedStore,
   limits: Limits,
@@ -37,14 +40,19 @@ export function trimRegularly(
       bytes,
     ),
   ]
+  let isStopped = false
+  const onFailure = (error: unknown): void => {
+    if (!isStopped) onError(error)
+  }
   const all = setInterval(() => {
-    for (const table of tables) table.trim().catch(onError)
+    for (const table of tables) table.trim().catch(onFailure)
   }, trimEveryMs).unref()
   const grown = setInterval(() => {
-    for (const table of tables) table.trimWhenGrown().catch(onError)
+    for (const table of tables) table.trimWhenGrown().catch(onFailure)
   }, sizeEveryMs).unref()
   return {
     [Symbol.dispose]() {
+      isStopped = true
       clearInterval(all)
       clearInterval(grown)
     },
