@@ -9,12 +9,12 @@ const limits = { ...defaultLimits, logKeepBytes: 800 }
 
 function open(t: TestContext) {
   t.mock.timers.enable({ apis: ['setInterval'] })
-  const log = { size: 0, kept: 800, trims: 0, trimmed: Promise.resolve() }
+  const log = { size: 0, kept: 800, trims: 0, trim: async () => {} }
   const changes = {
     size: () => log.size,
     async trim() {
       log.trims++
-      await log.trimmed
+      await log.trim()
       log.size = Math.min(log.size, log.kept)
     },
   }
@@ -71,14 +71,26 @@ test('what a trim does not delete is not trimmed again each second', async (t) =
 test('one trim is under way at a time', async (t) => {
   const { log, pass } = open(t)
   const { promise, resolve } = Promise.withResolvers<void>()
-  log.trimmed = promise
+  log.trim = () => promise
   log.size = 2_000
   await pass(1_000)
   await pass(1_000)
+  await pass(60_000)
   assert.equal(log.trims, 1)
   resolve()
   await pass(1_000)
   assert.equal(log.trims, 1)
+})
+
+test('a trim that fails is repeated with the next regular one', async (t) => {
+  const { log, pass, errors } = open(t)
+  log.trim = () => Promise.reject(new Error('canceled'))
+  log.size = 2_000
+  for (let seconds = 0; seconds < 10; seconds++) await pass(1_000)
+  assert.equal(log.trims, 1)
+  await pass(50_000)
+  assert.equal(log.trims, 2)
+  assert.equal(errors.splice(0).length, 2)
 })
 
 for (const [when, reported] of [
@@ -88,7 +100,7 @@ for (const [when, reported] of [
   test(`an error of a trim ${when}`, async (t) => {
     const { log, pass, stop, errors } = open(t)
     const { promise, reject } = Promise.withResolvers<void>()
-    log.trimmed = promise
+    log.trim = () => promise
     await pass(60_000)
     if (reported === 0) stop()
     reject(new Error('closed'))

@@ -72,12 +72,15 @@ class TrimmedTable {
     this.#keptBytes = keptBytes
   }
 
+  /** Does nothing while a trim is under way. */
   async trim(): Promise<void> {
+    if (this.#isBusy) return
     this.#isBusy = true
     try {
       await this.#trim()
-      this.#sizeAfterTrim = await this.#size()
     } finally {
+      // Also after an error: what fails is repeated with the next regular trim, not each second.
+      this.#sizeAfterTrim = await this.#size()
       this.#isBusy = false
     }
   }
@@ -85,8 +88,7 @@ class TrimmedTable {
   async trimWhenGrown(): Promise<void> {
     if (this.#isBusy) return
     const size = await this.#size()
-    if (size > this.#keptBytes && size - this.#sizeAfterTrim > this.#keptBytes * surplus && !this.#isBusy)
-      await this.trim()
+    if (size > this.#keptBytes && size - this.#sizeAfterTrim > this.#keptBytes * surplus) await this.trim()
   }
 
   /** An error is ignored: the regular trim reports it. */
