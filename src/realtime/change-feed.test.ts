@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
+import { eventually } from '../../test/support/eventually.ts'
 import { created, pet, pets, type Row, setUp, updated } from '../../test/support/socket-broker.ts'
 import type { SubscriptionRequest } from './socket/subscription-request.ts'
 
@@ -49,6 +50,7 @@ describe('a long delivery', () => {
     await turn()
     assert.ok(peer.received.length < 2000)
     await waking
+    await eventually(() => peer.received.length >= 2000)
     assert.equal(peer.received.length, 2000)
   })
 
