@@ -23,7 +23,8 @@ export class SourceWatch {
   #imported: ReadonlySet<string> = new Set()
   #isBroken = false
   #publicFolder: string | undefined
-  #changed = new Set<string>()
+  /** The changed files, with their hashes before the first change. */
+  #changed = new Map<string, string | undefined>()
   #debounce: NodeJS.Timeout | undefined
   #next = Promise.withResolvers<void>()
 
@@ -61,8 +62,8 @@ export class SourceWatch {
 
   /** The files that have changed since the last call. */
   take(): readonly string[] {
-    const changed = [...this.#changed]
-    this.#changed = new Set()
+    const changed = [...this.#changed.keys()]
+    this.#changed = new Map()
     this.#next = Promise.withResolvers<void>()
     return changed
   }
@@ -113,13 +114,23 @@ export class SourceWatch {
     if (!this.#isRelevant(path)) return
     const before = this.#hashes.get(path)
     this.#remember(path)
-    if (this.#hashes.get(path) !== before) this.#report(path)
+    if (this.#hashes.get(path) !== before) this.#report(path, before)
   }
 
-  #report(path: string): void {
-    this.#changed.add(path)
+  #report(path: string, before?: string): void {
+    if (!this.#changed.has(path)) this.#changed.set(path, before)
     clearTimeout(this.#debounce)
-    this.#debounce = setTimeout(() => this.#next.resolve(), debounceMs)
+    this.#debounce = setTimeout(() => this.#settle(), debounceMs)
+  }
+
+  /** A file that is saved may have been read while it was still empty: it has changed if it differs afterwards. */
+  #settle(): void {
+    for (const [path, before] of this.#changed) {
+      if (before === undefined) continue
+      this.#remember(path)
+      if (this.#hashes.get(path) === before) this.#changed.delete(path)
+    }
+    if (this.#changed.size > 0) this.#next.resolve()
   }
 
   #isRelevant(path: string): boolean {
