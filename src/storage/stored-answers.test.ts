@@ -13,7 +13,7 @@ const keepAll: AnswerRetention = { olderThan: 0, rows: 1_000, bytes: 1e9 }
 const times = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
 
 const cases: readonly (readonly [what: string, kept: Partial<AnswerRetention>, oldest: number])[] = [
-  ['nothing', {}, 1],
+  ['nothing that is within the limits', {}, 1],
   ['those that are too old', { olderThan: 4 }, 4],
   ['the oldest, by their number', { rows: 3 }, 8],
   ['the oldest, by their bytes', { bytes: 4_500 }, 8],

@@ -26,7 +26,7 @@ import { trim } from './trim.ts'
 const longestOperation = 50_000
 /** Operations of a long batch that are sorted at once. */
 const plannedOperations = 10_000
-/** For so many readers at different positions, which take turns. A plan has at most about 1 MB. */
+/** One for each of so many readers at different positions, which take turns. A plan takes at most about 1 MB. */
 const keptPlans = 32
 /** Connections with a known history, by server process id and start of the server. */
 const mostBackends = 1_000

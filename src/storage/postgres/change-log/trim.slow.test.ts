@@ -85,7 +85,7 @@ describe('the change log: trimming', withPostgres, () => {
       operations,
     ])
     // Enough for each statement, and not for one that computes the size of the table with every row.
-    const limits = { ...defaultLimits, statementTimeoutMs: 1_000 }
+    const limits = { ...defaultLimits, statementTimeoutMs: 2_000 }
     await using impatient = await openTestStore(database.url, models, { limits })
     for (const kept of [4, 2, 0]) {
       const isTrimmed = async () => {

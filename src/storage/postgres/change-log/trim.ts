@@ -31,31 +31,31 @@ export async function trim(driver: Driver, tables: LogTables, keep: Keep): Promi
 }
 
 /** Rows whose sizes are added up in one statement; the transaction of the last one is added as a whole. */
-const weighedAtOnce = 50_000
+const addedAtOnce = 50_000
 
 /**
  * Of the newest transactions below `$1`, the first with which they exceed `$2` bytes, or else the oldest; with their bytes up to it.
  */
-const weigh = ({ log }: LogTables): string =>
+const addSizes = ({ log }: LogTables): string =>
   `select tx, bytes from (select tx, sum(100 + coalesce(pg_column_size(before), 0) + coalesce(pg_column_size(after), 0)) over (order by tx desc) as bytes
-     from (select tx, before, after from ${log} where tx < $1::xid8 order by tx desc fetch first ${weighedAtOnce} rows with ties) l) l
+     from (select tx, before, after from ${log} where tx < $1::xid8 order by tx desc fetch first ${addedAtOnce} rows with ties) l) l
    order by least(bytes, $2::bigint + 1) desc, tx desc limit 1`
 
 const newest = String(2n ** 64n - 1n)
 
 /**
- * The newest transaction that is beyond the bytes to be kept. Rows are weighed only where the table has as many bytes, and in
+ * The newest transaction that is beyond the bytes to be kept. Sizes are added up only where the table has as many bytes, and in
  * several statements, so that none exceeds the time limit however large the log has become.
  */
 async function lastBeyond(run: Run, tables: LogTables, bytes: number): Promise<bigint | undefined> {
   if ((await relationSize(run, tables.log)) <= bytes) return undefined
   for (let [below, left] = [newest, bytes]; ; ) {
-    const [found] = await run(weigh(tables), [below, String(left)])
+    const [found] = await run(addSizes(tables), [below, String(left)])
     if (!found) return undefined
-    const [tx, weight] = [found[0] as string, Number(found[1])]
-    if (weight > left) return BigInt(tx)
+    const [tx, sum] = [found[0] as string, Number(found[1])]
+    if (sum > left) return BigInt(tx)
     below = tx
-    left -= weight
+    left -= sum
   }
 }
 
