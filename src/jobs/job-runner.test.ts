@@ -148,7 +148,7 @@ test('events whose runs wait for nothing are run in several turns of the event l
   assert.ok(claim)
   const added = Array.from({ length: 2_500 }, (_, index) => {
     const eventId = String(index)
-    return { eventId, key: eventId, attempt: 0, dueAt: 0, text: '{}', error: undefined, isDead: false }
+    return { eventId, key: eventId, attempt: 0, dueAt: 0, bytes: 2, text: '{}', error: undefined, isDead: false }
   })
   await store.save('mail', claim.fence, { position: '', dueAt: 0, lostAt: undefined, added, failed: [], done: [] })
   const most: number[] = []

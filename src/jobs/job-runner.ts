@@ -7,6 +7,7 @@ import type { Limits } from '../support/limits.ts'
 import type { JobObservation } from '../support/observation.ts'
 import { attempt } from './attempt.ts'
 import { delayAfter, isFinal } from './backoff.ts'
+import { DeadLetterTrim } from './dead-letter-trim.ts'
 import { JobSaves } from './job-saves.ts'
 import { type QueuedEvent, RecordQueues, storedEvent } from './record-queues.ts'
 
@@ -33,6 +34,7 @@ export interface EventSink {
   readonly inMemory: number
   readonly bytesInMemory: number
   readonly waiting: number
+  readonly bytesWaiting: number
   add(
     event: Pick<QueuedEvent, 'eventId' | 'key' | 'operation' | 'bytes'> & { readonly payload: JsonObject },
     mustStore?: boolean,
@@ -65,6 +67,7 @@ export class JobRunner implements EventSink {
   readonly #parts: JobRunnerParts
   readonly #queues = new RecordQueues()
   readonly #saves: JobSaves
+  readonly #letters: DeadLetterTrim
   readonly #stop = new AbortController()
   readonly #runs = new Set<Promise<void>>()
   #revision: number
@@ -75,14 +78,24 @@ export class JobRunner implements EventSink {
   private constructor(parts: JobRunnerParts) {
     this.#parts = parts
     this.#revision = parts.claim.revision
+    const { store, onError } = parts
+    const { name } = parts.job
+    this.#letters = new DeadLetterTrim({
+      store,
+      name,
+      keptBytes: parts.limits.deadLetterKeepBytes,
+      dropped: (count) => this.#lost({ outcome: 'deadLettersDropped', count }),
+      onError,
+    })
     this.#saves = new JobSaves({
-      store: parts.store,
-      name: parts.job.name,
+      store,
+      name,
       fence: parts.claim.fence,
       progress: () => parts.source.progress(),
       saved: (event, id) => this.#saved(event, id),
+      stored: (save) => this.#letters.stored(save),
       fenced: () => this.abandon('another process may have taken the job over'),
-      onError: parts.onError,
+      onError,
     })
   }
 
@@ -104,6 +117,10 @@ export class JobRunner implements EventSink {
 
   get waiting(): number {
     return this.#queues.stored
+  }
+
+  get bytesWaiting(): number {
+    return this.#queues.storedBytes
   }
 
   /** `revision`: differs when a command changed what waits. */
@@ -132,7 +149,7 @@ export class JobRunner implements EventSink {
     const timeout = Promise.withResolvers<void>()
     const timer = setTimeout(timeout.resolve, timeoutMs)
     await Promise.race([Promise.allSettled(this.#runs), timeout.promise])
-    await Promise.race([this.#saves.finish(), timeout.promise])
+    await Promise.race([this.#saves.finish().then(() => this.#letters.finish()), timeout.promise])
     clearTimeout(timer)
   }
 
@@ -168,8 +185,12 @@ export class JobRunner implements EventSink {
   }
 
   lost(): void {
+    this.#lost({ outcome: 'eventsLost' })
+  }
+
+  #lost(what: Pick<JobObservation, 'outcome' | 'count'>): void {
     this.#saves.lost(this.#parts.clock.now())
-    this.#parts.report({ kind: 'job', job: this.#parts.job.name, outcome: 'eventsLost' })
+    this.#parts.report({ kind: 'job', job: this.#parts.job.name, ...what })
   }
 
   async #readWaiting(): Promise<void> {
@@ -260,7 +281,10 @@ export class JobRunner implements EventSink {
     this.#delay(event, delayAfter(event.attempt, limits.jobRetryMs, cause))
     const error = storedTextOf(cause)
     if (event.id === undefined) this.#store(event, error, isDead)
-    else this.#saves.failed({ id: event.id, attempt: event.attempt, dueAt: event.dueAt, error, isDead })
+    else {
+      const { id, attempt, dueAt, bytes } = event
+      this.#saves.failed({ id, attempt, dueAt, bytes, error, isDead })
+    }
     if (isDead) this.#queues.remove(event, clock.now())
     else for (const later of this.#queues.putBack(event)) this.#store(later)
   }
@@ -273,8 +297,12 @@ export class JobRunner implements EventSink {
   /** From now on the event waits in the database, and the position in the log may move past it. */
   #store(event: QueuedEvent, error?: string, isDead = false): void {
     const { eventId, key, attempt, dueAt, payload } = event
+    const text = JSON.stringify(payload)
+    const bytes = Buffer.byteLength(text)
+    this.bytesInMemory += bytes - event.bytes
+    event.bytes = bytes
     event.state = 'saving'
-    this.#saves.added(event, { eventId, key, attempt, dueAt, text: JSON.stringify(payload), error, isDead })
+    this.#saves.added(event, { eventId, key, attempt, dueAt, bytes, text, error, isDead })
   }
 
   #forget({ bytes }: QueuedEvent): void {

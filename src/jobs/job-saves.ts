@@ -14,6 +14,8 @@ export interface JobSavesParts {
   readonly progress: () => Pick<JobSave, 'position' | 'dueAt'>
   /** The row of an event; undefined: there was one already, or it is a dead letter. */
   readonly saved: (event: QueuedEvent, id: number | undefined) => void
+  /** Called after each save. */
+  readonly stored: (save: JobSave) => void
   /** Another process is the holder. */
   readonly fenced: () => void
   readonly onError: (error: unknown) => void
@@ -98,6 +100,7 @@ export class JobSaves {
       this.#lostAt = undefined
       const ids = await this.#store(save)
       if (ids === undefined) return
+      this.#parts.stored(save)
       for (const [index, { event, row }] of added.entries())
         this.#parts.saved(event, row.isDead ? undefined : ids[index])
       await this.#pause(intervalMs)

@@ -61,6 +61,7 @@ export class JobService {
             wanted: events,
             associations,
             maxWaiting: limits.maxJobBacklog,
+            maxBytesWaiting: limits.maxJobBacklogBytes,
             clock,
             onError,
           }),

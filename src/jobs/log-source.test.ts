@@ -40,6 +40,7 @@ for (const [what, bytes, most] of [
       wanted: new Map([['pet', new Set(['created'] as const)]]),
       associations: associations,
       maxWaiting: 10_000,
+      maxBytesWaiting: 10_000,
       clock: new ManualClock(),
       onError(error) {
         throw error
@@ -50,6 +51,7 @@ for (const [what, bytes, most] of [
       inMemory: 0,
       bytesInMemory: 0,
       waiting: 0,
+      bytesWaiting: 0,
       add: ({ eventId, bytes }) => {
         added.push(eventId)
         Object.assign(sink, { inMemory: added.length, bytesInMemory: sink.bytesInMemory + bytes })

@@ -23,6 +23,7 @@ export interface LogSourceParts {
   readonly wanted: ReadonlyMap<string, ReadonlySet<Verb>>
   readonly associations: AssociationIndex
   readonly maxWaiting: number
+  readonly maxBytesWaiting: number
   readonly clock: Clock
   readonly onError: (error: unknown) => void
 }
@@ -85,8 +86,13 @@ export class LogSource implements JobSource {
     this.#hints[Symbol.dispose]()
   }
 
-  #hasRoom({ inMemory, bytesInMemory, waiting }: EventSink): boolean {
-    const isFull = inMemory >= maxInMemory || bytesInMemory >= maxBytesInMemory || waiting >= this.#parts.maxWaiting
+  #hasRoom({ inMemory, bytesInMemory, waiting, bytesWaiting }: EventSink): boolean {
+    const { maxWaiting, maxBytesWaiting } = this.#parts
+    const isFull =
+      inMemory >= maxInMemory ||
+      bytesInMemory >= maxBytesInMemory ||
+      waiting >= maxWaiting ||
+      bytesWaiting >= maxBytesWaiting
     return !this.#isStopped && !isFull
   }
 

@@ -15,15 +15,15 @@ export interface QueuedEvent {
   maxDelayMs: number
   /** Undefined: only in the database. */
   payload: JsonObject | undefined
-  /** The approximate size of the payload in memory. */
-  readonly bytes: number
+  /** The size of its text; approximately, until it has a row. */
+  bytes: number
   /** `log`: the log contains it. `saving`: a row of it is about to be stored. `stored`: it has a row, and is not needed in the log. */
   state: 'log' | 'saving' | 'stored'
   id: number | undefined
   readonly operation: OperationProgress | undefined
 }
 
-export const storedEvent = ({ id, eventId, key, attempt, dueAt }: WaitingEvent): QueuedEvent => ({
+export const storedEvent = ({ id, eventId, key, attempt, dueAt, bytes }: WaitingEvent): QueuedEvent => ({
   id,
   eventId,
   key,
@@ -31,7 +31,7 @@ export const storedEvent = ({ id, eventId, key, attempt, dueAt }: WaitingEvent):
   dueAt,
   maxDelayMs: longestDelayMs,
   payload: undefined,
-  bytes: 0,
+  bytes,
   state: 'stored',
   operation: undefined,
 })
@@ -46,8 +46,9 @@ export class RecordQueues {
   readonly #delayed = new Set<string>()
   /** Kept, because one that begins anew passes all that were deleted. */
   #nextReady = this.#ready.values()
-  /** The ids of the events that wait in the database. */
-  readonly #stored = new Set<string>()
+  /** The bytes of the events that wait in the database, by their ids. */
+  readonly #stored = new Map<string, number>()
+  #storedBytes = 0
 
   get running(): number {
     return this.#running.size
@@ -56,6 +57,10 @@ export class RecordQueues {
   /** The events that wait in the database. */
   get stored(): number {
     return this.#stored.size
+  }
+
+  get storedBytes(): number {
+    return this.#storedBytes
   }
 
   hasStored(eventId: string): boolean {
@@ -72,7 +77,7 @@ export class RecordQueues {
     const queue = this.#queues.get(event.key)
     if (queue) queue.push(event)
     else this.#queues.set(event.key, [event])
-    if (event.state === 'stored') this.#stored.add(event.eventId)
+    if (event.state === 'stored') this.#count(event)
     this.#refresh(event.key, now)
   }
 
@@ -107,6 +112,7 @@ export class RecordQueues {
       const index = queue.indexOf(event)
       if (index >= 0) queue.splice(index, 1)
     }
+    this.#storedBytes -= this.#stored.get(eventId) ?? 0
     this.#stored.delete(eventId)
     if (queue.length === 0) this.#queues.delete(key)
     this.#refresh(key, now)
@@ -116,8 +122,13 @@ export class RecordQueues {
     event.state = 'stored'
     event.id = id
     event.payload = undefined
-    this.#stored.add(event.eventId)
+    this.#count(event)
     this.#refresh(event.key, now)
+  }
+
+  #count({ eventId, bytes }: QueuedEvent): void {
+    this.#stored.set(eventId, bytes)
+    this.#storedBytes += bytes
   }
 
   /** Finds the events that have become due. */

@@ -21,7 +21,10 @@ export interface JobSummary {
   readonly deadLetters: number
   /** The time of the next run of a schedule, ISO 8601; absent for jobs of events. */
   readonly nextRunAt?: string
-  /** The last time at which events were lost, ISO 8601: the change log no longer contained them. Absent if none were. */
+  /**
+   * The last time at which events were lost, ISO 8601: the change log no longer contained them, or the oldest dead letters were dropped.
+   * Absent if none were.
+   */
   readonly lostAt?: string
 }
 

@@ -2,6 +2,10 @@ import type { Position } from '../protocol/change.ts'
 
 export const jobTable = 'keelson_jobs'
 export const jobEventTable = 'keelson_job_events'
+/** Its index by job, by whether the event is a dead letter, and by id. */
+export const jobEventIndex = 'keelson_job_events_dead'
+/** What the row of an event takes besides its text, approximately. */
+export const jobEventRowBytes = 100
 
 /** The progress of a name, as a new holder finds it. */
 export interface JobClaim {
@@ -25,6 +29,8 @@ export interface WaitingEvent {
   readonly attempt: number
   /** Not before this time, in milliseconds. */
   readonly dueAt: number
+  /** The bytes of its text. */
+  readonly bytes: number
 }
 
 export interface NewWaitingEvent extends Omit<WaitingEvent, 'id'> {
@@ -35,7 +41,7 @@ export interface NewWaitingEvent extends Omit<WaitingEvent, 'id'> {
 }
 
 /** What a failed run changes. */
-export interface FailedRun extends Pick<WaitingEvent, 'id' | 'attempt' | 'dueAt'> {
+export interface FailedRun extends Pick<WaitingEvent, 'id' | 'attempt' | 'dueAt' | 'bytes'> {
   readonly error: string
   readonly isDead: boolean
 }
@@ -59,7 +65,7 @@ export interface JobState {
   readonly dueAt: number
   readonly waiting: number
   readonly dead: number
-  /** The last time at which events were lost, because the log no longer contained them. */
+  /** The last time at which events were lost: the log no longer contained them, or dead letters were dropped by `trimLetters`. */
   readonly lostAt: number | undefined
 }
 
@@ -104,5 +110,10 @@ export interface JobStore {
   /** Both resolve with the number of dead letters. A retried one begins with its first attempt. */
   retry(selection: DeadLetterSelection, now: number): Promise<number>
   drop(selection: DeadLetterSelection): Promise<number>
+  /**
+   * Drops the oldest dead letters of a job, so that the others have at most so many bytes, with `jobEventRowBytes` for each. Resolves
+   * with the number of those dropped.
+   */
+  trimLetters(name: string, bytes: number): Promise<number>
   close(): Promise<void>
 }

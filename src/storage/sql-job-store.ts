@@ -3,6 +3,7 @@ import type { Position } from '../protocol/change.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import { join, raw, type Sql, sql, textOf } from '../sql/sql.ts'
 import type { MaybePromise } from '../support/maybe-promise.ts'
+import { yieldToEventLoop } from '../support/yield-to-event-loop.ts'
 import type { Driver, Query, Row } from './driver.ts'
 import {
   type DeadLetter,
@@ -11,6 +12,8 @@ import {
   type JobSave,
   type JobState,
   type JobStore,
+  jobEventIndex,
+  jobEventRowBytes,
   jobEventTable,
   jobTable,
   type NewWaitingEvent,
@@ -19,6 +22,11 @@ import {
 
 /** A lease that ends more than this many times its length ahead was taken before the clock was set back. */
 const longestLease = 10
+/** Dead letters whose sizes are read in one statement. */
+const sizesAtOnce = 1_000
+/** Dead letters that one transaction deletes, and bytes of them: SQLite needs time for the pages of long texts. */
+const deletedAtOnce = 500
+const deletedBytesAtOnce = 4_000_000
 
 /** Locks that end with their process, where the database has them. */
 export interface JobLocks {
@@ -37,7 +45,8 @@ export interface SqlJobStoreParts {
   readonly definitions: readonly string[] | undefined
   /** The prefix of the tables: their schema. */
   readonly schema?: string
-  readonly hasTables: () => Promise<boolean>
+  /** Whether a table or an index exists. */
+  readonly has: (name: string) => Promise<boolean>
   /** A list for `in`, in one bound value, so that the statement does not depend on the number of ids. */
   readonly listOf: (ids: readonly number[]) => Sql
   /** Without locks, a holder has a lease of this length, which it must renew. */
@@ -70,12 +79,14 @@ export class SqlJobStore implements JobStore {
   }
 
   async prepare(): Promise<void> {
-    const { definitions, hasTables, driver } = this.#parts
-    if (await hasTables()) return
-    if (definitions === undefined)
+    const { definitions, has, driver } = this.#parts
+    if (await has(jobEventIndex)) return
+    if (definitions === undefined) {
+      if (await has(jobEventTable)) return
       throw new Error(
         `Jobs need the tables ${jobTable} and ${jobEventTable}, which migrate: "safe" does not create: start once with migrate: "add"`,
       )
+    }
     await driver.transaction(async (query) => {
       for (const statement of definitions) await query(statement, [])
     }, undefined)
@@ -190,15 +201,16 @@ export class SqlJobStore implements JobStore {
 
   async waiting(name: string, after: number, limit: number): Promise<readonly WaitingEvent[]> {
     const rows = await this.#query(
-      sql`select id, event_id, record, attempt, due_at from ${this.#events} where job = ${name} and dead = 0
+      sql`select id, event_id, record, attempt, due_at, octet_length(event) from ${this.#events} where job = ${name} and dead = 0
         and id > ${after} order by id limit ${limit}`,
     )
-    return rows.map(([id, eventId, key, attempt, dueAt]) => ({
+    return rows.map(([id, eventId, key, attempt, dueAt, bytes]) => ({
       id: Number(id),
       eventId: eventId as string,
       key: key as string,
       attempt: Number(attempt),
       dueAt: Number(dueAt),
+      bytes: Number(bytes),
     }))
   }
 
@@ -208,7 +220,7 @@ export class SqlJobStore implements JobStore {
   }
 
   async states(): Promise<readonly JobState[] | undefined> {
-    if (!(await this.#parts.hasTables())) return undefined
+    if (!(await this.#parts.has(jobEventTable))) return undefined
     const rows = await this.#query(
       sql`select name, position, due_at, lost_at,
         (select count(*) from ${this.#events} where job = name and dead = 0),
@@ -246,6 +258,47 @@ export class SqlJobStore implements JobStore {
 
   drop(selection: DeadLetterSelection): Promise<number> {
     return this.#change(sql`delete from ${this.#events} where ${selected(selection)} returning job`)
+  }
+
+  async trimLetters(name: string, bytes: number): Promise<number> {
+    const last = await this.#lastBeyond(name, bytes)
+    if (last === undefined) return 0
+    let count = 0
+    for (;;) {
+      const oldest = await this.#query(
+        sql`select id, octet_length(event) from ${this.#events} where job = ${name} and dead = 1 and id <= ${last} order by id limit ${deletedAtOnce}`,
+      )
+      const ids: number[] = []
+      for (let [index, left] = [0, deletedBytesAtOnce]; index < oldest.length && left > 0; index++) {
+        const [id, length] = oldest[index] as Row
+        ids.push(Number(id))
+        left -= Number(length)
+      }
+      if (ids.length === 0) return count
+      // One that a command has meanwhile queued again is not deleted.
+      const deleted = await this.#write(
+        sql`delete from ${this.#events} where dead = 1 and id in (${this.#parts.listOf(ids)}) returning 1`,
+      )
+      count += deleted.length
+      await yieldToEventLoop()
+    }
+  }
+
+  /** The newest dead letter that has, with all newer ones, more than so many bytes. */
+  async #lastBeyond(name: string, bytes: number): Promise<number | undefined> {
+    let left = bytes
+    for (let before = Number.MAX_SAFE_INTEGER; ; ) {
+      const newest = await this.#query(
+        sql`select id, octet_length(event) from ${this.#events} where job = ${name} and dead = 1 and id < ${before} order by id desc limit ${sizesAtOnce}`,
+      )
+      for (const [id, length] of newest) {
+        before = Number(id)
+        left -= Number(length) + jobEventRowBytes
+        if (left < 0) return before
+      }
+      if (newest.length < sizesAtOnce) return undefined
+      await yieldToEventLoop()
+    }
   }
 
   /** The holder compares the revision and reads what waits again. */

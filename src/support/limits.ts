@@ -146,6 +146,11 @@ export const limitTable = {
     'delay after the first failure of a run; each further one is three times as long, at most 1 hour, and up to half of it is left out at random',
   ],
   maxJobBacklog: [10_000, 'events of one job that wait for a retry; above it the job reads no further changes'],
+  maxJobBacklogBytes: [67_108_864, 'bytes of these events; above it the job reads no further changes'],
+  deadLetterKeepBytes: [
+    67_108_864,
+    'bytes of the dead letters of one job: the oldest are dropped when an eighth more was stored',
+  ],
   jobLeaseMs: [
     5_000,
     'time after which another process takes over the jobs of one that has ended, where it has no lock',

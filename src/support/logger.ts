@@ -85,7 +85,7 @@ function pageMessage({ origin, option }: PageObservation): string {
 }
 
 /** Also for the console, where there is no logger. */
-export function jobMessage({ job, outcome, attempt, error }: JobObservation): string {
+export function jobMessage({ job, outcome, attempt, error, count }: JobObservation): string {
   const reason = errorText(error)
   switch (outcome) {
     case 'done':
@@ -96,5 +96,7 @@ export function jobMessage({ job, outcome, attempt, error }: JobObservation): st
       return `Job ${job}: attempt ${attempt} failed and was the last one; the event is a dead letter: ${reason}`
     case 'eventsLost':
       return `Job ${job}: events were lost, because the change log no longer contains them`
+    case 'deadLettersDropped':
+      return `Job ${job}: ${count === 1 ? 'the oldest dead letter was' : `the ${count} oldest dead letters were`} dropped, because there were more than deadLetterKeepBytes`
   }
 }

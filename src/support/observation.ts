@@ -97,15 +97,19 @@ export interface AccessObservation {
   readonly attribute?: string
 }
 
-/** A job ran, or has lost events. `failed`: the run will be repeated; `dead`: it will not. It contains no values. */
+/**
+ * A job ran, or has lost events. `failed`: the run will be repeated; `dead`: it will not. `deadLettersDropped`: the oldest ones, `count` of
+ * them, above `deadLetterKeepBytes`. It contains no values.
+ */
 export interface JobObservation {
   readonly kind: 'job'
   readonly job: string
-  readonly outcome: 'done' | 'failed' | 'dead' | 'eventsLost'
+  readonly outcome: 'done' | 'failed' | 'dead' | 'eventsLost' | 'deadLettersDropped'
   readonly eventId?: string
   readonly attempt?: number
   readonly ms?: number
   readonly error?: unknown
+  readonly count?: number
 }
 
 /** An unexpected error. Its details are not sent to a client. */

@@ -92,5 +92,5 @@ const stateOf = ({ isDeclared, waiting, deadLetters, nextRunAt, lostAt }: JobSum
     ...(nextRunAt === undefined ? [] : [`next at ${nextRunAt}`]),
     `${waiting} waiting for a retry`,
     `${deadLetters} dead`,
-    ...(lostAt === undefined ? [] : [`events were lost at ${lostAt}: the change log no longer contained them`]),
+    ...(lostAt === undefined ? [] : [`events were lost at ${lostAt}`]),
   ].join(', ')

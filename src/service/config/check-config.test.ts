@@ -87,10 +87,9 @@ describe('a setting is refused', () => {
     [{ sockets: { onlyAllowOrigins: ['http://a.example/'] } }, `sockets.onlyAllowOrigins ${originList}`],
     [{ limits: { maxLimt: 3 } }, 'there is no setting "limits.maxLimt"; did you mean "maxLimit"?'],
     [{ limits: { maxLimit: '3' } }, 'limits.maxLimit must be a whole number, 0 or more'],
-    ...['maxJobBacklog', 'maxCatchUps', 'maxLiveRuns', 'maxRequestsPerSocket'].map((name): [object, string] => [
-      { limits: { [name]: 0 } },
-      `limits.${name} must be a whole number, 1 or more`,
-    ]),
+    ...['maxJobBacklog', 'maxJobBacklogBytes', 'maxCatchUps', 'maxLiveRuns', 'maxRequestsPerSocket'].map(
+      (name): [object, string] => [{ limits: { [name]: 0 } }, `limits.${name} must be a whole number, 1 or more`],
+    ),
     [{ limits: { maxLimit: 3 } }, 'limits.defaultLimit is larger than limits.maxLimit'],
     [{ logger: { info() {} } }, 'logger must be an object with the functions info, warn and error, such as pino()'],
     ...['http://localhost:6379', 'redis', 'redis:6379', 'mqtt://h', 'nats://', 6379].map((broker): [object, string] => [

@@ -98,7 +98,13 @@ const socketMembers: Readonly<Record<keyof SocketOptions, Check>> = {
 const aDuration = be('a whole number of milliseconds, 1 or more', isPositive)
 
 /** With 0 of these, what waits for its turn would wait for ever. */
-const positiveLimits: readonly string[] = ['maxJobBacklog', 'maxCatchUps', 'maxLiveRuns', 'maxRequestsPerSocket']
+const positiveLimits: readonly string[] = [
+  'maxJobBacklog',
+  'maxJobBacklogBytes',
+  'maxCatchUps',
+  'maxLiveRuns',
+  'maxRequestsPerSocket',
+]
 const aPositiveNumber = be('a whole number, 1 or more', isPositive)
 const limitChecks = Object.fromEntries(
   Object.keys(limitTable).map((name) => [name, positiveLimits.includes(name) ? aPositiveNumber : checks.aWholeNumber]),

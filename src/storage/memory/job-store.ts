@@ -1,13 +1,14 @@
 import type { Position } from '../../protocol/change.ts'
-import type {
-  DeadLetter,
-  DeadLetterSelection,
-  JobClaim,
-  JobSave,
-  JobState,
-  JobStore,
-  NewWaitingEvent,
-  WaitingEvent,
+import {
+  type DeadLetter,
+  type DeadLetterSelection,
+  type JobClaim,
+  type JobSave,
+  type JobState,
+  type JobStore,
+  jobEventRowBytes,
+  type NewWaitingEvent,
+  type WaitingEvent,
 } from '../job-store.ts'
 
 interface Row {
@@ -99,6 +100,18 @@ export class MemoryJobStore implements JobStore {
     const selected = this.#events.filter(selectedBy(selection))
     this.#events = this.#events.filter((event) => !selected.includes(event))
     return this.#revise(selected)
+  }
+
+  async trimLetters(name: string, bytes: number): Promise<number> {
+    const isLetter = selectedBy({ name })
+    const beyond = new Set<StoredEvent>()
+    let left = bytes
+    for (const event of this.#events.toReversed().filter(isLetter)) {
+      left -= event.bytes + jobEventRowBytes
+      if (left < 0) beyond.add(event)
+    }
+    this.#events = this.#events.filter((event) => !beyond.has(event))
+    return beyond.size
   }
 
   #revise(events: readonly StoredEvent[]): number {

@@ -1,6 +1,6 @@
 import { raw, sql } from '../../sql/sql.ts'
 import type { Driver } from '../driver.ts'
-import { type JobStore, jobEventTable, jobTable } from '../job-store.ts'
+import { type JobStore, jobEventIndex, jobEventTable, jobTable } from '../job-store.ts'
 import { SqlJobStore, type SqlJobStoreParts } from '../sql-job-store.ts'
 import type { Connection } from './client/connection.ts'
 import { arrayOf, quoteName } from './client/text-form.ts'
@@ -33,6 +33,7 @@ const definitions = (schema: string): readonly string[] => [
     at bigint not null,
     unique (job, event_id)
   )`,
+  `create index if not exists ${jobEventIndex} on ${schema}${jobEventTable} (job, dead, id)`,
 ]
 
 /** The time of the server, because the clocks of the processes may differ. */
@@ -60,8 +61,8 @@ export function postgresJobStore({ driver, schema, mayCreate, open, leaseMs, ren
     schema: prefix,
     definitions: mayCreate ? definitions(prefix) : undefined,
     listOf: (ids) => sql`select unnest(${arrayOf(ids.map(String))}::bigint[])`,
-    async hasTables() {
-      const [row] = await driver.query('select to_regclass($1)', [`${prefix}${jobEventTable}`])
+    async has(name) {
+      const [row] = await driver.query('select to_regclass($1)', [`${prefix}${name}`])
       return row?.[0] !== null
     },
     ...(open

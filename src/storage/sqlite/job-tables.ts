@@ -1,6 +1,6 @@
 import { sql } from '../../sql/sql.ts'
 import type { Driver } from '../driver.ts'
-import { type JobStore, jobEventTable, jobTable } from '../job-store.ts'
+import { type JobStore, jobEventIndex, jobEventTable, jobTable } from '../job-store.ts'
 import { SqlJobStore } from '../sql-job-store.ts'
 import { sqliteDialect } from './dialect.ts'
 
@@ -28,6 +28,7 @@ const definitions = [
     at integer not null,
     unique (job, event_id)
   )`,
+  `create index if not exists ${jobEventIndex} on ${jobEventTable} (job, dead, id)`,
 ]
 
 interface Parts {
@@ -45,8 +46,8 @@ export const sqliteJobStore = ({ driver, mayCreate, leaseMs, now }: Parts): JobS
     dialect: sqliteDialect,
     definitions: mayCreate ? definitions : undefined,
     listOf: (ids) => sql`select value from json_each(${JSON.stringify(ids)})`,
-    async hasTables() {
-      const rows = await driver.query(`select 1 from sqlite_schema where type = 'table' and name = ?`, [jobEventTable])
+    async has(name) {
+      const rows = await driver.query('select 1 from sqlite_schema where name = ?', [name])
       return rows.length > 0
     },
     leaseMs,
