@@ -2,6 +2,7 @@ import type { Models } from '../model/model.ts'
 import { indexAssociations } from '../realtime/association-index.ts'
 import type { ChangeLog } from '../storage/change-log.ts'
 import type { JobStore } from '../storage/job-store.ts'
+import { backgroundError } from '../support/background-error.ts'
 import { type Clock, callEvery } from '../support/clock.ts'
 import type { Limits } from '../support/limits.ts'
 import type { JobObservation } from '../support/observation.ts'
@@ -49,7 +50,7 @@ export class JobService {
 
   constructor(parts: JobServiceParts) {
     this.#parts = parts
-    const { declared, models, log, clock, limits, onError, system } = parts
+    const { declared, models, log, clock, limits, system } = parts
     const associations = indexAssociations(models)
     const jobs = [...declared.jobs.values()].map(
       ({ job, events }): Startable => ({
@@ -63,7 +64,7 @@ export class JobService {
             maxWaiting: limits.maxJobBacklog,
             maxBytesWaiting: limits.maxJobBacklogBytes,
             clock,
-            onError,
+            onError: this.#errorsOf(job.name),
           }),
       }),
     )
@@ -153,8 +154,13 @@ export class JobService {
     if (!claim) return
     const { name } = job
     const ended = () => void this.#runners.delete(name)
-    const runner = await JobRunner.start({ ...this.#parts, job, claim, source: source(claim), ended })
+    const onError = this.#errorsOf(name)
+    const runner = await JobRunner.start({ ...this.#parts, job, claim, source: source(claim), onError, ended })
     this.#runners.set(name, runner)
+  }
+
+  #errorsOf(job: string): (error: unknown) => void {
+    return (error) => this.#parts.onError(backgroundError(`Job ${job}`, error))
   }
 
   /** A lease that could not be renewed ends, and then another process may be the holder. */
@@ -162,7 +168,7 @@ export class JobService {
     const { limits, onError } = this.#parts
     if (this.#sinceRenewalMs > limits.jobLeaseMs)
       for (const runner of [...this.#runners.values()]) runner.abandon('its lease could not be renewed')
-    if (!this.#hasFailed) onError(error)
+    if (!this.#hasFailed) onError(backgroundError('The jobs could not be claimed', error))
     this.#hasFailed = true
   }
 }

@@ -1,4 +1,5 @@
 import type { Change, Position } from '../protocol/change.ts'
+import { backgroundError } from '../support/background-error.ts'
 import type { MaybePromise } from '../support/maybe-promise.ts'
 import { yieldToEventLoop } from '../support/yield-to-event-loop.ts'
 
@@ -127,7 +128,7 @@ export class ChangeFeed {
         await this.#readToEnd()
       } catch (error) {
         if (!this.#hints) return // without listeners the log may be closed
-        this.#onError(error)
+        this.#onError(backgroundError('The change log could not be read', error))
         // Retry from the same position after a delay, because the next hint may be far away.
         setTimeout(() => this.#onHint(), retryMs).unref()
         return

@@ -29,9 +29,10 @@ export function observersOf({ logger, onError }: AnyConfig): Observers {
 function eachFailureOnce(onError: ErrorListener): ErrorListener {
   const reported = new WeakSet<DatabaseError>()
   return (error) => {
-    if (error instanceof DatabaseError) {
-      if (reported.has(error)) return
-      reported.add(error)
+    const failure = error instanceof Error && error.cause instanceof DatabaseError ? error.cause : error
+    if (failure instanceof DatabaseError) {
+      if (reported.has(failure)) return
+      reported.add(failure)
     }
     onError(error)
   }

@@ -105,5 +105,8 @@ for (const [what, isStopped] of [
     if (isStopped) stop()
     reject(new Error('closed'))
     await pass(0)
-    assert.equal(errors.splice(0).length, isStopped ? 0 : 1)
+    assert.deepEqual(
+      errors.splice(0).map(String),
+      isStopped ? [] : ['Error: The change log could not be trimmed: closed'],
+    )
   })

@@ -1,5 +1,6 @@
 import type { ChangeLog } from '../storage/change-log.ts'
 import type { StoredAnswers } from '../storage/stored-answers.ts'
+import { backgroundError } from '../support/background-error.ts'
 import type { Clock } from '../support/clock.ts'
 import type { Limits } from '../support/limits.ts'
 import type { MaybePromise } from '../support/maybe-promise.ts'
@@ -30,25 +31,29 @@ export function trimRegularly(
   const forJobs = { ageMs: limits.jobLogKeepMs, rows: limits.jobLogKeepRows, bytes: limits.jobLogKeepBytes }
   const tables = [
     new TrimmedTable(
+      'change log',
       () => changes.trim({ ageMs: logKeepMs, rows, bytes, forJobs }),
       () => changes.size?.(),
       bytes,
     ),
     new TrimmedTable(
+      'stored answers',
       async () => answers?.trim({ olderThan: clock.now() - logKeepMs, rows, bytes }),
       () => answers?.size?.(),
       bytes,
     ),
   ]
   let isStopped = false
-  const onFailure = (error: unknown): void => {
-    if (!isStopped) onError(error)
-  }
+  const onFailure =
+    ({ name }: TrimmedTable) =>
+    (error: unknown): void => {
+      if (!isStopped) onError(backgroundError(`The ${name} could not be trimmed`, error))
+    }
   const all = setInterval(() => {
-    for (const table of tables) table.trim().catch(onFailure)
+    for (const table of tables) table.trim().catch(onFailure(table))
   }, trimEveryMs).unref()
   const grown = setInterval(() => {
-    for (const table of tables) table.trimWhenGrown().catch(onFailure)
+    for (const table of tables) table.trimWhenGrown().catch(onFailure(table))
   }, sizeEveryMs).unref()
   return {
     [Symbol.dispose]() {
@@ -60,13 +65,20 @@ export function trimRegularly(
 }
 
 class TrimmedTable {
+  readonly name: string
   readonly #trim: () => Promise<void>
   readonly #sizeOf: () => MaybePromise<number> | undefined
   readonly #keptBytes: number
   #sizeAfterTrim = 0
   #isBusy = false
 
-  constructor(trim: () => Promise<void>, sizeOf: () => MaybePromise<number> | undefined, keptBytes: number) {
+  constructor(
+    name: string,
+    trim: () => Promise<void>,
+    sizeOf: () => MaybePromise<number> | undefined,
+    keptBytes: number,
+  ) {
+    this.name = name
     this.#trim = trim
     this.#sizeOf = sizeOf
     this.#keptBytes = keptBytes

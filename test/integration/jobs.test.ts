@@ -348,7 +348,7 @@ test('progress that cannot be stored is reported once, until it was stored', asy
   const limits = { busyTimeoutMs: 100, jobLeaseMs: 600_000 }
   await using service = await open(database.url, { created: locking }, { onError, limits })
   const position = () => program.prepare('select position from keelson_jobs').get()?.position
-  const locked = 'DatabaseError: database is locked'
+  const locked = 'Error: Job mail: database is locked'
   for (const outages of [[locked], [locked, locked]]) {
     const before = position()
     await petsOf(service).create({ name: `Rex ${outages.length}` })

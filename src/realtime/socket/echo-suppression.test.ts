@@ -88,7 +88,7 @@ describe('a socket that receives changes by others during its write', () => {
     broker.commitSubscriptions(request, { records: pets(1), models: [] }, undefined)
     log.failing = new Error('the database is away')
     await log.wake()
-    assert.deepEqual([peer.take(), reported], [[], [log.failing]])
+    assert.deepEqual([peer.take(), reported.map((error) => (error as Error).cause)], [[], [log.failing]])
     log.failing = undefined
     await log.wake()
     assert.deepEqual(peer.take(), ['updated pet 1', 'updated pet 1'])

@@ -41,7 +41,9 @@ describe('the position that answers name', () => {
     await setImmediate()
     reads[0]?.reject(new Error('the server is away'))
     await setImmediate()
-    assert.deepEqual(errors.map(String), ['Error: the server is away'])
+    assert.deepEqual(errors.map(String), [
+      'Error: The position of the change log could not be read: the server is away',
+    ])
     position.renew()
     await setImmediate()
     assert.equal(reads.length, 2)

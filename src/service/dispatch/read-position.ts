@@ -2,6 +2,7 @@ import type { Position } from '../../protocol/change.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import type { ServiceRequest } from '../../protocol/request.ts'
 import type { ChangeLog } from '../../storage/change-log.ts'
+import { backgroundError } from '../../support/background-error.ts'
 import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import { decodeResumePosition } from '../live/resume-position.ts'
 
@@ -53,7 +54,7 @@ export class ReadPosition {
 
   /** A service that closes meanwhile ends the read. */
   #failed(error: unknown): void {
-    if (!this.#isStopped) this.#onError(error)
+    if (!this.#isStopped) this.#onError(backgroundError('The position of the change log could not be read', error))
   }
 
   /** Resolves when reads of this process include the position that a client names. Undefined if they do already. */

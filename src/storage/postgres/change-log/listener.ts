@@ -1,3 +1,4 @@
+import { backgroundError } from '../../../support/background-error.ts'
 import type { ChangeNotifier } from '../../change-notifier.ts'
 import type { Connection } from '../client/connection.ts'
 
@@ -85,7 +86,8 @@ export class Listener {
     this.#connecting = this.#connect(open)
       .catch((error) => {
         // The next poll tries again; the error is reported once.
-        if (!this.#hasReported) this.#onError(error)
+        if (!this.#hasReported)
+          this.#onError(backgroundError('The connection that listens for changes could not be opened', error))
         this.#hasReported = true
       })
       .finally(() => {
