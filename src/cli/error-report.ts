@@ -72,7 +72,7 @@ function adviceFor(error: unknown): string {
   if (error instanceof DatabaseError && isMissing(error))
     return 'createdb, a program of PostgreSQL, creates it. --database, DATABASE_URL or `database` of the configuration names another, in this order.'
   if (error instanceof DatabaseError && isOutOfConnections(error))
-    return 'A process opens up to 39 connections: raise `max_connections` of the server, start fewer processes, or use a pooler.'
+    return 'A process opens up to 41 connections: raise `max_connections` of the server, start fewer processes, or use a pooler.'
   if (error instanceof DatabaseError)
     return '--database, DATABASE_URL or `database` of the configuration names the database, in this order. --verbose prints the stack trace.'
   return '--verbose prints the stack trace.'

@@ -203,7 +203,7 @@ describe('keelson init --database with PostgreSQL', withPostgres, () => {
     const { code, stderr } = await Command.run(['init', '--database', limited.href], { cwd: folder() })
     await database.query(`drop role ${role}`)
     assert.match(stderr, /✗ The database cannot be used: too many connections for role/)
-    assert.match(stderr, /up to 39 connections: raise `max_connections` of the server/)
+    assert.match(stderr, /up to 41 connections: raise `max_connections` of the server/)
     assert.equal(code, 1)
   })
 })

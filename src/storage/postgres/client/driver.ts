@@ -135,9 +135,10 @@ export class PostgresDriver implements Driver {
     const toRead = { ms: pipelinedReadMs, lockMs: readLockMs }
     const keys = pipelined(forReads, toRead, connect)
     const indexed = pipelined(forReads, toRead, connectInTurns)
+    const long = pipelined(readConnections, toRead, connectInTurns)
     const walks = pipelined(walkConnections, toRead, connectInTurns)
     const writes = pipelined(writeConnections, { ms: pipelinedWriteMs, lockMs: writeLockMs }, connectToWrite)
-    this.#pipelined = { reads: [...keys, ...indexed, ...walks], writes }
+    this.#pipelined = { reads: [...keys, ...indexed, ...long, ...walks], writes }
     const scans = new Pool({ open: openToRead, size: limits.maxServerScans, waitMs })
     const own = new Pool({ open, size: ownConnections, waitMs })
     this.#snapshots = new Pool({ open: openToRead, size: snapshotConnections, waitMs })
@@ -148,6 +149,7 @@ export class PostgresDriver implements Driver {
     this.#reads = new SingleReads({
       keys,
       indexed,
+      long,
       walks,
       locks: this.#locks,
       limits,

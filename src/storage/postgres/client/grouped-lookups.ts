@@ -1,6 +1,7 @@
 import { ByteBudget } from '../../byte-budget.ts'
 import type { DatabaseError, GroupedLookup, Row } from '../../driver.ts'
 import { isLocked, isLost } from '../errors.ts'
+import { type LongAnswers, longAnswer } from './long-answers.ts'
 import { idlest, type PipelinedConnection } from './pipelined-connection.ts'
 import { arrayOf } from './text-form.ts'
 import type { QueryRequest } from './text-query.ts'
@@ -27,14 +28,16 @@ interface Lookup {
 export class GroupedLookups {
   readonly #connections: readonly PipelinedConnection[]
   readonly #maxAnswerBytes: number
+  readonly #long: LongAnswers
   /** Those of this turn. */
   readonly #groups = new Map<GroupedLookup, Lookup[]>()
   /** What is read one by one, and the time until which it is. */
   readonly #alone = new WeakMap<GroupedLookup, number>()
 
-  constructor(connections: readonly PipelinedConnection[], maxAnswerBytes: number) {
+  constructor(connections: readonly PipelinedConnection[], maxAnswerBytes: number, long: LongAnswers) {
     this.#connections = connections
     this.#maxAnswerBytes = maxAnswerBytes
+    this.#long = long
   }
 
   send(lookup: Lookup, group: GroupedLookup): void {
@@ -64,7 +67,9 @@ export class GroupedLookups {
     connection.send(
       { text, values: [arrayOf(keys), ...values], how: 'kept', budget },
       (rows) => {
-        if (before - budget.left > rows.length * longestRow) this.#leaveAlone(group)
+        const bytes = before - budget.left
+        if (bytes > rows.length * longestRow) this.#leaveAlone(group)
+        if (bytes > rows.length * longAnswer) for (const { request } of lookups) this.#long.add(request.text)
         const byKey = new Map<unknown, Row>()
         // The first one, as of a lookup by itself: a table that others inherit from may have several rows with a key.
         for (const row of rows) if (!byKey.has(row[keyAt])) byKey.set(row[keyAt], row)

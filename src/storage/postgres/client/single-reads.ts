@@ -7,6 +7,7 @@ import type { Connection } from './connection.ts'
 import type { ExclusiveReads } from './exclusive-reads.ts'
 import { GroupedLookups } from './grouped-lookups.ts'
 import type { LockWaits } from './lock-waits.ts'
+import { LongAnswers } from './long-answers.ts'
 import { idlest, type PipelinedConnection, sendOn } from './pipelined-connection.ts'
 import type { QueryPlans } from './query-plans.ts'
 import { type ScanAdmission, ScanSlots } from './scan-slots.ts'
@@ -18,6 +19,8 @@ const sentAgain = 3
 export interface SingleReadsParts {
   readonly keys: readonly PipelinedConnection[]
   readonly indexed: readonly PipelinedConnection[]
+  /** For keys and indexed statements whose answers are long. */
+  readonly long: readonly PipelinedConnection[]
   readonly walks: readonly PipelinedConnection[]
   readonly scans: ExclusiveReads
   readonly own: ExclusiveReads
@@ -37,13 +40,14 @@ interface Repeat {
 export class SingleReads {
   readonly #parts: SingleReadsParts
   readonly #slots: ScanSlots
+  readonly #long = new LongAnswers()
   readonly #lookups: GroupedLookups
   readonly admission: ScanAdmission
 
   constructor(parts: SingleReadsParts) {
     const { plans, walks, limits } = parts
     this.#parts = parts
-    this.#lookups = new GroupedLookups(parts.keys, limits.maxAnswerBytes)
+    this.#lookups = new GroupedLookups(parts.keys, limits.maxAnswerBytes, this.#long)
     this.#slots = new ScanSlots(limits.maxServerScans, limits.busyTimeoutMs)
     this.admission = {
       slots: this.#slots,
@@ -61,10 +65,11 @@ export class SingleReads {
   /** A statement whose plan is not known yet runs as a scan; where that would wait, its plan is asked for first. */
   read(statement: Statement, options?: ReadOptions): Promise<readonly Row[]> {
     const { text, values, access, group } = statement
-    const { keys, plans, limits, locks } = this.#parts
+    const { keys, long, plans, limits, locks } = this.#parts
     if (access === 'key') {
       const request: QueryRequest = { text, values, how: 'kept', budget: budgetOf(options, limits.maxAnswerBytes) }
       const repeat = { options, isOwn: false }
+      if (this.#long.has(text)) return this.#readOn(long, request, repeat)
       return group && !locks.has(text) ? this.#readInGroup(request, group, repeat) : this.#readOn(keys, request, repeat)
     }
     if (plans.classOf(text) !== undefined || !this.#slots.areTaken) return this.#readByPlan(statement, options)
@@ -73,10 +78,12 @@ export class SingleReads {
 
   #readByPlan(statement: Statement, options?: ReadOptions): Promise<readonly Row[]> {
     const { text, values } = statement
-    const { indexed, walks, plans } = this.#parts
+    const { indexed, long, walks, plans } = this.#parts
     const request: QueryRequest = { text, values, how: 'kept', budget: options?.budget }
     const planClass = plans.classOf(text)
-    if (planClass === 'indexed') return this.#readOn(indexed, request, { options, isOwn: false })
+    if (planClass === 'indexed') {
+      return this.#readOn(this.#long.has(text) ? long : indexed, request, { options, isOwn: false })
+    }
     if (planClass === 'walk') return this.#readOn(walks, request, { options, isOwn: false })
     return this.#scan({ ...request, how: 'anew' }, options, (connection) => {
       if (planClass === undefined) void plans.explain(statement, (request) => connection.run(request))
@@ -93,13 +100,13 @@ export class SingleReads {
     return new Promise((resolve, reject) => {
       const fail = (error: DatabaseError) =>
         this.#readAgain(idlest(this.#parts.keys), request, repeat, error).then(resolve, reject)
-      this.#lookups.send({ request, resolve, reject: fail }, group)
+      this.#lookups.send({ request, resolve: this.#long.noting(request, resolve), reject: fail }, group)
     })
   }
 
   #send(connection: PipelinedConnection, request: QueryRequest, repeat: Repeat): Promise<readonly Row[]> {
     return new Promise((resolve, reject) => {
-      connection.send(request, resolve, (error) =>
+      connection.send(request, repeat.isOwn ? resolve : this.#long.noting(request, resolve), (error) =>
         this.#readAgain(connection, request, repeat, error).then(resolve, reject),
       )
     })
