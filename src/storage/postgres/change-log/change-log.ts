@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Change, Position } from '../../../protocol/change.ts'
 import { eventLoopTurn } from '../../../support/event-loop-turn.ts'
-import { Lru } from '../../../support/lru.ts'
 import type { ByteBudget } from '../../byte-budget.ts'
 import type { ChangeBatch, IsWanted, Keep, SqlChangeLog } from '../../change-log.ts'
 import type { Driver, Query, Row } from '../../driver.ts'
@@ -9,6 +8,7 @@ import { arrayOf } from '../client/text-form.ts'
 import type { LogCaptures } from './log-captures.ts'
 import { inOrder, type LogRow, logColumns, logRowsOf } from './log-rows.ts'
 import { historyOf, type LogTables, restartIfCopied } from './log-tables.ts'
+import { type Operation, OperationPlans } from './operation-plans.ts'
 import {
   covers,
   type DecodedPosition,
@@ -24,27 +24,8 @@ import { trim } from './trim.ts'
 
 /** An operation of more rows is not read into memory but answered with `reset`. */
 const longestOperation = 50_000
-/** Operations of a long batch that are sorted at once. */
-const plannedOperations = 10_000
-/** One for each of so many readers at different positions, which take turns. A plan takes at most about 1 MB. */
-const keptPlans = 32
 /** Connections with a known history, by server process id and start of the server. */
 const mostBackends = 1_000
-
-interface Operation {
-  readonly tx: string
-  /** The number of its last row, which determines its order. */
-  readonly last: bigint
-  readonly rows: number
-}
-
-/** The next operations between two snapshots, kept for the following reads of a long batch. */
-interface Plan {
-  /** The operations end after this number. */
-  readonly after: bigint
-  readonly operations: readonly Operation[]
-  readonly isComplete: boolean
-}
 
 /** The parameters of one read. */
 interface ReadParameters {
@@ -73,7 +54,7 @@ export class PostgresChangeLog implements SqlChangeLog {
   readonly #readSize = new ReadSize()
   readonly #notifier: (listener: () => void) => Disposable
   #history: { readonly nonce: string; readonly backends: Set<string>; readonly text: string } | undefined
-  readonly #plans = new Lru<string, Plan>(keptPlans)
+  readonly #plans: OperationPlans
   readonly limitation: string | undefined
   readonly size: () => Promise<number>
   readonly uncaptured: () => Promise<readonly string[]>
@@ -90,6 +71,7 @@ export class PostgresChangeLog implements SqlChangeLog {
     this.#driver = parts.driver
     this.#tables = parts.tables
     this.#captures = parts.captures
+    this.#plans = new OperationPlans((text, values) => this.#query(text, values), parts.tables.log)
     this.#notifier = parts.onChange
     this.size = parts.size
     this.uncaptured = parts.uncaptured
@@ -174,7 +156,7 @@ export class PostgresChangeLog implements SqlChangeLog {
     reading: ReadParameters,
   ): Promise<ChangeBatch | 'reset'> {
     const { limit, isWanted } = reading
-    const { operations, isComplete } = await this.#planOf(place.from, inside.until, inside.seq)
+    const { operations, isComplete } = await this.#plans.next(place.from, inside.until, inside.seq)
     const rest = operations.filter(({ last }) => last > inside.seq)
     const taken: Operation[] = []
     for (let rows = 0, index = 0; rows < limit && index < rest.length; index++) {
@@ -209,28 +191,6 @@ export class PostgresChangeLog implements SqlChangeLog {
     if (!holds(await this.#stateOf(found[0] as Row), place)) return 'reset'
     const batch = await this.#batch(await logRowsOf(found, stateWidth), place, end, isWanted)
     return batch === 'not sent' ? this.#readOperations(operations, place, end, reading) : batch
-  }
-
-  async #planOf(from: Snapshot, until: Snapshot, after: bigint): Promise<Plan> {
-    const key = `${from.text}~${until.text}`
-    const kept = this.#plans.get(key)
-    if (kept && kept.after <= after && (kept.isComplete || (kept.operations.at(-1)?.last ?? 0n) > after)) return kept
-    const { log } = this.#tables
-    const rows = await this.#query(
-      `select tx, max(seq), count(*) from (
-         select tx, seq from ${log} where tx >= $1::xid8 and tx < $2::xid8
-         union all select tx, seq from ${log} where tx = any($3::xid8[])
-       ) l where tx <> all($4::xid8[]) group by tx having max(seq) > $5::bigint order by max(seq) limit ${plannedOperations}`,
-      [String(from.xmax), String(until.xmax), arrayOf(from.running), arrayOf(until.running), String(after)],
-    )
-    const operations = rows.map(([tx, last, count]) => ({
-      tx: tx as string,
-      last: BigInt(last as string),
-      rows: Number(count),
-    }))
-    const plan = { after, operations, isComplete: rows.length < plannedOperations }
-    this.#plans.set(key, plan)
-    return plan
   }
 
   /** `end` is the position after all of the rows. `'not sent'`: a listener that wants more has come since they were asked for. */
