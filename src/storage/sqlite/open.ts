@@ -27,6 +27,7 @@ import { SqliteChangeLog } from './change-log/change-log.ts'
 import { FileWatch } from './change-log/file-watch.ts'
 import { SqliteTableVersions } from './change-log/table-versions.ts'
 import { SqliteDriver } from './client/driver.ts'
+import { retryWhileBusy } from './client/retry-while-busy.ts'
 import { waitUntilReadable } from './client/wait-until-readable.ts'
 import { walPath } from './client/wal-path.ts'
 import { isKeyRowId, sqliteDialect } from './dialect.ts'
@@ -70,7 +71,7 @@ export async function openSqlite({
   const lockedError = () =>
     new DatabaseError({ kind: 'busy' }, `${path} has been locked by another program for ${limits.busyTimeoutMs} ms`)
   await waitUntilReadable(path, limits.busyTimeoutMs).catch(() => Promise.reject(lockedError()))
-  const driver = driverOf(path, () => {
+  const open = () => {
     if (path !== ':memory:') makeFolder(dirname(path))
     return new SqliteDriver({
       path,
@@ -79,6 +80,10 @@ export async function openSqlite({
       onError,
       ...(observe && { onScan: reportScans(observe, isKeyRowId) }),
     })
+  }
+  // After a crash, the first connection reads what is left of the write-ahead log, and no other one can prepare a statement meanwhile.
+  const driver = await retryWhileBusy(open, limits.busyTimeoutMs).catch((error) => {
+    throw isBusy(error) ? lockedError() : openError(path, new DatabaseError({ kind: 'lost' }, error))
   })
   try {
     await driver.prepare()
@@ -148,14 +153,6 @@ export async function openSqlite({
   } catch (error) {
     await driver[Symbol.asyncDispose]()
     throw isBusy(error) ? lockedError() : openError(path, sqliteError(error))
-  }
-}
-
-function driverOf(path: string, open: () => SqliteDriver): SqliteDriver {
-  try {
-    return open()
-  } catch (error) {
-    throw openError(path, new DatabaseError({ kind: 'lost' }, error))
   }
 }
 

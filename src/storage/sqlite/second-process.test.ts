@@ -203,6 +203,25 @@ describe('a file that another program has locked', () => {
     }
   })
 
+  test('from the moment that it was found to be readable is waited for', async (t) => {
+    const path = newFile()
+    asOtherProgram(path, 'create table toy (id integer primary key)')
+    using otherProgram = new DatabaseSync(path)
+    const dispose = Object.getOwnPropertyDescriptor(DatabaseSync.prototype, Symbol.dispose) as PropertyDescriptor
+    let locks = 0
+    const disposeAndLock = function (this: DatabaseSync) {
+      dispose.value.call(this)
+      if (locks++ > 0) return
+      otherProgram.exec('begin exclusive')
+      setTimeout(() => otherProgram.exec('commit'), 30)
+    }
+    Object.defineProperty(DatabaseSync.prototype, Symbol.dispose, { ...dispose, value: disposeAndLock })
+    t.after(() => Object.defineProperty(DatabaseSync.prototype, Symbol.dispose, dispose))
+    await using sqlite = await SqliteForTest.open(small, { path, limits: { busyTimeoutMs: 1000 } })
+    assert.deepEqual(sqlite.service.database.steps, [{ kind: 'createTable', table: 'pet' }])
+    assert.ok(locks > 0)
+  })
+
   for (const lock of ['immediate', 'exclusive'])
     test(`beyond the limit is not opened, and the error names it: ${lock}`, async () => {
       const path = newFile()

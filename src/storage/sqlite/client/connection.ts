@@ -71,8 +71,13 @@ export class Connection implements Disposable {
       timeout: 0,
       enableForeignKeyConstraints: true,
     })
-    this.#lookaside = readOnly ? undefined : new Lookaside(this.#database)
-    this.#shared = readOnly ? new SharedSnapshot(this.#database, isWriting) : undefined
+    try {
+      this.#lookaside = readOnly ? undefined : new Lookaside(this.#database)
+      this.#shared = readOnly ? new SharedSnapshot(this.#database, isWriting) : undefined
+    } catch (error) {
+      this.#database.close()
+      throw error
+    }
     this.#limits = this.#database.limits
   }
 

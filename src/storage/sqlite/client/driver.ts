@@ -79,7 +79,12 @@ export class SqliteDriver implements Driver {
     this.#writing = new Connection(path, { readOnly: false })
     guard.install(this.#writing)
     this.#connections = inMemory ? undefined : new ReadConnections(path, guard, () => this.#writer.isBusy)
-    this.#first = this.#connections?.take() ?? this.#writing
+    try {
+      this.#first = this.#connections?.take() ?? this.#writing
+    } catch (error) {
+      this.#writing[Symbol.dispose]()
+      throw error
+    }
     this.#reading = this.#first
     this.#reader = new EventLoopReader(this.#reading, guard, limits, onScan)
     this.#processes = inMemory ? undefined : new ReaderPool(path, limits)
