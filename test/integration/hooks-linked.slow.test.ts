@@ -1,9 +1,14 @@
+import { describe } from 'node:test'
 import { databases } from '../support/databases.ts'
 import { testHookMatrix } from './hooks/matrix.ts'
 
-/* Hooks of records that a request changes with another one. */
+/* As `hooks.slow.test.ts`, of records that a request changes with another one. */
 
-for (const database of databases) {
-  testHookMatrix(database, 'linked', ['success', 'refusal', 'failure'])
-  testHookMatrix(database, 'linked', ['timeout'], { hookTimeoutMs: 300, transactionTimeoutMs: 1_000 })
-}
+describe('hooks of records that are changed with others', { concurrency: databases.length }, () => {
+  for (const database of databases) {
+    describe(database.name, { concurrency: 1 }, () => {
+      testHookMatrix(database, 'linked', ['success', 'refusal', 'failure'])
+      testHookMatrix(database, 'linked', ['timeout'], { hookTimeoutMs: 300, transactionTimeoutMs: 700 })
+    })
+  }
+})

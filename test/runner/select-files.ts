@@ -7,12 +7,14 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 /** Files that take long although they are small, because most of what they run is elsewhere; the longest first. */
 const longest = [
   'test/chaos/history.slow.test.ts',
-  'test/integration/hooks.slow.test.ts',
   'test/chaos/jobs.slow.test.ts',
   'test/attack/hostile-listeners.slow.test.ts',
-  'test/integration/hooks-linked.slow.test.ts',
   'test/property/parity-mistakes.slow.test.ts',
   'test/integration/conformance.slow.test.ts',
+  'test/attack/cost-fuzz.slow.test.ts',
+  'test/integration/sole-writer.slow.test.ts',
+  'test/integration/poolers.slow.test.ts',
+  'test/integration/hooks.slow.test.ts',
   'test/property/find-shapes.slow.test.ts',
   'test/property/access.slow.test.ts',
   'test/structure/types.slow.test.ts',
