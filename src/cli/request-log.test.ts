@@ -11,12 +11,17 @@ const deadText = 'Job mail: attempt 3 failed and was the last one; the event is 
 const lost = { kind: 'job', job: 'mail', outcome: 'eventsLost' } as const
 const lostText = 'Job mail: events were lost, because the change log no longer contains them'
 
+const dropped = { kind: 'job', job: 'mail', outcome: 'deadLettersDropped', count: 2 } as const
+const droppedText =
+  'Job mail: the 2 oldest dead letters were dropped, because there were more bytes of them than deadLetterKeepBytes'
+
 const output = createOutput(false, process)
 
 describe('with --log', () => {
   for (const [title, observation, text, from] of [
     ['a dead letter', dead, deadText, cause],
     ['lost events of a job', lost, lostText, undefined],
+    ['dropped dead letters', dropped, droppedText, undefined],
   ] as const satisfies readonly (readonly [string, Observation, string, unknown])[])
     test(`${title}: onError or the console gets the name of the job`, (t) => {
       const printed = t.mock.method(console, 'error', () => {})
@@ -28,6 +33,7 @@ describe('with --log', () => {
         assert.ok(error instanceof Error)
         assert.equal(error.message, text)
         assert.equal(error.cause, from)
+        assert.equal('cause' in error, from !== undefined)
       }
     })
 

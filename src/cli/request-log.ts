@@ -1,6 +1,6 @@
 import type { JsonObject } from '../protocol/json.ts'
 import type { AnyConfig } from '../service/config/config.ts'
-import type { Logger } from '../support/logger.ts'
+import { jobError, type Logger } from '../support/logger.ts'
 import type { Output } from './output.ts'
 
 /** A logger that prints everything but requests, and passes everything on to the logger of the configuration. */
@@ -30,7 +30,7 @@ export function requestLog(output: Output, { logger: configured, onError }: AnyC
       const { kind, err } = data as { readonly kind?: string; readonly err: unknown }
       if (configured) configured.error(data, message)
       // A job that has failed. The service reports it to `onError` only if it has no logger, and this is one.
-      else if (kind !== undefined) (onError ?? console.error)(new Error(message, { cause: err }))
+      else if (kind !== undefined) (onError ?? console.error)(jobError(message, err))
       else if (!onError) console.error(err)
     },
   }

@@ -127,8 +127,8 @@ export class RecordQueues {
   }
 
   #count({ eventId, bytes }: QueuedEvent): void {
+    this.#storedBytes += bytes - (this.#stored.get(eventId) ?? 0)
     this.#stored.set(eventId, bytes)
-    this.#storedBytes += bytes
   }
 
   /** Finds the events that have become due. */

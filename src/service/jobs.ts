@@ -5,7 +5,7 @@ import type { ErrorListener } from '../protocol/error-response.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import type { DeadLetterSelection, JobStore } from '../storage/job-store.ts'
 import type { Clock } from '../support/clock.ts'
-import { jobMessage } from '../support/logger.ts'
+import { jobError, jobMessage } from '../support/logger.ts'
 import type { JobObservation, Observe } from '../support/observation.ts'
 import type { AnyConfig } from './config/config.ts'
 
@@ -109,7 +109,7 @@ function reporter({ observe, onError }: JobsParts): (observation: JobObservation
   return (observation) => {
     const { outcome, attempt, error } = observation
     if (outcome === 'done' || (outcome === 'failed' && attempt !== 1)) return
-    onError(new Error(jobMessage(observation), { cause: error }))
+    onError(jobError(jobMessage(observation), error))
   }
 }
 

@@ -1,5 +1,6 @@
 import { errorText } from './error-text.ts'
 import type { JobObservation, Observation, Observe, PageObservation } from './observation.ts'
+import { withoutStack } from './without-stack.ts'
 
 /** The part of the interface of `pino` that a service uses. Each call gets the data of an observation and a text. */
 export interface Logger {
@@ -84,6 +85,10 @@ function pageMessage({ origin, option }: PageObservation): string {
   return `Pages of ${origin} may not use this service; the configuration would allow them: ${entry}`
 }
 
+/** For the console and `onError`, where there is no logger. */
+export const jobError = (message: string, cause: unknown): Error =>
+  withoutStack(new Error(message, cause === undefined ? undefined : { cause }))
+
 /** Also for the console, where there is no logger. */
 export function jobMessage({ job, outcome, attempt, error, count }: JobObservation): string {
   const reason = errorText(error)
@@ -97,6 +102,6 @@ export function jobMessage({ job, outcome, attempt, error, count }: JobObservati
     case 'eventsLost':
       return `Job ${job}: events were lost, because the change log no longer contains them`
     case 'deadLettersDropped':
-      return `Job ${job}: ${count === 1 ? 'the oldest dead letter was' : `the ${count} oldest dead letters were`} dropped, because there were more than deadLetterKeepBytes`
+      return `Job ${job}: ${count === 1 ? 'the oldest dead letter was' : `the ${count} oldest dead letters were`} dropped, because there were more bytes of them than deadLetterKeepBytes`
   }
 }
