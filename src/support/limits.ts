@@ -60,7 +60,7 @@ export const limitTable = {
   ],
   maxCatchUps: [
     4,
-    'clients that read the change log at once from an earlier position; further ones wait in turn, but not those that were at its end, of which as many read at once',
+    'clients that read the change log at once from an earlier position; further ones wait in turn, but not those that were at its end in the last minute, of which as many read at once',
   ],
   streamIdleTimeoutMs: [
     30_000,

@@ -59,6 +59,10 @@ export class TestLog implements ChangeSource {
     return { changes, position: `${to}` }
   }
 
+  reaches(position: Position, target: Position): boolean {
+    return Number(position) >= Number(target)
+  }
+
   includes(position: Position, change: Change): boolean {
     return Number(change.position) <= Number(position)
   }

@@ -66,7 +66,7 @@ export class EventIterator implements Subscriber, AsyncIterableIterator<Iterator
   /** Of the last item that was emitted. */
   #position: Position = ''
   #isAnnounced = false
-  /** For which it counts as near the end of the log: it began there, or has been there. */
+  /** For which it counts as near the end of the log: it began there, or at a recent position, or has been there. */
   #readsNearEnd: number
   #subscription: Disposable | undefined
   #start: StartPosition | undefined
@@ -136,7 +136,7 @@ export class EventIterator implements Subscriber, AsyncIterableIterator<Iterator
   }
 
   async *#run(): AsyncGenerator<IteratorItem, undefined, undefined> {
-    const { broadcaster, iterators, from, isResumed, queue, target } = this.#options
+    const { broadcaster, iterators, from, isResumed, queue, reads, target } = this.#options
     iterators.add(this)
     try {
       broadcaster.viewOf(this, target.model.name) // a rule that throws is the failure of the first `next`
@@ -148,6 +148,7 @@ export class EventIterator implements Subscriber, AsyncIterableIterator<Iterator
         return
       }
       if (!isResumed) yield this.#announce('ready')
+      else if (reads.isRecent(position)) this.#readsNearEnd = readsNearEnd
       while (!this.#end) {
         yield* this.#catchUp()
         yield* this.#follow()

@@ -48,6 +48,39 @@ test('consumers at the end of the log do not wait for those that are behind', as
   for (const consumer of [resumed, fresh, replayed]) await consumer.return()
 })
 
+test('one that resumes from a recent position does not wait for those that are behind', async () => {
+  const { log, open } = setUp()
+  log.write('pet', 3)
+  let now = 0
+  const behind = new Semaphore(1)
+  const reads = new LogReads(log, behind, 1, () => now)
+  const held = await behind.acquire()
+  const old = open({ reads, since: '3' })
+  const first = old.next()
+  await isSettled(first)
+  const resumes = async (since: string) => {
+    const resumed = open({ reads, since })
+    const next = resumed.next()
+    const answered = await isSettled(next)
+    void resumed.return()
+    return answered
+  }
+  // Where the end of the log was in the last minute is known while clients read it.
+  log.write()
+  assert.deepEqual([await resumes('2'), await resumes('3'), await resumes('4')], [false, true, true])
+  for (let ms = 15_000; ms <= 75_000; ms += 15_000) {
+    now = ms
+    log.write()
+    await resumes('0')
+  }
+  assert.deepEqual([await resumes('4'), await resumes('5'), await resumes('9')], [false, false, true])
+  now += 61_000
+  assert.equal(await resumes('9'), false)
+  held[Symbol.dispose]()
+  assert.equal((await first).value?.kind, 'ready')
+  await old.return()
+})
+
 test('one that stays behind waits like the others', async () => {
   const { log, open } = setUp()
   const behind = new Semaphore(1)
@@ -73,7 +106,7 @@ test('reads that do not wait by themselves have several turns of the event loop'
     blockEventLoop(10)
     return { changes: [], position: after }
   }
-  const log = { head: () => '0', read, onChange: () => ({ [Symbol.dispose]() {} }) }
+  const log = { head: () => '0', reaches: () => true, read, onChange: () => ({ [Symbol.dispose]() {} }) }
   const reads = new LogReads(log, new Semaphore(1), 1)
   using counter = new TurnCounter()
   await Promise.all(Array.from({ length: 3 }, () => reads.read('0', () => true, false)))
