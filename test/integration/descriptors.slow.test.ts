@@ -47,10 +47,10 @@ for (const { name, missing, open } of databases) {
         stdio: ['pipe', 'pipe', 'inherit'],
       })
       const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
-      /** Without that of the connection that listens to PostgreSQL, which says so once as well. */
+      /** Without those of connections to PostgreSQL: work that no request waits for says so as well. */
       const nextLine = async (): Promise<string | undefined> => {
         const { value } = await lines.next()
-        return value?.startsWith('connect EMFILE') ? nextLine() : value
+        return value?.includes(': connect EMFILE') ? nextLine() : value
       }
       try {
         const port = Number(await nextLine())
