@@ -14,7 +14,7 @@ export interface JobSavesParts {
   readonly progress: () => Pick<JobSave, 'position' | 'dueAt'>
   /** The row of an event; undefined: there was one already, or it is a dead letter. */
   readonly saved: (event: QueuedEvent, id: number | undefined) => void
-  /** Called after each save. */
+  /** Called after each save that was stored. */
   readonly stored: (save: JobSave) => void
   /** Another process is the holder. */
   readonly fenced: () => void

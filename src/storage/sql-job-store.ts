@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Position } from '../protocol/change.ts'
 import type { Dialect } from '../sql/dialect.ts'
-import { join, raw, type Sql, sql, textOf } from '../sql/sql.ts'
+import { raw, type Sql, sql } from '../sql/sql.ts'
 import type { MaybePromise } from '../support/maybe-promise.ts'
-import { yieldToEventLoop } from '../support/yield-to-event-loop.ts'
 import type { Driver, Query, Row } from './driver.ts'
 import {
   type DeadLetter,
@@ -13,21 +12,16 @@ import {
   type JobState,
   type JobStore,
   jobEventIndex,
-  jobEventRowBytes,
   jobEventTable,
   jobTable,
   type NewWaitingEvent,
   type WaitingEvent,
 } from './job-store.ts'
+import { SqlDeadLetters } from './sql-dead-letters.ts'
+import { SqlStatements } from './sql-statements.ts'
 
 /** A lease that ends more than this many times its length ahead was taken before the clock was set back. */
 const longestLease = 10
-/** Dead letters whose sizes are read in one statement. */
-const sizesAtOnce = 1_000
-/** Dead letters that one transaction deletes, and bytes of them: SQLite needs time for the pages of long texts. */
-const deletedAtOnce = 500
-const deletedBytesAtOnce = 4_000_000
-
 /** Locks that end with their process, where the database has them. */
 export interface JobLocks {
   /** Whether this process has the lock of the name. */
@@ -39,7 +33,7 @@ export interface JobLocks {
 }
 
 export interface SqlJobStoreParts {
-  readonly driver: Pick<Driver, 'query' | 'transaction' | 'write'>
+  readonly driver: Pick<Driver, 'query' | 'transaction'>
   readonly dialect: Pick<Dialect, 'placeholder'>
   /** Statements that create the tables; undefined: they may not be created. */
   readonly definitions: readonly string[] | undefined
@@ -69,34 +63,44 @@ export interface SqlJobStoreParts {
 export class SqlJobStore implements JobStore {
   readonly #parts: SqlJobStoreParts
   readonly #owner = randomUUID()
+  readonly #statements: SqlStatements
   readonly #jobs: Sql
   readonly #events: Sql
+  readonly #letters: SqlDeadLetters
 
   constructor(parts: SqlJobStoreParts) {
     this.#parts = parts
     this.#jobs = raw(`${parts.schema ?? ''}${jobTable}`)
     this.#events = raw(`${parts.schema ?? ''}${jobEventTable}`)
+    this.#statements = new SqlStatements(parts.driver, parts.dialect)
+    this.#letters = new SqlDeadLetters({
+      statements: this.#statements,
+      jobs: this.#jobs,
+      events: this.#events,
+      listOf: parts.listOf,
+    })
   }
 
   async prepare(): Promise<void> {
-    const { definitions, has, driver } = this.#parts
+    const { definitions, has } = this.#parts
     if (await has(jobEventIndex)) return
     if (definitions === undefined) {
+      // One that was created by an earlier version has no index, and does without it.
       if (await has(jobEventTable)) return
       throw new Error(
         `Jobs need the tables ${jobTable} and ${jobEventTable}, which migrate: "safe" does not create: start once with migrate: "add"`,
       )
     }
-    await driver.transaction(async (query) => {
+    await this.#statements.transaction(async (query) => {
       for (const statement of definitions) await query(statement, [])
-    }, undefined)
+    })
   }
 
   async register(names: Parameters<JobStore['register']>[0]): Promise<void> {
     for (const { name, position, dueAt } of names) {
-      const [known] = await this.#query(sql`select 1 from ${this.#jobs} where name = ${name}`)
+      const [known] = await this.#statements.query(sql`select 1 from ${this.#jobs} where name = ${name}`)
       if (known) continue
-      await this.#write(
+      await this.#statements.write(
         sql`insert into ${this.#jobs} (name, position, due_at) values (${name}, ${position}, ${dueAt}) on conflict (name) do nothing`,
       )
     }
@@ -105,7 +109,8 @@ export class SqlJobStore implements JobStore {
   async claim(name: string): Promise<JobClaim | undefined> {
     const { locks } = this.#parts
     const isTaken = async () =>
-      (await this.#query(sql`select 1 from ${this.#jobs} where name = ${name} and ${this.#isFree()}`)).length === 0
+      (await this.#statements.query(sql`select 1 from ${this.#jobs} where name = ${name} and ${this.#isFree()}`))
+        .length === 0
     // Reading first: a statement that changes nothing would still wait for the writer.
     if (locks ? !(await locks.take(name)) : await isTaken()) return undefined
     const row = await this.#take(name)
@@ -118,17 +123,17 @@ export class SqlJobStore implements JobStore {
   }
 
   #take(name: string): Promise<Row | undefined> {
-    const { driver, locks, isLocked } = this.#parts
+    const { locks, isLocked } = this.#parts
     const until = locks ? raw('null') : this.#leaseEnd()
-    return driver.transaction(async (query) => {
+    return this.#statements.transaction(async (query) => {
       if (await isLocked?.(query, name)) return undefined
-      const [row] = await this.#run(
+      const [row] = await this.#statements.run(
         query,
         sql`update ${this.#jobs} set fence = fence + 1, owner = ${this.#owner}, lease_until = ${until} where name = ${name} and ${this.#isFree()} returning fence, position, due_at, revision`,
       )
       const { renewed } = this.#parts
       return row && renewed ? row.with(1, await renewed(row[1] as string, query)) : row
-    }, undefined)
+    })
   }
 
   /**
@@ -151,8 +156,8 @@ export class SqlJobStore implements JobStore {
     const { locks } = this.#parts
     if (locks && !(await locks.areHeld())) return new Map()
     const rows = locks
-      ? await this.#query(sql`select name, fence, revision from ${this.#jobs} where owner = ${this.#owner}`)
-      : await this.#write(
+      ? await this.#statements.query(sql`select name, fence, revision from ${this.#jobs} where owner = ${this.#owner}`)
+      : await this.#statements.write(
           sql`update ${this.#jobs} set lease_until = ${this.#leaseEnd()} where owner = ${this.#owner} returning name, fence, revision`,
         )
     return new Map(
@@ -161,15 +166,15 @@ export class SqlJobStore implements JobStore {
   }
 
   async release(name: string, fence: number): Promise<void> {
-    await this.#write(
+    await this.#statements.write(
       sql`update ${this.#jobs} set owner = null, lease_until = null where name = ${name} and fence = ${fence} returning 1`,
     )
     await this.#parts.locks?.release(name)
   }
 
   save(name: string, fence: number, save: JobSave): ReturnType<JobStore['save']> {
-    return this.#parts.driver.transaction(async (query) => {
-      const run = (statement: Sql) => this.#run(query, statement)
+    return this.#statements.transaction(async (query) => {
+      const run = (statement: Sql) => this.#statements.run(query, statement)
       const { position, dueAt, lostAt, added, failed, done } = save
       // A position that was read before a crash may cover numbers of transactions that are assigned again.
       const { renewed } = this.#parts
@@ -190,7 +195,7 @@ export class SqlJobStore implements JobStore {
         ids.push(row && Number(row[0]))
       }
       return ids
-    }, undefined)
+    })
   }
 
   #insertion(name: string, { eventId, key, attempt, dueAt, text, error, isDead }: NewWaitingEvent): Sql {
@@ -200,7 +205,7 @@ export class SqlJobStore implements JobStore {
   }
 
   async waiting(name: string, after: number, limit: number): Promise<readonly WaitingEvent[]> {
-    const rows = await this.#query(
+    const rows = await this.#statements.query(
       sql`select id, event_id, record, attempt, due_at, octet_length(event) from ${this.#events} where job = ${name} and dead = 0
         and id > ${after} order by id limit ${limit}`,
     )
@@ -215,13 +220,13 @@ export class SqlJobStore implements JobStore {
   }
 
   async text(id: number): Promise<string | undefined> {
-    const [row] = await this.#query(sql`select event from ${this.#events} where id = ${id} and dead = 0`)
+    const [row] = await this.#statements.query(sql`select event from ${this.#events} where id = ${id} and dead = 0`)
     return row?.[0] as string | undefined
   }
 
   async states(): Promise<readonly JobState[] | undefined> {
     if (!(await this.#parts.has(jobEventTable))) return undefined
-    const rows = await this.#query(
+    const rows = await this.#statements.query(
       sql`select name, position, due_at, lost_at,
         (select count(*) from ${this.#events} where job = name and dead = 0),
         (select count(*) from ${this.#events} where job = name and dead = 1) from ${this.#jobs} order by name`,
@@ -236,104 +241,23 @@ export class SqlJobStore implements JobStore {
     }))
   }
 
-  async letters(selection: DeadLetterSelection): Promise<readonly DeadLetter[]> {
-    const rows = await this.#query(
-      sql`select id, job, event, attempt, error, at from ${this.#events} where ${selected(selection)} order by id`,
-    )
-    return rows.map(([id, name, text, attempt, error, at]) => ({
-      id: Number(id),
-      name: name as string,
-      text: text as string,
-      attempt: Number(attempt),
-      error: (error as string | null) ?? undefined,
-      at: Number(at),
-    }))
+  letters(selection: DeadLetterSelection): Promise<readonly DeadLetter[]> {
+    return this.#letters.find(selection)
   }
 
   retry(selection: DeadLetterSelection, now: number): Promise<number> {
-    return this.#change(
-      sql`update ${this.#events} set dead = 0, attempt = 0, due_at = ${now} where ${selected(selection)} returning job`,
-    )
+    return this.#letters.retry(selection, now)
   }
 
   drop(selection: DeadLetterSelection): Promise<number> {
-    return this.#change(sql`delete from ${this.#events} where ${selected(selection)} returning job`)
+    return this.#letters.drop(selection)
   }
 
-  async trimLetters(name: string, bytes: number): Promise<number> {
-    const last = await this.#lastBeyond(name, bytes)
-    if (last === undefined) return 0
-    let count = 0
-    for (;;) {
-      const oldest = await this.#query(
-        sql`select id, octet_length(event) from ${this.#events} where job = ${name} and dead = 1 and id <= ${last} order by id limit ${deletedAtOnce}`,
-      )
-      const ids: number[] = []
-      for (let [index, left] = [0, deletedBytesAtOnce]; index < oldest.length && left > 0; index++) {
-        const [id, length] = oldest[index] as Row
-        ids.push(Number(id))
-        left -= Number(length)
-      }
-      if (ids.length === 0) return count
-      // One that a command has meanwhile queued again is not deleted.
-      const deleted = await this.#write(
-        sql`delete from ${this.#events} where dead = 1 and id in (${this.#parts.listOf(ids)}) returning 1`,
-      )
-      count += deleted.length
-      await yieldToEventLoop()
-    }
-  }
-
-  /** The newest dead letter that has, with all newer ones, more than so many bytes. */
-  async #lastBeyond(name: string, bytes: number): Promise<number | undefined> {
-    let left = bytes
-    for (let before = Number.MAX_SAFE_INTEGER; ; ) {
-      const newest = await this.#query(
-        sql`select id, octet_length(event) from ${this.#events} where job = ${name} and dead = 1 and id < ${before} order by id desc limit ${sizesAtOnce}`,
-      )
-      for (const [id, length] of newest) {
-        before = Number(id)
-        left -= Number(length) + jobEventRowBytes
-        if (left < 0) return before
-      }
-      if (newest.length < sizesAtOnce) return undefined
-      await yieldToEventLoop()
-    }
-  }
-
-  /** The holder compares the revision and reads what waits again. */
-  #change(statement: Sql): Promise<number> {
-    return this.#parts.driver.transaction(async (query) => {
-      const rows = await this.#run(query, statement)
-      for (const name of new Set(rows.map(([name]) => name as string)))
-        await this.#run(query, sql`update ${this.#jobs} set revision = revision + 1 where name = ${name} returning 1`)
-      return rows.length
-    }, undefined)
+  trimLetters(name: string, bytes: number): Promise<number> {
+    return this.#letters.trim(name, bytes)
   }
 
   async close(): Promise<void> {
     await this.#parts.locks?.close()
   }
-
-  async #query(statement: Sql): Promise<readonly Row[]> {
-    return this.#run(this.#parts.driver.query, statement)
-  }
-
-  #write(statement: Sql): Promise<readonly Row[]> {
-    return this.#parts.driver.transaction(async (query) => this.#run(query, statement), undefined)
-  }
-
-  async #run(query: Query, statement: Sql): Promise<readonly Row[]> {
-    return query(textOf(statement, this.#parts.dialect.placeholder), statement.values)
-  }
 }
-
-const selected = ({ id, name }: DeadLetterSelection): Sql =>
-  join(
-    [
-      raw('dead = 1'),
-      ...(id === undefined ? [] : [sql`id = ${id}`]),
-      ...(name === undefined ? [] : [sql`job = ${name}`]),
-    ],
-    ' and ',
-  )

@@ -7,7 +7,7 @@ import type { ChangeSource } from '../change-feed.ts'
 /** What is read at once of the log, or `reset`: it does not go back that far. */
 export type LogBatch = Awaited<ReturnType<ChangeSource['read']>>
 
-interface ReadLog extends ChangeSource {
+interface OrderedSource extends ChangeSource {
   /** Whether everything before `target` was seen at `position`. Undefined if `target` is not a position of this log. */
   reaches(position: Position, target: Position): boolean | undefined
 }
@@ -16,7 +16,7 @@ const changesPerRead = 500
 /** So many reads bring a client that was at the end of the log there again, unless very much is written. */
 export const readsNearEnd = 4
 
-/** While the log is read, its end is noted at this interval. */
+/** While the log is read, the position of its end is kept at this interval. */
 const markEveryMs = 15_000
 const keptMarks = 4
 
@@ -30,7 +30,7 @@ interface Mark {
  * other alone, because each of the others may have thousands of reads ahead.
  */
 export class LogReads {
-  readonly #log: ReadLog
+  readonly #log: OrderedSource
   readonly #behind: Semaphore
   readonly #nearEnd: Semaphore
   readonly #now: () => number
@@ -39,7 +39,7 @@ export class LogReads {
   #markedAt = Number.NEGATIVE_INFINITY
 
   /** `behind`: of the clients that are not near the end. As many others read at once. */
-  constructor(log: ReadLog, behind: Semaphore, most: number, now = () => performance.now()) {
+  constructor(log: OrderedSource, behind: Semaphore, most: number, now = () => performance.now()) {
     this.#log = log
     this.#behind = behind
     this.#nearEnd = new Semaphore(most)

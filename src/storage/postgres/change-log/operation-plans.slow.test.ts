@@ -29,7 +29,7 @@ function someRows(random: Random, transactions: number): readonly LogRow[] {
     .map(({ tx }, seq) => ({ tx, seq: seq + 1 }))
 }
 
-/** The last numbers of the operations that are in one snapshot and not in the other, by sorting all rows. */
+/** The last `seq` of each operation that is in one snapshot and not in the other, by sorting all rows. */
 function expected(rows: readonly LogRow[], from: Snapshot, until: Snapshot, after: bigint): readonly bigint[] {
   const ends = new Map<number, bigint>()
   for (const { tx, seq } of rows) if (sees(until, String(tx)) && !sees(from, String(tx))) ends.set(tx, BigInt(seq))

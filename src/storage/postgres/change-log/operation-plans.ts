@@ -8,14 +8,14 @@ const keptPlans = 32
 
 export interface Operation {
   readonly tx: string
-  /** The number of its last row, which determines its order. */
+  /** The `seq` of its last row, which determines its order. */
   readonly last: bigint
   readonly rows: number
 }
 
 /** The next operations between two snapshots, in their order. */
 export interface Plan {
-  /** The operations end after this number, and below that one; there are no others that do. */
+  /** All operations with `last` above `after` and below `below` are in the plan, and no others. */
   readonly after: bigint
   readonly below: bigint
   readonly operations: readonly Operation[]
@@ -23,18 +23,19 @@ export interface Plan {
   readonly isComplete: boolean
 }
 
-/** The rows of transactions that follow each other, and their numbers. */
+/** The transactions from one number to another. */
 interface Range {
   readonly fromTx: bigint
   readonly toTx: bigint
+  /** The largest `seq` of their rows. */
   readonly last: bigint
-  /** The smallest number in a later range: all operations that end below it are in this one and those before. */
+  /** The smallest `seq` in any later range: operations with `last` below it are in this range or an earlier one. */
   readonly below: bigint
 }
 
 /** What one statement reads: longer ones would reach the time limit when much is to be read. */
 export interface PlanSizes {
-  /** Rows of a range; its last transaction is read whole. */
+  /** Rows of a range, and the other ones of its last transaction. */
   readonly rows: number
   readonly operations: number
 }
@@ -45,8 +46,8 @@ const noBound = 2n ** 63n - 1n
 type Read = (text: string, values: readonly unknown[]) => Promise<readonly Row[]>
 
 /**
- * The order of the operations that one snapshot contains and an earlier one does not. Sorting millions at once would take longer than a
- * statement may: the log is divided into ranges of transactions, of which the numbers of rows are known, and sorted part by part.
+ * The order of the operations that one snapshot contains and an earlier one does not. One statement that sorts millions of rows may exceed
+ * the time limit. So the log is divided into ranges of transactions, and what ends before all rows of the later ranges is sorted first.
  */
 export class OperationPlans {
   readonly #read: Read
@@ -61,7 +62,7 @@ export class OperationPlans {
     this.#sizes = sizes
   }
 
-  /** The next operations that end after the number. Without any, there are none left. */
+  /** The next operations: those with `last` above `after`. A kept plan may begin with some that are not; without others, none are left. */
   async next(from: Snapshot, until: Snapshot, after: bigint): Promise<Plan> {
     const key = `${from.text}~${until.text}`
     const kept = this.#plans.get(key)

@@ -69,7 +69,7 @@ export class GroupedLookups {
       (rows) => {
         const bytes = before - budget.left
         if (bytes > rows.length * longestRow) this.#leaveAlone(group)
-        if (bytes > rows.length * longAnswer) for (const { request } of lookups) this.#long.add(request.text)
+        if (bytes > rows.length * longAnswer) this.#long.add((lookups[0] as Lookup).request.text)
         const byKey = new Map<unknown, Row>()
         // The first one, as of a lookup by itself: a table that others inherit from may have several rows with a key.
         for (const row of rows) if (!byKey.has(row[keyAt])) byKey.set(row[keyAt], row)

@@ -1,10 +1,10 @@
 import { Lru } from '../../../support/lru.ts'
 import type { QueryRequest } from './text-query.ts'
 
-/** What is sent behind a longer answer on the same connection has to wait for it. */
+/** Bytes of values. A connection answers in order, so that statements behind a longer answer wait for it. */
 export const longAnswer = 65_536
 const keptTexts = 1_000
-/** Then an answer has to be long again. */
+/** A statement whose answers are no longer long shares connections with others again after this time. */
 const longMs = 60_000
 
 /** The statements that have had a long answer recently. */
