@@ -3,12 +3,16 @@ import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import { test } from 'node:test'
 import { TurnCounter } from '../../test/support/turn-counter.ts'
+import { eventLoopTurn } from '../support/event-loop-turn.ts'
 import { defaultLimits } from '../support/limits.ts'
 import { WaitingBytes } from '../support/waiting-bytes.ts'
 import { readBody } from './read-body.ts'
 
-for (const { what, length, isLater } of [
+for (const { what, length, usesTurn = false, isLater } of [
   { what: 'a short body is given in the turn in which its end is read', length: 1_000, isLater: false },
+  { what: 'also when this turn is used', length: 1_000, usesTurn: true, isLater: false },
+  { what: 'a body of some kB as well', length: 8_000, isLater: false },
+  { what: 'but in a later turn when this one is used', length: 8_000, usesTurn: true, isLater: true },
   { what: 'a long one in a later turn, after what others have sent is read', length: 200_000, isLater: true },
 ])
   test(what, async (t) => {
@@ -19,6 +23,7 @@ for (const { what, length, isLater } of [
       let end = 0
       req.prependListener('end', () => {
         end = counter.turn
+        while (usesTurn && !eventLoopTurn.isUsed);
       })
       const done = (bytes: Uint8Array): void => {
         given.resolve({ bytes, turns: counter.turn - end })

@@ -16,10 +16,14 @@ export interface ReadOptions {
 /** In bytes. A body of this length is parsed in less than a millisecond. */
 export const longLength = 16_384
 
+/** In bytes. Bodies that are longer are given one turn after another when many connections send them at once. */
+const sharedLength = 1024
+
 /**
  * Calls `done` with the bytes of the body, or `refuse` as soon as its declared or received size exceeds `maxBodyBytes`.
  * Calls neither when the client disconnects before the end. Most bodies are one chunk, which is not copied. A long one is given in a
- * later turn of the event loop, after what others have sent is read and lookups for it are sent to the database.
+ * later turn of the event loop, after what others have sent is read and lookups for it are sent to the database. So is any but a
+ * short one when the turn is used.
  */
 export function readBody(
   req: IncomingMessage,
@@ -59,7 +63,7 @@ export function readBody(
     }
   }
   const finish = (): void => {
-    if (length > longLength) void eventLoopTurn.next().then(give)
+    if (length > longLength || (length > sharedLength && eventLoopTurn.isUsed)) void eventLoopTurn.next().then(give)
     else give()
   }
   const give = (): void => {
