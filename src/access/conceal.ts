@@ -2,7 +2,7 @@ import { and, type Condition, eq, isMatchAll, leavesOf, matchAll, not } from '..
 import { matches } from '../criteria/matches.ts'
 import type { Assignment } from '../model/assignment.ts'
 import type { Attribute, Index, Model, Models } from '../model/model.ts'
-import { ServiceError } from '../protocol/errors.ts'
+import { isValueTaken, ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
 import type { Reads } from '../storage/store.ts'
 import { valuesOf } from './condition-parts.ts'
@@ -62,10 +62,8 @@ const conditionOf = ({ where }: Index): Condition =>
   )
 
 /** The attributes of the unique index that is violated. */
-const takenAttributes = ({ details }: ServiceError, model: Model): readonly Attribute[] =>
-  [...model.attributes.values()].filter(({ name }) =>
-    details.invalidAttributes?.[name]?.some(({ rule }) => rule === 'unique'),
-  )
+const takenAttributes = (error: ServiceError, model: Model): readonly Attribute[] =>
+  [...model.attributes.values()].filter(({ name }) => isValueTaken(error, name))
 
 const conflict = ({ name }: Model): ServiceError =>
   new ServiceError('E_CONFLICT', `This ${name} conflicts with another record`, { model: name })

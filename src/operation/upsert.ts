@@ -1,6 +1,6 @@
 import { and, eq, findKey, lockKey, type Populate, primaryKeyEquals } from '../criteria/criteria.ts'
 import type { Attribute, Model } from '../model/model.ts'
-import { ServiceError } from '../protocol/errors.ts'
+import { isValueTaken, ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
 import type { ScopedReads, ScopedStore, ScopedTransaction } from '../storage/scoped-store.ts'
 import type { Records } from '../storage/store.ts'
@@ -171,9 +171,7 @@ async function insertMissing(
 }
 
 const isTaken = (error: unknown, { name }: Attribute): boolean =>
-  error instanceof ServiceError &&
-  (error.code === 'E_CONFLICT' ||
-    (error.details.invalidAttributes?.[name]?.some(({ rule }) => rule === 'unique') ?? false))
+  error instanceof ServiceError && (error.code === 'E_CONFLICT' || isValueTaken(error, name))
 
 /** Undefined when the record no longer has the value, or must be prepared again. */
 async function updateFound(

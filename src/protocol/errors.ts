@@ -154,6 +154,11 @@ export function problem(error: ServiceError): { readonly [member: string]: Json 
   }
 }
 
+/** Whether the error says that a record has this value of the attribute already. */
+export const isValueTaken = ({ details: { invalidAttributes = {} } }: ServiceError, attribute: string): boolean =>
+  Object.hasOwn(invalidAttributes, attribute) &&
+  invalidAttributes[attribute]?.some(({ rule }) => rule === 'unique') === true
+
 export const noSuchRecord = (model: string): ServiceError =>
   new ServiceError('E_NO_SUCH_RECORD', `No ${model} with this id`, { model })
 

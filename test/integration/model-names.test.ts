@@ -93,6 +93,31 @@ for (const { name: database, missing, open } of databases) {
   })
 }
 
+for (const { name: database, missing, open } of databases)
+  test(`a value that is refused beside an attribute "toString" gets 400 on ${database}`, {
+    skip: missing ?? false,
+  }, async () => {
+    await using opened = await open()
+    await using service = await createService({
+      database: opened.url,
+      attributes: withoutTimes,
+      models: {
+        cage: { access: { read: true }, attributes: { pets: { collection: 'pet', via: 'cage' } } },
+        pet: {
+          access: { read: true, create: true },
+          attributes: { name: { ...name, unique: true }, toString: name, cage: { model: 'cage' } },
+        },
+      },
+    })
+    const { pet } = service.system.records
+    await pet.create({ name: 'Rex' } as never)
+    const body = JSON.stringify({ name: 'Rex' })
+    const headers = { 'content-type': 'application/json' }
+    const response = await service.fetch(new Request('http://localhost/pet', { method: 'POST', headers, body }))
+    assert.equal(response.status, 400)
+    assert.deepEqual(((await response.json()) as JsonObject).attrNames, ['name'])
+  })
+
 const { missing, open } = databaseNamed('postgres')
 
 test('PostgreSQL refuses names that it would cut, and says what to write', { skip: missing ?? false }, async () => {
