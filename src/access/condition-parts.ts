@@ -1,4 +1,5 @@
-import { type Condition, leavesOf, matchAll, matchNone } from '../criteria/criteria.ts'
+import { type Comparison, type Condition, leavesOf, matchAll, matchNone } from '../criteria/criteria.ts'
+import { isComparedByColumn } from '../criteria/is-compared-by-column.ts'
 import { isLongText } from '../criteria/matches-in-turns.ts'
 import type { Assignment } from '../model/assignment.ts'
 import type { Attribute } from '../model/model.ts'
@@ -9,10 +10,7 @@ export const isLocal = (condition: Condition, isKnown: (attribute: Attribute) =>
   // A computed value changes with others, and a record need not contain what it depends on.
   leavesOf(condition).every(
     (leaf) =>
-      leaf.kind === 'compare' &&
-      !leaf.attribute.computed &&
-      !leaf.attribute.stored.foldsText &&
-      isKnown(leaf.attribute),
+      leaf.kind === 'compare' && !leaf.attribute.computed && !isComparedByColumn(leaf) && isKnown(leaf.attribute),
   )
 
 /** The values of the assignments by name. */
@@ -92,10 +90,18 @@ export function isPossible(condition: Condition, image: JsonObject): boolean {
       return true
     case 'compare': {
       const { attribute, operator, operand } = condition
-      return !isKnown(attribute) || operator.matches(image[attribute.name] ?? null, operand, attribute)
+      return (
+        !isKnown(attribute) ||
+        isComparedByColumn(condition) ||
+        operator.matches(image[attribute.name] ?? null, operand, attribute)
+      )
     }
   }
 }
 
-/** Whether a comparison of the attribute can be decided by the images of changes, and by records. */
+/** Whether the comparison can be decided by the images of changes, and by records. */
+export const isDecidedByImages = (comparison: Comparison): boolean =>
+  isInImages(comparison.attribute) && !isComparedByColumn(comparison)
+
+/** Whether images contain the attribute, with a text that tells whether two values are the same. */
 export const isInImages = (attribute: Attribute): boolean => !attribute.hidden && !attribute.stored.foldsText

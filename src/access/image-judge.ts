@@ -7,7 +7,7 @@ import type { Images } from '../realtime/visibility.ts'
 import type { Store } from '../storage/store.ts'
 import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
 import { ObjectCache } from '../support/object-cache.ts'
-import { isInImages } from './condition-parts.ts'
+import { isDecidedByImages } from './condition-parts.ts'
 import type { RuleShapes, VerdictLocation } from './rule-shapes.ts'
 import { type DatabaseCondition, type ShapeEvaluation, verdictAt } from './shape-evaluation.ts'
 
@@ -164,7 +164,7 @@ const foundIn = new ObjectCache<Condition, readonly DatabaseCondition[]>()
 
 const databaseConditionsIn = (condition: Condition): readonly DatabaseCondition[] =>
   getOrInsertComputed(foundIn, condition, () =>
-    leavesOf(condition).filter((leaf) => leaf.kind === 'related' || !isInImages(leaf.attribute)),
+    leavesOf(condition).filter((leaf) => leaf.kind === 'related' || !isDecidedByImages(leaf)),
   )
 
 export const needsDatabase = (condition: Condition): boolean => databaseConditionsIn(condition).length > 0

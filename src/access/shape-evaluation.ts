@@ -4,7 +4,7 @@ import type { JsonObject } from '../protocol/json.ts'
 import type { Images } from '../realtime/visibility.ts'
 import { addBit, type Bits, complement, emptyBits, hasBit, intersection, union } from '../support/bits.ts'
 import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
-import { isInImages } from './condition-parts.ts'
+import { isDecidedByImages } from './condition-parts.ts'
 import { OperandIndex } from './operand-index.ts'
 
 /** A condition that images cannot decide: on other records, or on hidden attributes. The database decides it. */
@@ -77,7 +77,7 @@ function partOf(condition: Condition): Part {
     case 'related':
       return new DatabasePart()
     case 'compare':
-      if (!isInImages(condition.attribute)) return new DatabasePart()
+      if (!isDecidedByImages(condition)) return new DatabasePart()
       return new ComparisonPart(new OperandIndex(condition))
   }
 }

@@ -16,6 +16,8 @@ export interface Operator<Operand extends Json = Json> {
   readonly aliases?: readonly string[]
   /** Its operand is a text or a pattern of texts. */
   readonly isText?: boolean
+  /** It compares by order. */
+  readonly isOrdering?: boolean
   /** It reads the whole value of a row, such as to search in a text: no index serves it, and its cost grows with the value. */
   readonly readsWholeValue?: boolean
   /** Throws E_BAD_CRITERIA if the operator does not support the attribute or the operand. */

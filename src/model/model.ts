@@ -22,6 +22,11 @@ export interface StoredColumn {
    * memory, so that the database is asked.
    */
   foldsText: boolean
+  /**
+   * What the database compares in another way than memory, which compares texts by code points: their *order*, as in a locale or
+   * an enumeration, or their *equality* as well, as in a type that has several spellings of one value.
+   */
+  ownComparison: 'none' | 'order' | 'equality'
   /** The database computes it from others (`generated always as`): no statement may contain a value. */
   isComputed: boolean
   /** The database has no comparisons by order for its type. */
@@ -94,7 +99,7 @@ export const plainAttribute = (name: string, type: AttributeType): Attribute => 
   onDestroy: undefined,
   access: undefined,
   readOnly: false,
-  stored: { foldsText: false, isComputed: false, isUnordered: false },
+  stored: { foldsText: false, ownComparison: 'none', isComputed: false, isUnordered: false },
 })
 
 export interface BelongsTo {

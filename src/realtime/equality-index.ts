@@ -1,4 +1,5 @@
 import type { Comparison, Condition } from '../criteria/criteria.ts'
+import { isComparedByColumn } from '../criteria/is-compared-by-column.ts'
 import type { Json, JsonObject } from '../protocol/json.ts'
 import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
 
@@ -51,7 +52,7 @@ export class EqualityIndex<Item> {
 function equalityIn(where: Condition): Comparison | undefined {
   if (where.kind === 'compare') {
     const { operator, operand, attribute } = where
-    return operator.name === '=' && operand !== null && !attribute.hidden && !attribute.stored.foldsText
+    return operator.name === '=' && operand !== null && !attribute.hidden && !isComparedByColumn(where)
       ? where
       : undefined
   }

@@ -1,4 +1,4 @@
-import type { Model } from '../model/model.ts'
+import type { Model, StoredColumn } from '../model/model.ts'
 
 /** A table that exists in the database. */
 export interface ExistingTable {
@@ -51,6 +51,8 @@ export interface ExistingColumn {
   readonly isComputed: boolean
   /** Texts that are not the same may be equal in it, as in one that ignores letter case. */
   readonly foldsText: boolean
+  /** Of its values as texts; none: they are compared by code points. */
+  readonly ownComparison?: StoredColumn['ownComparison']
   /** The database itself rejects invalid JSON. */
   readonly holdsJson: boolean
   /** The database has no comparisons by order for its type. */
@@ -60,10 +62,11 @@ export interface ExistingColumn {
 /** Notes what the database tells of the columns of the attributes. */
 export function noteColumns(models: readonly Model[], tables: ReadonlyMap<string, ExistingTable>): void {
   for (const { table, attributes } of models) {
-    for (const { stored, column: name } of attributes.values()) {
+    for (const { stored, type, column: name } of attributes.values()) {
       const column = tables.get(table)?.columns.get(name)
       if (!column) continue
       stored.foldsText = column.foldsText
+      stored.ownComparison = type.storedAs === 'text' ? (column.ownComparison ?? 'none') : 'none'
       stored.isComputed = column.isComputed
       stored.isUnordered = column.isUnordered ?? false
     }

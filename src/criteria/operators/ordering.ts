@@ -6,6 +6,7 @@ import { parseOperand, refuse } from '../operator.ts'
 const ordering = (name: string, alias: string, test: (order: number) => boolean): Operator => ({
   name,
   aliases: [alias],
+  isOrdering: true,
   parse(value, attribute) {
     if (!attribute.type.ordered || attribute.type.storedAs === 'boolean') {
       throw refuse(attribute, `"${name}" requires an ordered attribute: "${attribute.name}" is ${attribute.type.noun}`)

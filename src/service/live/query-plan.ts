@@ -3,7 +3,7 @@ import { isInImages, isLocal } from '../../access/condition-parts.ts'
 import { guardCriteria, type ReadAccess } from '../../access/guard.ts'
 import { readRulesOf } from '../../access/read-rules.ts'
 import { conditionKey } from '../../criteria/condition-key.ts'
-import { allAttributes, type Criteria, type Populate } from '../../criteria/criteria.ts'
+import { allAttributes, type Criteria, type Populate, type Sort } from '../../criteria/criteria.ts'
 import { type Model, originalOf } from '../../model/model.ts'
 import type { FindInput } from '../../operation/find-input.ts'
 import { list } from '../../operation/list.ts'
@@ -88,7 +88,7 @@ function runOf(
 function localQueryOf({ criteria: asked, populate, count }: FindInput, criteria: Criteria): LocalQuery | undefined {
   const { where, sort, limit, skip, masks } = criteria
   const isOwn = populate.length === 0 && !count && skip === 0 && !masks && isLocal(where, isInImages)
-  if (!isOwn || sort.some(({ attribute, through, mask }) => through || mask || !isInImages(attribute))) return undefined
+  if (!isOwn || !sort.every(isOrderOfImages)) return undefined
   const names = asked.select.map(({ name }) => name)
   return {
     where,
@@ -98,6 +98,10 @@ function localQueryOf({ criteria: asked, populate, count }: FindInput, criteria:
     digestOf,
   }
 }
+
+/** Whether the order of records follows from their images. */
+const isOrderOfImages = ({ attribute, through, mask }: Sort): boolean =>
+  !through && !mask && isInImages(attribute) && attribute.stored.ownComparison === 'none'
 
 type Rows = Pick<QueryResult, 'rows' | 'texts' | 'length'>
 type Row = Pick<HeldRow, 'sort'> & { readonly text: string }

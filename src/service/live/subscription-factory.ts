@@ -1,4 +1,5 @@
 import { type Condition, findKey, leavesOf } from '../../criteria/criteria.ts'
+import { isComparedByColumn } from '../../criteria/is-compared-by-column.ts'
 import type { Position, RecordId } from '../../protocol/change.ts'
 import { noSuchRecord, ServiceError } from '../../protocol/errors.ts'
 import type { Requester } from '../../protocol/requester.ts'
@@ -138,10 +139,10 @@ export function assertLocalCondition(where: Condition): Condition {
     'E_BAD_CRITERIA',
     undecided.kind === 'related'
       ? `A subscription takes conditions on the attributes of a record, and "${undecided.association.name}" is an association`
-      : `A subscription cannot compare "${undecided.attribute.name}", of which the database ignores letter case or blanks; a live query can`,
+      : `A subscription cannot compare "${undecided.attribute.name}" by "${undecided.operator.name}", as the database does by rules of its column; a live query can`,
     { attribute: undecided.kind === 'related' ? undecided.association.name : undecided.attribute.name },
   )
 }
 
 const undecidedIn = (condition: Condition) =>
-  leavesOf(condition).find((leaf) => leaf.kind === 'related' || leaf.attribute.stored.foldsText)
+  leavesOf(condition).find((leaf) => leaf.kind === 'related' || isComparedByColumn(leaf))

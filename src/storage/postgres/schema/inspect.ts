@@ -1,4 +1,4 @@
-import type { Attribute, Model } from '../../../model/model.ts'
+import type { Attribute, Model, StoredColumn } from '../../../model/model.ts'
 import type { Row } from '../../driver.ts'
 import type { ExistingColumn, ExistingTable } from '../../schema.ts'
 import { arrayOf, quoteName } from '../client/text-form.ts'
@@ -44,6 +44,15 @@ select c.relname, n.nspname, c.relkind in ('r', 'p'), c.relkind = 'r', pg_has_ro
       a.attgenerated <> '',
       base.typname, format_type(base.oid, -1), pg_get_serial_sequence(format('%I.%I', n.nspname, c.relname), a.attname),
       base.typname in ('citext', 'bpchar') or exists (select 1 from pg_collation l where l.oid = a.attcollation and not l.collisdeterministic),
+      -- The order of code points is that of these locales, and of all of the provider \`b\` (builtin).
+      case when base.typtype = 'e' then 'order'
+        when base.typname not in ('text', 'varchar', 'bpchar', 'citext', 'name', 'char') then 'equality'
+        when exists (select 1 from pg_collation l, pg_database d,
+            lateral (select case l.collprovider when 'd' then coalesce(to_jsonb(d) ->> 'datlocprovider', 'c') else l.collprovider::text end,
+              case l.collprovider when 'd' then d.datcollate else l.collcollate end) as used (provider, locale)
+          where l.oid = a.attcollation and d.datname = current_database() and used.provider <> 'b'
+            and (used.provider <> 'c' or lower(used.locale) not in ('c', 'posix', 'c.utf8', 'c.utf-8'))) then 'order'
+        else 'none' end,
       given.has_default, base.typtype = 'c', base.typtype = 'e' and declared.typtype = 'd', given.expression, a.attidentity = 'a', a.attgenerated = 'v',
       -- Of enums, ranges, rows and arrays the operators are those of their pseudo-types. \`hstore\` has a default order by other operators.
       base.typtype = 'b' and base.typelem = 0 and not exists (select 1 from pg_operator o where o.oprname = '<' and o.oprleft = o.oprright
@@ -103,6 +112,7 @@ type ColumnRow = [
   written: string,
   sequence: string | null,
   foldsText: boolean,
+  ownComparison: StoredColumn['ownComparison'],
   declaresDefault: boolean,
   isComposite: boolean,
   isEnumDomain: boolean,
@@ -212,6 +222,7 @@ function columnOf([
   written,
   sequence,
   foldsText,
+  ownComparison,
   declaresDefault,
   isComposite,
   isEnumDomain,
@@ -231,6 +242,7 @@ function columnOf([
     defaultText: declaresDefault ? (defaultText ?? undefined) : undefined,
     isComputed,
     foldsText,
+    ownComparison,
     isUnordered,
     holdsJson: isJson(kind),
     kind,

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { createService } from 'keelson'
+import { missingPostgres } from '../support/postgres.ts'
+import { schemaDatabases } from '../support/schema-databases.ts'
+
+const postgres = schemaDatabases.find(({ name }) => name === 'postgres')
+const text = { type: 'string' } as const
+
+const open = (database: string) =>
+  createService({
+    database,
+    attributes: { createdAt: false, updatedAt: false },
+    models: {
+      task: {
+        attributes: {
+          id: { type: 'number', isInteger: true, primaryKey: true, required: true },
+          name: text,
+          plain: text,
+          mood: text,
+          price: text,
+          stay: text,
+          tags: text,
+        },
+        access: { read: ({ user: asked }) => (asked ? { mood: { '>': `${asked.id}` } } : true) },
+      },
+    },
+    auth: { identify: (): { id: string } | null => null },
+  })
+
+describe('a column whose order is not that of code points on postgres', { skip: missingPostgres ?? false }, () => {
+  let database: Awaited<ReturnType<NonNullable<typeof postgres>['open']>>
+  let service: Awaited<ReturnType<typeof open>>
+  before(async () => {
+    database = await (postgres as NonNullable<typeof postgres>).open()
+    await database.execute(
+      `create type mood as enum ('sad', 'ok', 'Happy');
+       create table task (id integer primary key, name text collate "de-x-icu", plain text collate "C", mood mood, price money,
+         stay interval, tags text[])`,
+    )
+    service = await open(database.url)
+  })
+  after(async () => {
+    await service.close()
+    await database[Symbol.asyncDispose]()
+  })
+
+  // By code points, "B" comes before "a".
+  const add = (id: number, values: string) =>
+    database.execute(`insert into task (id, name, plain, mood, price, stay, tags) values (${id}, ${values})`)
+
+  for (const { what, query, ids } of [
+    { what: 'texts of a locale', query: { where: { name: { '>': 'b' } } }, ids: [1] },
+    { what: 'words of an enumeration', query: { where: { mood: { '>': 'ok' } } }, ids: [1] },
+    { what: 'another spelling of an amount', query: { where: { price: '5' } }, ids: [1] },
+    { what: 'another spelling of an array', query: { where: { tags: { in: ['{a, b}'] } } }, ids: [1] },
+    { what: 'an order by texts of a locale', query: { sort: 'name' }, ids: [2, 3, 1] },
+    { what: 'an order by an enumeration', query: { sort: 'mood' }, ids: [3, 2, 1] },
+    { what: 'an order by an interval', query: { sort: 'stay' }, ids: [1, 2, 3] },
+  ]) {
+    test(`a live query with ${what} is that of the database`, { timeout: 10_000 }, async () => {
+      await database.execute('delete from task')
+      const seen: number[][] = []
+      for await (const { rows } of service.system.records.task.liveQuery(query as never)) {
+        seen.push(rows.map(({ id }) => id))
+        if (seen.length === 1) {
+          await add(3, `'b', 'b', 'sad', 6, '10 days', '{}'`)
+          await add(2, `'a', 'a', 'ok', 6, '9 days', '{}'`)
+          await add(1, `'B', 'B', 'Happy', 5, '1 hour', '{a,b}'`)
+        }
+        if (rows.some(({ id }) => id === 1)) break
+      }
+      assert.deepEqual(seen.at(-1), ids)
+    })
+  }
+
+  for (const { query, status } of [
+    { query: 'name[>]=b', status: 400 },
+    { query: 'mood[<=]=ok', status: 400 },
+    { query: 'price=5', status: 400 },
+    { query: 'stay[!=]=1 day', status: 400 },
+    { query: 'name=b', status: 200 },
+    { query: 'plain[>]=b', status: 200 },
+    { query: 'mood=ok', status: 200 },
+    { query: 'tags[contains]=a', status: 200 },
+    { query: 'where={"price":null}', status: 200 },
+  ]) {
+    test(`a stream with ${query} is answered with ${status}`, async () => {
+      const headers = { accept: 'text/event-stream' }
+      const response = await service.fetch(new Request(`http://localhost/task?${query}`, { headers }))
+      assert.equal(response.status, status)
+      if (status === 400) assert.match(await response.text(), /rules of its column; a live query can/)
+      else await response.body?.cancel()
+    })
+  }
+
+  test('a rule with such an order decides which events a user receives', { timeout: 10_000 }, async () => {
+    await database.execute('delete from task')
+    const events = service.as({ id: 'sad' }).records.task.live()
+    const next = async () => {
+      const { value } = await events.next()
+      return value && 'id' in value ? [value.verb, value.id] : value?.verb
+    }
+    assert.equal(await next(), 'ready')
+    await add(3, `'b', 'b', 'sad', 6, '10 days', '{}'`)
+    await add(1, `'B', 'B', 'Happy', 5, '1 hour', '{a,b}'`)
+    assert.deepEqual(await next(), ['created', 1])
+    await events.return?.(undefined)
+  })
+})
