@@ -21,6 +21,8 @@ const open = (database: string) =>
           price: text,
           stay: text,
           tags: text,
+          owner: text,
+          due: text,
         },
         access: { read: ({ user: asked }) => (asked ? { mood: { '>': `${asked.id}` } } : true) },
       },
@@ -36,7 +38,7 @@ describe('a column whose order is not that of code points on postgres', { skip: 
     await database.execute(
       `create type mood as enum ('sad', 'ok', 'Happy');
        create table task (id integer primary key, name text collate "de-x-icu", plain text collate "C", mood mood, price money,
-         stay interval, tags text[])`,
+         stay interval, tags text[], owner uuid, due date)`,
     )
     service = await open(database.url)
   })
@@ -83,6 +85,8 @@ describe('a column whose order is not that of code points on postgres', { skip: 
     { query: 'plain[>]=b', status: 200 },
     { query: 'mood=ok', status: 200 },
     { query: 'tags[contains]=a', status: 200 },
+    { query: 'owner=0a3f7a52-2b1d-4f39-9c3e-5f0e0b0d6a11', status: 200 },
+    { query: 'due=2026-11-28', status: 200 },
     { query: 'where={"price":null}', status: 200 },
   ]) {
     test(`a stream with ${query} is answered with ${status}`, async () => {

@@ -44,9 +44,11 @@ select c.relname, n.nspname, c.relkind in ('r', 'p'), c.relkind = 'r', pg_has_ro
       a.attgenerated <> '',
       base.typname, format_type(base.oid, -1), pg_get_serial_sequence(format('%I.%I', n.nspname, c.relname), a.attname),
       base.typname in ('citext', 'bpchar') or exists (select 1 from pg_collation l where l.oid = a.attcollation and not l.collisdeterministic),
-      -- The order of code points is that of these locales, and of all of the provider \`b\` (builtin).
-      case when base.typtype = 'e' then 'order'
+      -- A word of an enumeration and a date have one text each, a UUID one that is ordered as its value.
+      case when base.typname = 'uuid' then 'none'
+        when base.typtype = 'e' or base.typname = 'date' then 'order'
         when base.typname not in ('text', 'varchar', 'bpchar', 'citext', 'name', 'char') then 'equality'
+        -- The order of code points is that of these locales, and of all of the provider \`b\` (builtin).
         when exists (select 1 from pg_collation l, pg_database d,
             lateral (select case l.collprovider when 'd' then coalesce(to_jsonb(d) ->> 'datlocprovider', 'c') else l.collprovider::text end,
               case l.collprovider when 'd' then d.datcollate else l.collcollate end) as used (provider, locale)
