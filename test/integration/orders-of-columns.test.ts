@@ -112,3 +112,42 @@ describe('a column whose order is not that of code points on postgres', { skip: 
     await events.return?.(undefined)
   })
 })
+
+describe('a column without a type on sqlite', () => {
+  const untyped = async () => {
+    const database = await (
+      schemaDatabases.find(({ name }) => name === 'sqlite') as (typeof schemaDatabases)[number]
+    ).open()
+    await database.execute(
+      `create table item (id integer primary key, code); insert into item values (1, '5'), (2, 'x')`,
+    )
+    const models = { item: { attributes: { code: text } } }
+    const attributes = { createdAt: false, updatedAt: false } as const
+    const service = await createService({ database: database.url, attributes, models })
+    return { database, service }
+  }
+
+  for (const { query, ids } of [
+    { query: { where: { code: '10' } }, ids: [4] },
+    { query: { where: { code: { '>': '1' } } }, ids: [1, 2, 4] },
+    { query: { sort: 'code' }, ids: [3, 4, 1, 2] },
+  ])
+    test(`a live query with ${JSON.stringify(query)} is that of the database`, { timeout: 10_000 }, async () => {
+      const { database, service } = await untyped()
+      const { item } = service.system.records
+      let last: number[] = []
+      for await (const { rows } of item.liveQuery(query as never)) {
+        last = rows.map(({ id }) => id)
+        if (last.includes(4)) break
+        await database.execute(`insert into item values (3, 10), (4, '10') on conflict do nothing`)
+      }
+      assert.deepEqual(last, ids)
+      const { data } = await item.find(query as never)
+      assert.deepEqual(
+        data.map(({ id }) => id),
+        ids,
+      )
+      await service.close()
+      await database[Symbol.asyncDispose]()
+    })
+})

@@ -98,6 +98,8 @@ function tableOf(connection: Connection, name: string, definition: string): Sqli
       hasDefault: hidden === 0 && !isNull(defaultValue),
       defaultText: isNull(defaultValue) ? undefined : String(defaultValue),
       isComputed: hidden !== 0,
+      // Numbers in it equal no text, and come before all.
+      ownComparison: type === '' ? 'equality' : 'none',
       ...collationOf(connection, name, column as string, definition),
       holdsJson: [jsonCheck, jsonCheckWithoutNull].some((check) =>
         definition.includes(check(identifier(column as string))),
