@@ -5,6 +5,7 @@ import type { ServiceRequest, ServiceResponse } from '../../protocol/request.ts'
 import { anonymous, type Requester } from '../../protocol/requester.ts'
 import type { ReadOptions } from '../../storage/store.ts'
 import { assertDefined } from '../../support/assert.ts'
+import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import { andThen, type MaybePromise } from '../../support/maybe-promise.ts'
 import { answerBatch } from '../batch/batch.ts'
 import { liveResponse } from '../live/live-responses.ts'
@@ -73,10 +74,18 @@ function answer(context: DispatchContext, request: ServiceRequest): MaybePromise
   )
 }
 
-const withLandingPage = (page: LandingPage, context: DispatchContext, request: ServiceRequest) =>
-  context.policy
+function withLandingPage(
+  page: LandingPage,
+  context: DispatchContext,
+  request: ServiceRequest,
+): MaybePromise<ServiceResponse> {
+  // It is made anew for each request.
+  if (eventLoopTurn.isUsed && wantsPage(request))
+    return eventLoopTurn.next().then(() => withLandingPage(page, context, request))
+  return context.policy
     ? andThen(requesterFor(context, request), (known) => page(request, context.policy?.for(known)))
     : page(request)
+}
 
 function requesterFor({ identify }: DispatchContext, request: ServiceRequest): MaybePromise<Requester> {
   return request.peer?.requester ?? (identify && !request.peer ? identify(request) : anonymous)

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { promisify } from 'node:util'
+import { TurnCounter } from '../../../test/support/turn-counter.ts'
 import { createService } from '../../index.ts'
 import type { AnyConfig } from '../config/config.ts'
 
@@ -246,4 +247,16 @@ test('the landing page lists actions, of models and of the service', async () =>
   const service = await open(config)
   const list = (await (await service.fetch(new Request('http://localhost/'))).json()) as { actions: readonly string[] }
   assert.deepEqual(list.actions, ['POST /ping'])
+})
+
+test('pages that many clients request at once are made in several turns of the event loop', async () => {
+  const service = await open()
+  using counter = new TurnCounter()
+  const turns = new Set<number>()
+  const request = () =>
+    service.fetch(new Request('http://localhost:1337/', { headers: { accept: 'text/html' } })).then(() => {
+      turns.add(counter.turn)
+    })
+  await Promise.all(Array.from({ length: 500 }, request))
+  assert.ok(turns.size > 2, `they were made in ${turns.size} turns`)
 })
