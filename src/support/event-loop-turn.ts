@@ -26,8 +26,13 @@ export class EventLoopTurn {
     return now - this.#begunAt
   }
 
+  /** Whether it has taken as long as a turn may. Unlike `isUsed`, this is false at the beginning of a reserved turn. */
+  get isLong(): boolean {
+    return this.usedMs > sharedMs
+  }
+
   get isUsed(): boolean {
-    return this.#leftAt !== undefined || this.usedMs > sharedMs
+    return this.#leftAt !== undefined || this.isLong
   }
 
   /**

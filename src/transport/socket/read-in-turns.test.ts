@@ -139,3 +139,28 @@ for (const version of [3, 4] as const)
     )
     assert.ok(turns.size > 1)
   })
+
+test('short pieces of many clients are read in several turns', async () => {
+  const count = 40
+  using counter = new TurnCounter()
+  const turns = new Map<number, number>()
+  let isMeasured = false
+  /** It is asked for each message. */
+  const clock = {
+    now() {
+      if (!isMeasured) return 0
+      turns.set(counter.turn, (turns.get(counter.turn) ?? 0) + 1)
+      blockEventLoop(1)
+      return 0
+    },
+  }
+  await using server = await startSockets({ clock })
+  const sockets: Socket[] = []
+  while (sockets.length < count) sockets.push(await openWebSocket(server.url, 'EIO=3&transport=websocket'))
+  isMeasured = true
+  const answered = sockets.map((socket) => once(socket, 'data'))
+  for (const socket of sockets) socket.write(maskedFrame('2'))
+  await Promise.all(answered)
+  for (const socket of sockets) socket.destroy()
+  assert.ok(Math.max(...turns.values()) <= 20, `${[...turns.values()]}`)
+})
