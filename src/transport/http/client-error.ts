@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 import { problemType } from '../../protocol/error-response.ts'
-import { eventLoopTurn } from '../../support/event-loop-turn.ts'
+import { inTurns } from '../../support/event-loop-turn.ts'
 import { type Connection, lastOf, lingeringClose } from './connections.ts'
 
 /** Errors of Node's HTTP parser and timeouts, raised before a request exists, by error code. */
@@ -40,12 +40,9 @@ export function refuseConnection(
   } else if (last && !last.closed && !last.socket && error.code !== cutOff) {
     // The data is the body of a request that waits: it is refused when those before it are answered.
     last.once('socket', () => refuse(socket, ...refusalOf(error)))
-  } else if (error.code === cutOff) {
-    // Thousands may leave at once, and the system takes a while to close each connection.
-    if (eventLoopTurn.isUsed) void eventLoopTurn.next().then(() => socket.destroy())
-    else socket.destroy()
   } else {
-    refuse(socket, ...refusalOf(error))
+    // Thousands may leave or send this at once, and the system takes a while to close each connection and to send each refusal.
+    inTurns(() => (error.code === cutOff ? socket.destroy() : refuse(socket, ...refusalOf(error))))
   }
 }
 

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { Server } from 'node:http'
 import { describe, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { blockEventLoop } from '../../../test/support/block-event-loop.ts'
 import {
   close,
   echo,
@@ -15,6 +17,7 @@ import {
   statusOf,
   waiting,
 } from '../../../test/support/http-connection.ts'
+import { TurnCounter } from '../../../test/support/turn-counter.ts'
 import type { Service } from '../../protocol/request.ts'
 
 describe('invalid HTTP is answered and the connection closed', () => {
@@ -89,6 +92,29 @@ describe('invalid HTTP is answered and the connection closed', () => {
     await using server = await start()
     assert.equal(statusOf(await sent(server, 'GET /pet HTTP/1.1', '', '')), 400)
   })
+})
+
+test('invalid requests of many connections are read and refused in several turns', async (t) => {
+  const count = 40
+  using counter = new TurnCounter()
+  const read: number[] = []
+  const { emit } = Server.prototype
+  t.mock.method(Server.prototype, 'emit', function (this: Server, name: string, ...args: unknown[]) {
+    if (name === 'clientError') {
+      read.push(counter.turn)
+      blockEventLoop(2)
+    }
+    return Reflect.apply(emit, this, [name, ...args])
+  })
+  await using server = await start(echo)
+  const clients = Array.from({ length: count }, () => new HttpConnection(server.port))
+  await Promise.all(clients.map(({ socket }) => once(socket, 'connect')))
+  for (let turns = 0; turns < 2 * count; turns++) await nextTurn() // one is accepted in each
+  for (const client of clients) client.write('GET / HTTP/1.1', 'Host: localhost', 'Content-Length: x', '', '')
+  for (const client of clients) assert.match(await client.all(), /^HTTP\/1.1 400 /)
+  assert.equal(read.length, count)
+  const most = Math.max(...read.map((turn) => read.filter((other) => other === turn).length))
+  assert.ok(most <= 8, `read in the turns ${read}`)
 })
 
 describe('misbehaving clients', () => {

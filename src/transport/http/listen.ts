@@ -1,13 +1,15 @@
 import type { IncomingMessage, Server, ServerOptions } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { ErrorListener } from '../../protocol/error-response.ts'
 import { maxHeaderBytes, type Service } from '../../protocol/request.ts'
+import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import type { Limits } from '../../support/limits.ts'
 import type { WorkerChannel } from '../worker-channel.ts'
 import { refuse, refuseConnection } from './client-error.ts'
 import { Connections, lingeringClose } from './connections.ts'
 import { type HttpOptions, logErrorToConsole } from './handle-http-request.ts'
+import { ReadingTurns } from './reading-turns.ts'
 import { handler, type Intercept } from './serve.ts'
 import { OpenStreams } from './write-stream.ts'
 
@@ -49,7 +51,8 @@ export async function listen(service: Service, options: ListenOptions): Promise<
   const { limits, upgrade, host = '127.0.0.1', onError = logErrorToConsole } = options
   const streams = new OpenStreams()
   const connections = new Connections()
-  const handle = handler(service, limits, { ...options, streams, connections })
+  const turns = new ReadingTurns(connections)
+  const handle = handler(service, limits, { ...options, streams, connections, turns })
   const server = createServer(serverOptions(limits, upgrade))
   let stopping: Promise<void> | undefined
 
@@ -57,7 +60,11 @@ export async function listen(service: Service, options: ListenOptions): Promise<
   // Otherwise the parent of several processes offers a connection to them again and again while all have that number.
   Object.assign(server, { dropMaxConnection: true }) // its types lack it
   server.on('connection', (socket) => connections.add(socket))
-  server.on('clientError', (error, socket) => refuseConnection(error, socket, connections.get(socket)))
+  server.on('clientError', (error, socket) => {
+    // Thousands of headers may precede the error.
+    if (eventLoopTurn.isLong) turns.holdOthers(socket as Socket)
+    refuseConnection(error, socket, connections.get(socket))
+  })
   server.on('request', handle)
   server.on('checkContinue', (req, res) => {
     // A body that will be refused for its declared size need not be sent.

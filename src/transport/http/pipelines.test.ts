@@ -358,3 +358,30 @@ test('the requests of many connections that arrive together are read in several 
   )
   assert.ok(Math.max(...turns.values()) <= 128, `${[...turns.values()]}`)
 })
+
+for (const { what, head } of [
+  { what: 'a long URL', head: `GET /?where=${'x'.repeat(4_000)} HTTP/1.1\r\nHost: localhost` },
+  { what: 'long headers', head: `GET / HTTP/1.1\r\nHost: localhost\r\nIf-None-Match: ${'"a",'.repeat(1_000)}` },
+  {
+    what: 'long headers and a body',
+    head: `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\nX: ${'x'.repeat(4_000)}`,
+  },
+])
+  test(`fewer requests than are read in one turn, with ${what} each, are answered in several`, async (t) => {
+    const count = 40
+    const turns = new Map<number, number>()
+    const { open, counter } = await serve(
+      t,
+      () => {},
+      () => {
+        turns.set(counter.turn, (turns.get(counter.turn) ?? 0) + 1)
+        blockEventLoop(2)
+        return { status: 200, headers: {}, body: 1 }
+      },
+    )
+    const clients = await open(count)
+    const answered = clients.map((client) => once(client, 'data'))
+    for (const client of clients) client.write(`${head}\r\n\r\n`)
+    await Promise.all(answered)
+    assert.ok(Math.max(...turns.values()) <= 8, `${[...turns.values()]}`)
+  })

@@ -39,6 +39,8 @@ export interface HandlerOptions extends HttpOptions {
   readonly streams?: OpenStreams
   /** Of the server whose requests these are. */
   readonly connections?: Connections
+  /** Of these connections. */
+  readonly turns?: ReadingTurns
   /** The other processes that share the port. */
   readonly workers?: WorkerChannel | undefined
 }
@@ -48,7 +50,7 @@ export interface HandlerOptions extends HttpOptions {
  * rewritten to omit a mount point, and a `req.body` that was already parsed is used. No request makes it throw.
  */
 export function handler(service: Service, limits: Limits, options: HandlerOptions = {}): HttpHandler {
-  const { streams = new OpenStreams(), intercept, connections } = options
+  const { streams = new OpenStreams(), intercept, connections, turns = new ReadingTurns(connections) } = options
   const shared = createServerContext(service, limits, options)
   const { onError, waiting, observe } = shared
   const drain: StreamOptions = { streams, waiting, observe, idleTimeoutMs: limits.streamIdleTimeoutMs, onError }
@@ -98,7 +100,6 @@ export function handler(service: Service, limits: Limits, options: HandlerOption
     else if (isBodyless) handleRequest(context, req, res, poll, undefined)
     else receive(context, req, res)
   }
-  const turns = new ReadingTurns(connections)
   const pipelines = new Pipelines(answer, { turns, waiting, observe })
   let requests = 0
   return (req, res) => {
@@ -152,6 +153,16 @@ interface NodeServerContext extends ServerContext {
 /** So many take a millisecond or more. */
 const requestsAtOnce = 64
 
+/** In characters. Longer ones are answered one turn after another when many connections send them at once. */
+const shortHead = 2048
+
+/** Whether the URL and the headers may hold what takes longer than most requests, such as a long condition. */
+function hasLongHead({ url = '', rawHeaders }: IncomingMessage): boolean {
+  let length = url.length
+  for (const text of rawHeaders) length += text.length
+  return length > shortHead
+}
+
 function handleRequest(
   context: NodeServerContext,
   req: Received,
@@ -162,6 +173,10 @@ function handleRequest(
   weight?: BodyWeight,
   isLong?: boolean,
 ): void {
+  if (hasLongHead(req) && eventLoopTurn.isUsed) {
+    void eventLoopTurn.next().then(() => handleRequest(context, req, res, undefined, parse, received, weight, isLong))
+    return
+  }
   const request = new NodeRequest(context.policy, req.method as string, req.url as string, req.headers, res, poll)
   const response = handleHttpRequest(context, request, parse, isLong)
   const answer = (settled: ServiceResponse): void => {
