@@ -2,7 +2,7 @@ import { newHandle, offsetText, readShapeRequest } from '../../../src/service/el
 import { find, get, type Hostile, type HostileRequest, several } from './hostile.ts'
 
 const lookup = (n: number): string => `/pet/${1 + (n % 1000)}?populate=false`
-const asked = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`
+const asked = (path: string, headers = ''): string => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`
 const handshake =
   'GET /socket.io/?EIO=3&transport=websocket HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
   'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n'
@@ -121,5 +121,52 @@ export const hostileCrowds: readonly Hostile[] = [
     over: 'bytes',
     connections: 20,
     request: () => written(handshake, frame('2').repeat(9_000)),
+  },
+  {
+    name: 'pings of 500 sockets, 4 kB from each',
+    over: 'bytes',
+    connections,
+    request: () => written(handshake, frame('2').repeat(580)),
+  },
+  {
+    name: 'conditions of 14 kB from 500 connections',
+    over: 'bytes',
+    connections,
+    request: (n) => written(asked(find('pet', { or: several(290, (i) => ({ age: n * 1000 + i + 0.5 })) }).path)),
+  },
+  {
+    name: '1,000 parameters from 500 connections',
+    over: 'bytes',
+    connections,
+    request: (n) => written(asked(`/pet?limit=1&${several(990, (i) => `a${n}x${i}=1`).join('&')}`)),
+  },
+  {
+    name: '3,500 entity tags from 500 connections',
+    over: 'bytes',
+    connections,
+    request: (n) => written(asked(lookup(n), `If-None-Match: ${'"a",'.repeat(3_500)}\r\n`)),
+  },
+  {
+    name: '3,900 columns of a shape from 500 connections',
+    over: 'bytes',
+    connections,
+    request: (n) =>
+      written(
+        asked(
+          `/v1/shape?table=wide&offset=now&columns=${several(3900, (i) => ((i + n) % 46_656).toString(36)).join()}`,
+        ),
+      ),
+  },
+  {
+    name: '1,900 headers of an invalid request from 500 connections',
+    over: 'bytes',
+    connections,
+    request: (n) => written(asked(lookup(n), `${several(1900, (i) => `a${i}:\r\n`).join('')}Content-Length: x\r\n`)),
+  },
+  {
+    name: 'the landing page for 500 connections',
+    over: 'bytes',
+    connections,
+    request: () => written(asked('/', 'Accept: text/html\r\n')),
   },
 ]
