@@ -360,11 +360,11 @@ test('the requests of many connections that arrive together are read in several 
 })
 
 for (const { what, head } of [
-  { what: 'a long URL', head: `GET /?where=${'x'.repeat(4_000)} HTTP/1.1\r\nHost: localhost` },
-  { what: 'long headers', head: `GET / HTTP/1.1\r\nHost: localhost\r\nIf-None-Match: ${'"a",'.repeat(1_000)}` },
+  { what: 'a long URL', head: `GET /?where=${'x'.repeat(5_000)} HTTP/1.1\r\nHost: localhost` },
+  { what: 'long headers', head: `GET / HTTP/1.1\r\nHost: localhost\r\nIf-None-Match: ${'"a",'.repeat(1_300)}` },
   {
     what: 'long headers and a body',
-    head: `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\nX: ${'x'.repeat(4_000)}`,
+    head: `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\nX: ${'x'.repeat(5_000)}`,
   },
 ])
   test(`fewer requests than are read in one turn, with ${what} each, are answered in several`, async (t) => {

@@ -153,8 +153,11 @@ interface NodeServerContext extends ServerContext {
 /** So many take a millisecond or more. */
 const requestsAtOnce = 64
 
-/** In characters. Longer ones are answered one turn after another when many connections send them at once. */
-const shortHead = 2048
+/**
+ * In characters: more than cookies and tokens of most clients take. Longer ones are answered one turn after another when many
+ * connections send them at once.
+ */
+const shortHead = 4096
 
 /** Whether the URL and the headers may hold what takes longer than most requests, such as a long condition. */
 function hasLongHead({ url = '', rawHeaders }: IncomingMessage): boolean {
