@@ -155,6 +155,29 @@ for (const { name, missing, open } of schemaDatabases) {
       assert.deepEqual(after.warnings, [])
     })
 
+    test('keys that a number does not hold', async () => {
+      await using database = await open()
+      await database.execute(`create table post (id bigint primary key, label text); create table kind (id bigint primary key, label text);
+        insert into post values (1, 'a'), (9007199254740993, 'b'); insert into kind values (9007199254740991, 'c')`)
+      if (name === 'sqlite') await database.execute(`insert into kind values ('text', 'd')`)
+      const start = (type: 'number' | 'bigint') => {
+        const key = type === 'number' ? { type, isInteger: true } : { type }
+        const model = { attributes: { id: { ...key, primaryKey: true, required: true }, label: text } } as const
+        return createService({
+          database: database.url,
+          attributes: { createdAt: false, updatedAt: false },
+          models: { post: model, kind: model },
+        })
+      }
+      await using before = await start('number')
+      assert.deepEqual(before.warnings, [
+        `post: the table "post" contains rows whose key "id" is beyond 2^53, which a number does not hold: no request reads or changes one of them alone, and associations do not find them. Declare the key as { type: 'bigint' }`,
+      ])
+      await before.close()
+      await using after = await start('bigint')
+      assert.deepEqual(after.warnings, [])
+    })
+
     test('what an earlier model declared, and the database still demands', async () => {
       await using database = await open()
       const start = (attributes: object, indexes: object = {}) =>

@@ -53,7 +53,7 @@ function keyAttribute(
   if (!base || typeof type !== 'object' || !keyClasses.includes(type.storedAs)) return undefined
   if (type.storedAs === 'real' && fraction.test(column.type)) return undefined
   const refers = foreignKeys.some(({ columns }) => columns.length === 1 && columns[0] === column.name)
-  // Generated numbers are far below 2^53.
+  // Generated numbers are far below 2^53; the start warns of others.
   if (description.isCounted(column) && !refers) return { type: 'number', autoIncrement: true }
   if (type.storedAs === 'uuid') return { type: 'string', isUUID: true, ...(refers && { required: true }) }
   const isNumber = type.storedAs !== 'text'

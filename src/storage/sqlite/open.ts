@@ -10,6 +10,7 @@ import { ChangeNotifier } from '../change-notifier.ts'
 import { checkSchema } from '../check-schema.ts'
 import { disabledChangeLog } from '../disabled-change-log.ts'
 import { DatabaseError } from '../driver.ts'
+import { largeKeyWarnings } from '../large-keys.ts'
 import { memoryMetadataTable, sqlMetadataTable } from '../metadata-table.ts'
 import { nullKeyWarnings } from '../null-keys.ts'
 import { observeRead, observeStatements } from '../observe-statements.ts'
@@ -141,6 +142,7 @@ export async function openSqlite({
         ...referenceWarnings(connection, references),
         ...statisticsWarnings(connection, served),
         ...(await nullKeyWarnings(served, tables, sqliteDialect, driver.query)),
+        ...(await largeKeyWarnings(served, tables, sqliteDialect, driver.query)),
       ],
       jobs: sqliteJobStore({
         driver,
