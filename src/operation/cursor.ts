@@ -5,6 +5,7 @@ import type { Model } from '../model/model.ts'
 import { ServiceError } from '../protocol/errors.ts'
 import { isJsonObject, type Json } from '../protocol/json.ts'
 import { getOrInsertComputed } from '../support/get-or-insert-computed.ts'
+import { isBytes } from '../support/is-bytes.ts'
 import { SipHash } from '../support/sip-hash.ts'
 
 /** Seals what cursors begin with. */
@@ -56,7 +57,7 @@ const isJson = (value: unknown): boolean =>
 
 /** Other programs may have stored infinite numbers, and bytes and integers in a column of texts. */
 function toJson(value: unknown): Json {
-  if (value instanceof Uint8Array) return { bytes: Buffer.from(value).toString('base64') }
+  if (isBytes(value)) return { bytes: Buffer.from(value).toString('base64') }
   if (typeof value === 'number' && !Number.isFinite(value)) return { number: String(value) }
   // Not as text, which a column without a type sorts behind all numbers.
   return typeof value === 'bigint' ? { integer: String(value) } : (value as Json)

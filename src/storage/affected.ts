@@ -1,4 +1,5 @@
 import type { Model } from '../model/model.ts'
+import { isBytes } from '../support/is-bytes.ts'
 import type { Row } from './driver.ts'
 import { tooLargeAffected, tooManyAffected } from './too-many-affected.ts'
 
@@ -36,7 +37,7 @@ export class Affected {
   /** Counts the bytes of rows that were changed. */
   addRows(model: Model, rows: readonly Row[]): void {
     for (const row of rows)
-      for (const value of row) if (typeof value === 'string' || value instanceof Uint8Array) this.#bytes += value.length
+      for (const value of row) if (typeof value === 'string' || isBytes(value)) this.#bytes += value.length
     this.require(model, 0)
   }
 }

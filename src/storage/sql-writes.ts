@@ -6,6 +6,7 @@ import type { Attribute, Model } from '../model/model.ts'
 import type { Json } from '../protocol/json.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import { raw, type Sql, sql, textOf } from '../sql/sql.ts'
+import { isBytes } from '../support/is-bytes.ts'
 import { Lru } from '../support/lru.ts'
 import type { Statement } from './driver.ts'
 import type { SelectLists } from './select-lists.ts'
@@ -160,7 +161,7 @@ export class SqlWrites {
     for (let index = 0; index < assignments.length; index++) {
       const { attribute, value } = assignments[index] as Assignment
       const bound = value !== null && isEncoded[index] ? this.#encode(attribute, value) : value
-      if (typeof bound === 'string' || bound instanceof Uint8Array) bytes += bound.length
+      if (typeof bound === 'string' || isBytes(bound)) bytes += bound.length
       values.push(bound)
     }
     return { values, bytes }

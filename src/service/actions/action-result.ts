@@ -2,6 +2,7 @@ import type { ActionResult } from '../../operation/operation.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import { EncodedJson } from '../../protocol/json.ts'
 import { hasProperties } from '../../support/has-properties.ts'
+import { isBytes } from '../../support/is-bytes.ts'
 import { isStream } from './content-stream.ts'
 import { ActionFile, ActionReply, contentOf, type StreamedContent, unnamedContent } from './reply.ts'
 
@@ -53,4 +54,4 @@ const isJson = (value: unknown): boolean =>
   value === null ||
   Array.isArray(value) ||
   hasProperties(value) ||
-  (typeof (value as { readonly toJSON?: unknown }).toJSON === 'function' && !(value instanceof Uint8Array))
+  (typeof (value as { readonly toJSON?: unknown }).toJSON === 'function' && !isBytes(value))

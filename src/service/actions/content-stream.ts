@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { isBytes } from '../../support/is-bytes.ts'
 
 /** Bytes, or pieces of them, that an action answers with. Text is encoded as UTF-8. */
 export type Content = Uint8Array | AsyncIterable<string | Uint8Array> | ReadableStream<string | Uint8Array>
@@ -21,7 +22,7 @@ export class ContentStream implements AsyncIterable<Piece> {
 
   [Symbol.asyncIterator](): AsyncIterator<Piece> {
     const content = this.#content
-    if (content instanceof Uint8Array) return single(content)
+    if (isBytes(content)) return single(content)
     if (content instanceof ReadableStream) return readerOf(content)
     return content instanceof Readable ? readableOf(content) : iteratorOf(content)
   }

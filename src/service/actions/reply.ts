@@ -1,6 +1,7 @@
 import { lstat } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
 import { create as contentDisposition } from 'content-disposition'
+import { isBytes } from '../../support/is-bytes.ts'
 import { contentTypeOf } from '../pages/content-types.ts'
 import { contentOf as readFile } from '../pages/file-response.ts'
 import { type Content, ContentStream, endContent } from './content-stream.ts'
@@ -113,8 +114,7 @@ export async function contentOf({ content, options }: ActionFile): Promise<Strea
   return { headers, stream: readFile(content.path, stats) }
 }
 
-const lengthOf = (content: Content): number | undefined =>
-  content instanceof Uint8Array ? content.byteLength : undefined
+const lengthOf = (content: Content): number | undefined => (isBytes(content) ? content.byteLength : undefined)
 
 function headersFor({ name, type, inline = false }: FileOptions, length: number | undefined) {
   return {

@@ -3,6 +3,7 @@ import type { Attribute, Model } from '../../model/model.ts'
 import type { Json } from '../../protocol/json.ts'
 import { parseLike } from '../../sql/like.ts'
 import { raw, sql } from '../../sql/sql.ts'
+import { isBytes } from '../../support/is-bytes.ts'
 import { prefixEnd } from '../prefix-end.ts'
 import type { SchemaDialect } from '../schema-dialect.ts'
 import { jsonOfBytes, jsonTextOf } from './json-bytes.ts'
@@ -60,7 +61,7 @@ export const sqliteDialect = {
 
   literal(attribute, value) {
     const encoded = this.encode(attribute, value)
-    if (encoded instanceof Uint8Array) return `x'${Buffer.from(encoded).toString('hex')}'`
+    if (isBytes(encoded)) return `x'${Buffer.from(encoded).toString('hex')}'`
     return typeof encoded === 'string' ? quoted(encoded) : String(encoded)
   },
 
@@ -100,10 +101,10 @@ export const sqliteDialect = {
       case 'json':
         return parsed(textOf(value))
       case 'timestamp':
-        return canonicalTimestamp(value instanceof Uint8Array ? textOf(value) : value)
+        return canonicalTimestamp(isBytes(value) ? textOf(value) : value)
       case 'binary':
         // Other programs store texts in such a column, too.
-        return Buffer.from(value instanceof Uint8Array ? value : String(value)).toString('base64')
+        return Buffer.from(isBytes(value) ? value : String(value)).toString('base64')
     }
   },
 
@@ -247,8 +248,7 @@ function listOf(attribute: Attribute, values: readonly Json[]): string {
 
 const finite = (number: number): Json => (Number.isFinite(number) ? number : null)
 
-const textOf = (value: unknown): string =>
-  value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : String(value)
+const textOf = (value: unknown): string => (isBytes(value) ? Buffer.from(value).toString('utf8') : String(value))
 
 function parsed(text: string): Json {
   try {

@@ -7,6 +7,7 @@ import { ServiceError } from '../../protocol/errors.ts'
 import type { Json } from '../../protocol/json.ts'
 import type { Service, ServiceResponse } from '../../protocol/request.ts'
 import { eventLoopTurn } from '../../support/event-loop-turn.ts'
+import { isBytes } from '../../support/is-bytes.ts'
 import { currentPoll } from '../../support/last-check.ts'
 import type { Limits } from '../../support/limits.ts'
 import { BodyWeight, weighedLength } from '../body-weight.ts'
@@ -193,7 +194,7 @@ function handleRequest(
 function receive(context: NodeServerContext, req: Received, res: ServerResponse): void {
   const { limits } = context
   const respond = (body: unknown): void => {
-    const isWeighed = body instanceof Uint8Array && body.length > weighedLength
+    const isWeighed = isBytes(body) && body.length > weighedLength
     const weight = isWeighed ? new BodyWeight(body, context.waiting) : undefined
     const parse = (): Json | undefined => {
       weight?.take()
@@ -207,7 +208,7 @@ function receive(context: NodeServerContext, req: Received, res: ServerResponse)
       methodsWithBody.has(req.method as string) ? parse : undefined,
       body,
       weight,
-      body instanceof Uint8Array && body.length > longLength,
+      isBytes(body) && body.length > longLength,
     )
   }
   if (req.body !== undefined || req.readableEnded) respond(req.body)
@@ -225,7 +226,7 @@ function give(
   res: ServerResponse,
   response: ServiceResponse,
 ): boolean {
-  const owner = received instanceof Uint8Array ? context.workers?.ownerOf(`${response.worker}.`) : undefined
+  const owner = isBytes(received) ? context.workers?.ownerOf(`${response.worker}.`) : undefined
   owner?.takeRequest(req, res, received as Uint8Array, () => send(context, req, undefined, res, response))
   return owner !== undefined
 }
@@ -241,7 +242,7 @@ function refuseEarly(context: NodeServerContext, req: IncomingMessage, res: Serv
 function parseReceived(req: IncomingMessage, body: unknown, limits: Limits): Json | undefined {
   if (body === undefined || body === null) return undefined
   const bytes = typeof body === 'string' ? Buffer.from(body) : body
-  if (!(bytes instanceof Uint8Array)) return requireBody(body as Json, limits)
+  if (!isBytes(bytes)) return requireBody(body as Json, limits)
   if (isRepeated(req.rawHeaders, 'content-type')) {
     throw new ServiceError('E_UNSUPPORTED_MEDIA_TYPE', 'The request has more than one Content-Type header')
   }

@@ -1,4 +1,5 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { isBytes } from '../../../support/is-bytes.ts'
 import { Lru } from '../../../support/lru.ts'
 import { type ByteBudget, readBytesPerAnswerByte, tooLarge } from '../../byte-budget.ts'
 import type { Row } from '../../driver.ts'
@@ -132,7 +133,7 @@ export class Connection implements Disposable {
       const rows = statement.all(...(values as SQLInputValue[])) as unknown as readonly Row[]
       let bytes = 0
       for (const row of rows)
-        for (const value of row) if (typeof value === 'string' || value instanceof Uint8Array) bytes += value.length
+        for (const value of row) if (typeof value === 'string' || isBytes(value)) bytes += value.length
       if (bytes > maxBytes) throw tooLarge(maxAnswerBytes)
       return rows
     } catch (error) {

@@ -1,4 +1,5 @@
 import type { SQLInputValue, StatementSync } from 'node:sqlite'
+import { isBytes } from '../../../support/is-bytes.ts'
 import type { Row } from '../../driver.ts'
 
 /** Values of at most so many bytes are short: rows of them are read at once, and their bytes counted afterwards. */
@@ -68,7 +69,7 @@ export function rowSize(row: Row): number {
   let bytes = 0
   for (const value of row) {
     if (typeof value === 'string') bytes += value.length
-    else if (value instanceof Uint8Array) bytes += value.length
+    else if (isBytes(value)) bytes += value.length
   }
   return bytes
 }
