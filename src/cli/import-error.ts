@@ -5,6 +5,7 @@ import { ConfigError } from '../model/config-error.ts'
 import { findSyntaxError } from './find-syntax-error.ts'
 import { LoadError } from './load-error.ts'
 import { isOwnFile } from './own-package.ts'
+import { didYouMean } from './suggest.ts'
 
 /**
  * Translates an error of importing the configuration: its message names the file and, where known, the line. `modules` are the
@@ -86,14 +87,17 @@ function completeNameAdvice(paths: readonly string[]): string | undefined {
   return found && `Imports need the complete file name: ${displayPath(found)}`
 }
 
-/** What looks like the name of a package may be meant as a path, which compilers and bundlers resolve by their own rules. */
-function adviceFor(name: string, importer: string | undefined): string {
+/**
+ * What looks like the name of a package may be meant as a path, which compilers and bundlers resolve by their own rules. A misspelt
+ * name of this package is not advised for installation: the registry may have a package of that name.
+ */
+function adviceFor(name: string, importer: string | undefined): string | undefined {
   if (/^[@~]\//.test(name))
     return "Node does not read `paths` of tsconfig.json: import the file by its path, such as './models/pet.ts'."
   const isBeside = importer !== undefined && existsSync(join(dirname(importer), name))
   return isBeside
     ? `A path begins with "./", and ends with the ending of the file: './${name}…'`
-    : `npm install ${name}`
+    : didYouMean(name, ['keelson'], (near) => `"${near}"`, `npm install ${name}`)
 }
 
 /** The `package.json` that Node could not read. */

@@ -76,6 +76,11 @@ describe('a wrong configuration is reported with all problems and exit code 78',
       /Package not found: "nowhere-to-be-found", imported by keelson\.config\.ts/,
     ],
     [
+      'a misspelt name of this package',
+      config("import 'keelsen/client'"),
+      /Package not found: "keelsen", imported by keelson\.config\.ts\n\n +Did you mean "keelson"\?/,
+    ],
+    [
       'an alias of a compiler for a folder',
       config("import '@/models/pet'"),
       /Package not found: "@\/models"/,
