@@ -2,6 +2,7 @@ import { ConfigError } from '../model/config-error.ts'
 import { DatabaseError } from '../storage/driver.ts'
 import { CommandError, type ExitCode, exitCode, UsageError } from './command.ts'
 import { LoadError } from './load-error.ts'
+import { SchemaChangedError } from './schema-changed-error.ts'
 
 /** A failure as it is printed: a message, the problems behind it, advice and the exit code. */
 export interface ErrorReport {
@@ -25,6 +26,10 @@ export class WorkerError extends Error {
 /** Translates an error to its report. A `ConfigError` lists all of its problems. */
 export function reportOf(error: unknown): ErrorReport {
   if (error instanceof WorkerError) return error.report
+  if (error instanceof SchemaChangedError) {
+    const report = reportOf(error.cause)
+    return { ...report, problems: [...report.problems, `The schema was changed before: ${error.changes}`] }
+  }
   if (error instanceof UsageError) {
     const { message, advice } = error
     return { message, problems: [], advice, code: exitCode.wrongUsage }

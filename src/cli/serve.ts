@@ -10,9 +10,10 @@ import type { PublicApi, RunningService } from './command-context.ts'
 import { assertAccessDeclared, openModels, rolesWithoutAuth } from './declared-access.ts'
 import { framesOf } from './import-error.ts'
 import { version } from './own-package.ts'
+import { SchemaChangedError } from './schema-changed-error.ts'
 import type { Settings } from './settings.ts'
 import { endProcess } from './stop-signals.ts'
-import type { Ready } from './summary.ts'
+import { type Ready, summarize } from './summary.ts'
 import { openWorkerChannel } from './workers/worker-channel.ts'
 
 /** A service that is starting or has started. It can be closed in both states. */
@@ -34,10 +35,15 @@ export function serve(settings: Settings, entry: PublicApi, progress: Progress, 
 
   async function begin(): Promise<Ready | 'stopped'> {
     const service = await opened
-    const seeded = await service.seed(progress).catch(failedSeed)
-    if (closed) return 'stopped'
-    const server = await service.listen(undefined, undefined, openWorkerChannel())
-    return describe(service, server, settings, seeded, performance.now() - startedAt)
+    try {
+      const seeded = await service.seed(progress).catch(failedSeed)
+      if (closed) return 'stopped'
+      const server = await service.listen(undefined, undefined, openWorkerChannel())
+      return describe(service, server, settings, seeded, performance.now() - startedAt)
+    } catch (error) {
+      const changes = summarize(service.database.steps)
+      throw changes === '' ? error : new SchemaChangedError(changes, error)
+    }
   }
 
   /** A stop takes no longer than its limit, whatever a client, a statement or a database that is being opened does. */

@@ -127,6 +127,7 @@ describe('keelson start', () => {
     const { port } = blocker.address() as { port: number }
     const { code, stderr } = await Command.run(['start', '--port', String(port)], { cwd: folder(petShop) })
     assert.match(stderr, new RegExp(`✗ Port ${port} on 127.0.0.1 is already in use`))
+    assert.match(stderr, /The schema was changed before: created table pet/)
     assert.doesNotMatch(stderr, /\n\s+at /)
     assert.equal(code, 1)
   })
