@@ -20,6 +20,8 @@ export interface Connection {
    * arrived later.
    */
   poll: number | undefined
+  /** The number of the latest request, counted over all connections; 0 before the first. */
+  request: number
 }
 
 /**
@@ -40,7 +42,7 @@ export class Connections {
   isDraining = false
 
   add(socket: Socket): void {
-    const connection: Connection = { socket, latest: undefined, refused: false, upgraded: false, poll: 0 }
+    const connection: Connection = { socket, latest: undefined, refused: false, upgraded: false, poll: 0, request: 0 }
     this.open.set(socket, connection)
     this.#accepted++
     eventLoopTurn.accepted()

@@ -21,7 +21,10 @@ function accepting(t: TestContext) {
     turns.stop(socket)
     turns.holdOthers(socket)
   }
-  return { accept, read }
+  /** What the server does when connections have sent several short requests; `since`: the number of the first of the latest. */
+  const readShort = (socket: Socket, since: number) => turns.holdActive(socket, since)
+  const setRequest = (socket: Socket, request: number) => Object.assign(connections.get(socket) ?? {}, { request })
+  return { accept, read, readShort, setRequest }
 }
 
 test('a connection that was held in one turn is not held in the next for one that was opened meanwhile', async (t) => {
@@ -56,4 +59,32 @@ test('a connection that was held is read before what waits already is continued'
   while (held.isPaused()) await nextTurn()
   assert.ok(continued <= 1, `${continued} are continued before it`)
   await Promise.all(waiting)
+})
+
+test('idle connections are held only when others than the active ones have sent as many short requests', async (t) => {
+  const { accept, readShort, setRequest } = accepting(t)
+  const [reader, active, idle, fresh] = [accept(), accept(), accept(), accept()]
+  setRequest(reader, 90)
+  setRequest(active, 80)
+  setRequest(idle, 20)
+  const isHeld = () => [active, idle, fresh].map((socket) => socket.isPaused())
+  readShort(reader, 50)
+  assert.deepEqual(isHeld(), [true, false, false])
+  readShort(idle, 50)
+  assert.deepEqual(isHeld(), [true, true, true])
+  while (isHeld().some(Boolean)) await nextTurn()
+  readShort(reader, 50)
+  assert.deepEqual(isHeld(), [true, false, false], 'in a later turn')
+  while (isHeld().some(Boolean)) await nextTurn()
+})
+
+test('idle connections are held at once when one has sent many requests in one piece', async (t) => {
+  const { accept, read, readShort, setRequest } = accepting(t)
+  const [reader, active, idle] = [accept(), accept(), accept()]
+  setRequest(active, 80)
+  readShort(reader, 50)
+  assert.deepEqual([active.isPaused(), idle.isPaused()], [true, false])
+  read(reader)
+  assert.deepEqual([active.isPaused(), idle.isPaused()], [true, true])
+  while (active.isPaused() || idle.isPaused()) await nextTurn()
 })

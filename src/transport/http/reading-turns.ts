@@ -20,6 +20,9 @@ export class ReadingTurns {
    */
   #held = new Set<Socket>()
   #due = none
+  /** Whether connections are paused in this turn, and whether all are. */
+  #isHolding = false
+  #holdsAll = false
   /** Connections of `readAlone`. One of them is read in each turn. */
   readonly #waiting = new Set<Socket>()
   /** Paused connections with unanswered requests, or which were stopped: they may send as much as the one that used the turn. */
@@ -36,10 +39,24 @@ export class ReadingTurns {
    * connection that is opened meanwhile would be read first.
    */
   holdOthers(reader: Socket): void {
+    this.#hold(reader)
+  }
+
+  /**
+   * As `holdOthers`, after several short requests. Thousands of connections may be idle, and to pause them takes longer than these
+   * requests: at first only those are paused whose latest request has at least this number. When it is called again in the turn,
+   * others have sent as many, and all are paused.
+   */
+  holdActive(reader: Socket, since: number): void {
+    this.#hold(reader, this.#isHolding ? undefined : since)
+  }
+
+  #hold(reader: Socket, since?: number): void {
     if (this.#due.has(reader)) this.#due = none
-    else if (this.#held.size > 0) return
-    for (const { socket, upgraded } of this.#connections?.open.values() ?? [])
+    else if (this.#holdsAll) return
+    for (const { socket, upgraded, request } of this.#connections?.open.values() ?? [])
       if (
+        (since === undefined || request >= since) &&
         !upgraded &&
         !this.#stopped.has(socket) &&
         !this.#waiting.has(socket) &&
@@ -47,6 +64,8 @@ export class ReadingTurns {
         !socket.isPaused()
       )
         this.#held.add(socket.pause())
+    this.#isHolding = true
+    this.#holdsAll = since === undefined
     this.#scheduleEnd()
   }
 
@@ -110,6 +129,7 @@ export class ReadingTurns {
     this.#isEndScheduled = false
     const held = this.#held
     this.#held = new Set()
+    this.#isHolding = this.#holdsAll = false
     const answered: Socket[] = []
     for (const socket of held)
       if (this.#alone.has(socket)) this.#waitForTurn(socket)

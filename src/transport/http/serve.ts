@@ -57,6 +57,7 @@ export function handler(service: Service, limits: Limits, options: HandlerOption
   const drain: StreamOptions = { streams, waiting, observe, idleTimeoutMs: limits.streamIdleTimeoutMs, onError }
   const workers = options.workers && new WorkerSessions(options.workers)
   const context: NodeServerContext = { ...shared, closing: new WeakSet(), drain, workers }
+  let requests = 0
   const answer = (req: Received, res: ServerResponse): void => {
     if (context.closing.has(req.socket)) return
     pipelines.begin(req, res)
@@ -81,6 +82,7 @@ export function handler(service: Service, limits: Limits, options: HandlerOption
         // What arrived in this poll is this request, and not the end of the one before it.
         if (before !== undefined && before !== connection.poll && latest?.closed !== false) poll = connection.poll
         connection.latest = res
+        connection.request = requests
       }
       if (connections.isDraining && (!connection || isLast(connection, res))) res.setHeader('Connection', 'close')
     }
@@ -102,7 +104,6 @@ export function handler(service: Service, limits: Limits, options: HandlerOption
     else receive(context, req, res)
   }
   const pipelines = new Pipelines(answer, { turns, waiting, observe })
-  let requests = 0
   return (req, res) => {
     // Only a response behind one that is pending on its connection has no socket yet.
     if (req.headers['transfer-encoding'] !== undefined)
@@ -114,7 +115,8 @@ export function handler(service: Service, limits: Limits, options: HandlerOption
           else refuseEarly(context, req, res, tooManyChunks(limits))
         },
       })
-    if (++requests % requestsAtOnce === 0 && eventLoopTurn.isUsed) turns.holdOthers(req.socket)
+    if (++requests % requestsAtOnce === 0 && eventLoopTurn.isUsed)
+      turns.holdActive(req.socket, requests - activeRequests)
     if (!res.socket) connections?.setLast(req.socket, res)
     if (res.socket || !pipelines.defer(req, res)) answer(req, res)
   }
@@ -153,6 +155,9 @@ interface NodeServerContext extends ServerContext {
 
 /** So many take a millisecond or more. */
 const requestsAtOnce = 64
+
+/** A connection that has sent none of so many latest requests is idle. */
+const activeRequests = 1024
 
 /**
  * In characters: more than cookies and tokens of most clients take. Longer ones are answered one turn after another when many
