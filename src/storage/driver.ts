@@ -148,6 +148,8 @@ export type DatabaseErrorKind =
   | { readonly kind: 'complex' }
   /** There is no such table or column, or not any more. */
   | { readonly kind: 'missing' }
+  /** A write to a view whose rows the database computes. */
+  | { readonly kind: 'computedRows' }
   /** The database refuses: no permission, read-only, or out of memory. */
   | { readonly kind: 'refused' }
   | { readonly kind: 'unknown' }

@@ -122,6 +122,10 @@ async function describe(
       const message = `A ${model.name} that may exist already cannot be inserted: the unique constraint "${reason.constraint}" is deferrable`
       return new ServiceError('E_CONFLICT', message, { model: model.name, cause: error })
     }
+    case 'computedRows': {
+      const message = `The database computes each ${model.name} from other tables, and none can be written`
+      return new ServiceError('E_FORBIDDEN', message, { model: model.name, cause: error })
+    }
     case 'complex': {
       const message = 'The conditions are too complex for the database'
       return new ServiceError('E_BAD_CRITERIA', message, { model: model.name, cause: error })

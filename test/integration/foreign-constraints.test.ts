@@ -39,7 +39,9 @@ const raises = {
     create table coin (id serial primary key, name text constraint coin_name unique deferrable);
     create type mood as enum ('calm', 'wild');
     create table counted (id bigint primary key generated always as identity, name text, mood mood);
-    create view young as select id, age from pet where age < 9 with check option`,
+    create view young as select id, age from pet where age < 9 with check option;
+    create view tally as select age as id, count(*)::int as pets from pet group by age;
+    create materialized view kept as select 1 as id, 2 as pets`,
 }
 
 const cats = (name: string) => ({ method: 'POST', url: '/pet', body: { name } })
@@ -131,6 +133,9 @@ const cases: readonly (readonly [
     [409, 'coin_name'],
     'postgres',
   ],
+  ['a view of several rows', ['POST', '/tally', { id: 1, pets: 2 }], [403, 'computes each tally'], 'postgres'],
+  ['the same', ['DELETE', '/tally/3'], [403, 'computes each tally'], 'postgres'],
+  ['a materialized view', ['PATCH', '/kept/1', { pets: 3 }], [403, 'computes each kept'], 'postgres'],
   ['against the condition of a view', ['PATCH', '/young/1', { age: 20 }], [400, 'cannot store one'], 'postgres'],
 ]
 
@@ -176,6 +181,8 @@ for (const { name, missing, open } of schemaDatabases) {
             plot: { attributes: { id: whole } },
             coin: { attributes: { name: { ...text, unique: true } } },
             young: { attributes: { age: whole } },
+            tally: { attributes: { pets: whole } },
+            kept: { attributes: { pets: whole } },
             stamp: { attributes: { gone: { type: 'boolean' } } },
           }),
         },
