@@ -148,8 +148,8 @@ export type DatabaseErrorKind =
   | { readonly kind: 'complex' }
   /** There is no such table or column, or not any more. */
   | { readonly kind: 'missing' }
-  /** A write to a view whose rows the database computes. */
-  | { readonly kind: 'computedRows' }
+  /** A write to a view or a foreign table that the database only reads. */
+  | { readonly kind: 'onlyRead' }
   /** The database refuses: no permission, read-only, or out of memory. */
   | { readonly kind: 'refused' }
   | { readonly kind: 'unknown' }

@@ -122,8 +122,8 @@ async function describe(
       const message = `A ${model.name} that may exist already cannot be inserted: the unique constraint "${reason.constraint}" is deferrable`
       return new ServiceError('E_CONFLICT', message, { model: model.name, cause: error })
     }
-    case 'computedRows': {
-      const message = `The database computes each ${model.name} from other tables, and none can be written`
+    case 'onlyRead': {
+      const message = `The database only reads each ${model.name}, and none can be written`
       return new ServiceError('E_FORBIDDEN', message, { model: model.name, cause: error })
     }
     case 'complex': {

@@ -104,12 +104,12 @@ const cases: readonly [name: string, statement: string, fault: DatabaseErrorKind
   [
     'a view that is only read',
     'create materialized view seen as select 1 as id; delete from seen',
-    { kind: 'computedRows' },
+    { kind: 'onlyRead' },
   ],
   [
     'a view of several rows',
     'create view seen as select count(*) as n from pet; delete from seen',
-    { kind: 'computedRows' },
+    { kind: 'onlyRead' },
   ],
   [
     'what may exist, where uniqueness is checked later',

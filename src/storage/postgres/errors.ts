@@ -82,11 +82,11 @@ function faultOf(complaint: Complaint, uniques: UniqueColumns): DatabaseErrorKin
     case '428C9':
       return { kind: 'generated', column: quotedIn(complaint.message) }
     case '55000':
-      if (isOfView(routine) && !isOfTrigger) return { kind: 'computedRows' }
+      if (isOfView(routine) && !isOfTrigger) return { kind: 'onlyRead' }
       // `on conflict` cannot use a deferrable constraint; the other errors of this code are about no constraint.
       return constraint === undefined ? { kind: 'refused' } : { kind: 'deferrable', constraint }
     case '42809':
-      return { kind: isOfView(routine) && !isOfTrigger ? 'computedRows' : 'refused' }
+      return { kind: isOfView(routine) && !isOfTrigger ? 'onlyRead' : 'refused' }
     case '42601':
       // The parser of statements reports its errors in `scanner_yyerror`; others are of the text of a value, from the input function of its type.
       return { kind: routine === 'scanner_yyerror' ? 'unknown' : 'value' }
