@@ -35,8 +35,11 @@ const faults: Readonly<Record<string, DatabaseErrorKind>> = {
 /** In a trigger: a column, a function, a table, a type or a result that its function lacks. */
 const brokenFunctions: ReadonlySet<string> = new Set(['42703', '42883', '42P01', '42804', '2F005'])
 
-/** Whether this routine of the server refuses to write a view: one of several rows, the second since PostgreSQL 17, or a materialized one. */
-const isOfView = (routine = ''): boolean =>
+/**
+ * Whether this routine of the server refuses to write a view, the second since PostgreSQL 17, or a materialized view or a foreign
+ * table.
+ */
+const refusesWrites = (routine = ''): boolean =>
   ['rewriteTargetView', 'error_view_not_updatable'].includes(routine) || routine.startsWith('CheckValidResultRel')
 
 /** By the class, the first two characters. */
@@ -82,11 +85,11 @@ function faultOf(complaint: Complaint, uniques: UniqueColumns): DatabaseErrorKin
     case '428C9':
       return { kind: 'generated', column: quotedIn(complaint.message) }
     case '55000':
-      if (isOfView(routine) && !isOfTrigger) return { kind: 'onlyRead' }
+      if (refusesWrites(routine) && !isOfTrigger) return { kind: 'onlyRead' }
       // `on conflict` cannot use a deferrable constraint; the other errors of this code are about no constraint.
       return constraint === undefined ? { kind: 'refused' } : { kind: 'deferrable', constraint }
     case '42809':
-      return { kind: isOfView(routine) && !isOfTrigger ? 'onlyRead' : 'refused' }
+      return { kind: refusesWrites(routine) && !isOfTrigger ? 'onlyRead' : 'refused' }
     case '42601':
       // The parser of statements reports its errors in `scanner_yyerror`; others are of the text of a value, from the input function of its type.
       return { kind: routine === 'scanner_yyerror' ? 'unknown' : 'value' }

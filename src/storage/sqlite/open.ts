@@ -10,9 +10,8 @@ import { ChangeNotifier } from '../change-notifier.ts'
 import { checkSchema } from '../check-schema.ts'
 import { disabledChangeLog } from '../disabled-change-log.ts'
 import { DatabaseError } from '../driver.ts'
-import { largeKeyWarnings } from '../large-keys.ts'
+import { keyWarnings } from '../key-warnings.ts'
 import { memoryMetadataTable, sqlMetadataTable } from '../metadata-table.ts'
-import { nullKeyWarnings } from '../null-keys.ts'
 import { observeRead, observeStatements } from '../observe-statements.ts'
 import type { OpenedStore } from '../opened-store.ts'
 import { RecordTexts } from '../record-texts.ts'
@@ -141,8 +140,7 @@ export async function openSqlite({
         ...writeWarnings(connection, served),
         ...referenceWarnings(connection, references),
         ...statisticsWarnings(connection, served),
-        ...(await nullKeyWarnings(served, tables, sqliteDialect, driver.query)),
-        ...(await largeKeyWarnings(served, tables, sqliteDialect, driver.query)),
+        ...(await keyWarnings(served, tables, sqliteDialect, driver.query)),
       ],
       jobs: sqliteJobStore({
         driver,

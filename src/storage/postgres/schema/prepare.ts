@@ -2,8 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { ConfigError } from '../../../model/config-error.ts'
 import type { Model } from '../../../model/model.ts'
 import { DatabaseError } from '../../driver.ts'
-import { largeKeyWarnings } from '../../large-keys.ts'
-import { nullKeyWarnings } from '../../null-keys.ts'
+import { keyWarnings } from '../../key-warnings.ts'
 import type { MigrateMode } from '../../schema.ts'
 import type { Connect } from '../client/connect.ts'
 import { quoteName } from '../client/text-form.ts'
@@ -45,10 +44,9 @@ export async function prepare(
     )
     const query = (text: string, values: readonly unknown[]) =>
       connection.run({ text, values, how: 'anew' }).catch(noneIfRefused)
-    const nullKeys = await whileLocked(() => nullKeyWarnings(models, installed.tables, postgresDialect(), query))
-    const largeKeys = await whileLocked(() => largeKeyWarnings(models, installed.tables, postgresDialect(), query))
+    const ofKeys = await whileLocked(() => keyWarnings(models, installed.tables, postgresDialect(), query))
     const unanalyzed = await whileLocked(() => statisticsWarnings(models, query))
-    const warnings = [...unreadable(models, installed, role as string), ...nullKeys, ...largeKeys, ...unanalyzed]
+    const warnings = [...unreadable(models, installed, role as string), ...ofKeys, ...unanalyzed]
     return { installed, version: version as string, database: database as string, warnings }
   } catch (error) {
     throw refusedStart(error, migrate)
