@@ -43,10 +43,12 @@ export async function prepare(
       migrate === 'safe' ? inspectOnly(connection, models) : setUp(connection, models, migrate),
     )
     const query = (text: string, values: readonly unknown[]) =>
-      connection.run({ text, values, how: 'anew' }).catch(noneIfRefused)
-    const ofKeys = await whileLocked(() => keyWarnings(models, installed.tables, postgresDialect(), query))
-    const unanalyzed = await whileLocked(() => statisticsWarnings(models, query))
-    const warnings = [...unreadable(models, installed, role as string), ...ofKeys, ...unanalyzed]
+      connection.run({ text, values, how: 'anew' }).catch(noneIfUnreadable)
+    const warnings = [
+      ...unreadable(models, installed, role as string),
+      ...(await keyWarnings(models, installed.tables, postgresDialect(), query)),
+      ...(await statisticsWarnings(models, query)),
+    ]
     return { installed, version: version as string, database: database as string, warnings }
   } catch (error) {
     throw refusedStart(error, migrate)
@@ -63,9 +65,9 @@ const unreadable = (models: readonly Model[], { tables }: Installed, role: strin
         `${name}: the role "${role}" may not read the table "${table}": every request for its records gets 503. The owner of the table grants the right: grant select on ${quoteName(table)} to ${quoteName(role)}`,
     )
 
-/** A column or a view of the server may be one that the role may not read. */
-function noneIfRefused(error: unknown): [] {
-  if (error instanceof DatabaseError && error.reason.kind === 'refused') return []
+/** A column or a view of the server may be one that the role may not read; and no start waits for a locked table to warn of its rows. */
+function noneIfUnreadable(error: unknown): [] {
+  if (isOverdue(error) || (error instanceof DatabaseError && error.reason.kind === 'refused')) return []
   throw error
 }
 
