@@ -4,27 +4,31 @@ export type LikePiece =
   | { readonly kind: 'one' }
   | { readonly kind: 'text'; readonly text: string }
 
+const [percent, underscore, backslash] = [0x25, 0x5f, 0x5c]
+
 export function parseLike(pattern: string): readonly LikePiece[] {
   const pieces: LikePiece[] = []
   let text = ''
-  const flush = () => {
+  let from = 0
+  const endText = (at: number): void => {
+    text += pattern.slice(from, at)
     if (text !== '') pieces.push({ kind: 'text', text })
     text = ''
+    from = at + 1
   }
-  for (let index = 0; index < pattern.length; index++) {
-    const char = pattern[index] as string
-    if (char === '%' || char === '_') {
-      flush()
-      if (char === '_') pieces.push({ kind: 'one' })
-      else if (pieces.at(-1)?.kind !== 'any') pieces.push({ kind: 'any' })
-    } else if (char === '\\' && index + 1 < pattern.length) {
-      index++
-      text += pattern[index]
-    } else text += char
+  for (let at = 0; at < pattern.length; at++) {
+    const unit = pattern.charCodeAt(at)
+    if (unit === percent) {
+      endText(at)
+      if (pieces.at(-1)?.kind !== 'any') pieces.push({ kind: 'any' })
+    } else if (unit === underscore) {
+      endText(at)
+      pieces.push({ kind: 'one' })
+    } else if (unit === backslash && at + 1 < pattern.length) {
+      text += pattern.slice(from, at)
+      from = ++at
+    }
   }
-  flush()
+  endText(pattern.length)
   return pieces
 }
-
-/** The text with the special characters of LIKE escaped. */
-export const escapeLike = (text: string): string => text.replace(/[\\%_]/g, '\\$&')

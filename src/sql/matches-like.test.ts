@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { linearIndexOf } from '../support/linear-index-of.ts'
-import { escapeLike, parseLike } from './like.ts'
+import { parseLike } from './like.ts'
 import { matchesLike } from './matches-like.ts'
 
 describe('LIKE', () => {
@@ -50,6 +50,8 @@ describe('LIKE', () => {
     )
   })
 })
+
+const escapeLike = (text: string): string => text.replace(/[\\%_]/g, '\\$&')
 
 /** The definition, exponential in the number of `%`. */
 function definition(text: readonly string[], pieces: ReturnType<typeof parseLike>): boolean {

@@ -2,7 +2,7 @@ import type { Attribute } from '../../model/model.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import type { Json } from '../../protocol/json.ts'
 import { foldCase, variantsOf } from '../../sql/fold-case.ts'
-import { escapeLike, parseLike } from '../../sql/like.ts'
+import { parseLike } from '../../sql/like.ts'
 import { raw, type Sql, sql } from '../../sql/sql.ts'
 import { prefixEnd } from '../prefix-end.ts'
 import type { SchemaDialect } from '../schema-dialect.ts'
@@ -134,13 +134,9 @@ export function postgresDialect(types: ColumnTypes = () => undefined): SchemaDia
 
     endsWith: (column, text) => sql`right(${raw(exact(column))}, ${String([...text].length)}::int) = ${text}`,
 
-    /** The pattern is rebuilt: PostgreSQL rejects a trailing backslash, which is an ordinary character here. */
     like(column, pattern, { stored }) {
-      const pieces = parseLike(pattern).map((piece) =>
-        piece.kind === 'any' ? '%' : piece.kind === 'one' ? '_' : escapeLike(piece.text),
-      )
       // An index of trigrams has the collation of the column.
-      return sql`${raw(stored.foldsText ? exact(column) : `${column}::text`)} like ${pieces.join('')}`
+      return sql`${raw(stored.foldsText ? exact(column) : `${column}::text`)} like ${withoutOpenEscape(pattern)}`
     },
 
     /** As a regular expression, so that no collation decides which letters are the same. */
@@ -206,4 +202,11 @@ function decode(attribute: Attribute, text: string): Json {
     case 'binary':
       return base64Of(text)
   }
+}
+
+/** PostgreSQL rejects a pattern whose last backslash escapes nothing, which is an ordinary character here. */
+function withoutOpenEscape(pattern: string): string {
+  let end = pattern.length
+  while (pattern[end - 1] === '\\') end--
+  return (pattern.length - end) % 2 === 0 ? pattern : `${pattern}\\`
 }

@@ -186,6 +186,8 @@ export class PostgresDriver implements Driver {
   snapshot<T>(work: (reader: Reader) => MaybePromise<T>, options: ReadOptions = {}): Promise<T> {
     let locked: Statement | undefined
     const run = async (connection: Connection, progress: Progress): Promise<T> => {
+      // Those that wait get a connection together, and each may have a long condition to compile.
+      if (eventLoopTurn.isUsed) await eventLoopTurn.next()
       await using _ = this.#cancelOnAbort(connection, options)
       const read = ({ read }: Reader) => {
         const noted: Reader['read'] = async (statement, ...rest) => {
