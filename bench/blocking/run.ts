@@ -30,12 +30,15 @@ const { values: options } = parseArgs({
     memory: { type: 'boolean', default: false },
     /** Hostile clients and PostgreSQL have one processor, the last, and the service has all. */
     apart: { type: 'boolean', default: false },
+    /** Stops the service for so many milliseconds, again and again: what clients send meanwhile arrives in one turn. */
+    stops: { type: 'string', default: '0' },
     /** Prints the functions of the longest turn, and of the read with the most processor time, above this many milliseconds. */
     stacks: { type: 'string' },
   },
 })
 const seconds = Number(options.seconds)
 const concurrency = Number(options.concurrency)
+const stopsMs = Number(options.stops)
 const stacksMs = options.stacks === undefined ? undefined : Number(options.stacks)
 const chosen = chosenByParts(options.only, hostileRequests)
 
@@ -52,6 +55,8 @@ const aimMs = 50
  * also contains single interruptions by other programs of the machine and of its host.
  */
 const maxRuns = 3
+
+const stopEveryMs = 300
 
 /** The record that is read; it is not among those that hostile requests change. */
 const path = `/pet/${rows.pet}?populate=false`
@@ -105,7 +110,10 @@ async function measure(kind: string, url: string, isDatabaseBusy: () => Promise<
   if (options.memory) return await memory(kind, server, port)
   const pid = (await server.ask('pid')) as number
   await using client = await start('probe.ts', [JSON.stringify({ port, path, pid } satisfies Probe)])
-  const probe = (seconds: number) => client.ask(seconds) as Promise<Latencies>
+  const probe = async (seconds: number) => {
+    using _ = stopsMs > 0 ? stopRegularly(pid) : undefined
+    return (await client.ask(seconds)) as Latencies
+  }
   await probe(1) // warm-up
   const { headers } = await fetch(`http://127.0.0.1:${port}${path}`)
   const target = { port, ruledPort, pid, position: headers.get('keelson-position') ?? '', probe, isDatabaseBusy }
@@ -116,6 +124,7 @@ async function measure(kind: string, url: string, isDatabaseBusy: () => Promise<
   if (await client.ask('has priority'))
     print(`nice values, of sessions: measuring client ${measuringNice}, hostile client ${hostileNice}`)
   else print('The measuring client has no priority over others')
+  if (stopsMs > 0) print(`The service is stopped for ${stopsMs} ms every ${stopEveryMs}`)
   if (options.apart) print('apart: hostile clients and PostgreSQL have one processor, the last')
   print(`${''.padEnd(nameWidth)}${titles.map((title) => title.padStart(9)).join('')}`)
   printLine('quiet', quiet, (await longestTurn()).ms, '')
@@ -142,6 +151,26 @@ async function measure(kind: string, url: string, isDatabaseBusy: () => Promise<
 
   function exceedsAim({ worstMs, worstCpuMs }: Pick<Latencies, 'worstMs' | 'worstCpuMs'>): boolean {
     return worstMs > quiet.worstMs + aimMs || worstCpuMs > quiet.worstCpuMs + aimMs
+  }
+}
+
+/** As another program of the machine may. */
+function stopRegularly(pid: number): Disposable {
+  let timer: NodeJS.Timeout
+  const stop = (): void => {
+    process.kill(pid, 'SIGSTOP')
+    timer = setTimeout(go, stopsMs)
+  }
+  const go = (): void => {
+    process.kill(pid, 'SIGCONT')
+    timer = setTimeout(stop, stopEveryMs - stopsMs)
+  }
+  stop()
+  return {
+    [Symbol.dispose]: () => {
+      clearTimeout(timer)
+      process.kill(pid, 'SIGCONT')
+    },
   }
 }
 
