@@ -3,7 +3,8 @@
 // biome-ignore-all lint/style/useNodejsImportProtocol: old versions do not support the protocol
 const { spawn, spawnSync } = require('child_process')
 const { existsSync } = require('fs')
-const { join } = require('path')
+const { enableCompileCache } = require('module')
+const { basename, dirname, join } = require('path')
 const { pathToFileURL } = require('url')
 
 const minimumNode = 24
@@ -11,6 +12,10 @@ const root = join(__dirname, '..')
 /** The repository installs its own Node as a development dependency. */
 const nodePackage = join(root, 'node_modules', 'node')
 const installedNode = join(nodePackage, 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
+
+/** Beside the package, where it is installed: who can write there can change the package as well. */
+const modules = basename(dirname(root)) === 'node_modules' ? dirname(root) : join(root, 'node_modules')
+const compileCache = join(modules, '.cache', 'keelson')
 
 const isSupported = (version) => Number(/^v(\d+)/.exec(version)[1]) >= minimumNode
 
@@ -21,6 +26,8 @@ else printUnsupported()
 /** Runs the sources in the repository, and the compiled files in the published package. */
 function run() {
   if (process.argv[2] !== 'worker') exitWithParent()
+  // Later starts do not compile again. Where the folder cannot be written, all do.
+  enableCompileCache(compileCache)
   const isSource = existsSync(join(root, 'src', 'cli', 'main.ts'))
   const load = (name) => import(pathToFileURL(join(root, isSource ? `src/${name}.ts` : `dist/${name}.js`)).href)
   load('cli/main')

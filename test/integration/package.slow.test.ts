@@ -149,6 +149,11 @@ export const told: readonly [Json, typeof ServiceError] = [name, ServiceError]
     server.stop()
     await server.event('stopped')
   })
+
+  test('what a start has compiled is kept for later ones', async () => {
+    const files = await filesIn(join(project, 'node_modules', '.cache', 'keelson'))
+    assert.ok(files.length > 10, files.join(', '))
+  })
 })
 
 /** A command that npx runs, in a process group of its own, with the JSON lines that it prints. */
