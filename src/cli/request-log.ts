@@ -1,5 +1,6 @@
 import type { JsonObject } from '../protocol/json.ts'
 import type { AnyConfig } from '../service/config/config.ts'
+import { printError } from '../service/print-error.ts'
 import { jobError, type Logger } from '../support/logger.ts'
 import type { Output } from './output.ts'
 
@@ -31,7 +32,7 @@ export function requestLog(output: Output, { logger: configured, onError }: AnyC
       if (configured) configured.error(data, message)
       // A job that has failed. The service reports it to `onError` only if it has no logger, and this is one.
       else if (kind !== undefined) (onError ?? console.error)(jobError(message, err))
-      else if (!onError) console.error(err)
+      else if (!onError) printError(err)
     },
   }
 }

@@ -3,6 +3,7 @@ import { DatabaseError } from '../storage/driver.ts'
 import { logTo } from '../support/logger.ts'
 import { type Observe, observeAll } from '../support/observation.ts'
 import type { AnyConfig } from './config/config.ts'
+import { databaseFailure, printError } from './print-error.ts'
 
 export interface Observers {
   /** Reports an unexpected error to every listener. */
@@ -16,7 +17,7 @@ export function observersOf({ logger, onError }: AnyConfig): Observers {
   const listeners = [
     ...(logger ? [logTo(logger)] : []),
     ...(onError ? [errorsTo(onError)] : []),
-    ...(logger || onError ? [] : [errorsTo((error) => console.error(error))]),
+    ...(logger || onError ? [] : [errorsTo(printError)]),
   ]
   const observe = observeAll(listeners)
   return {
@@ -25,17 +26,43 @@ export function observersOf({ logger, onError }: AnyConfig): Observers {
   }
 }
 
-/** One failure of the database, as that of a file that was replaced, reaches all parts that write on their own. */
+/** Failures of work in the background that have one cause are reported at most once in this time: it is tried again and again. */
+const sameCauseMs = 60_000
+/** The texts of failures may differ each time. */
+const maxCauses = 100
+
+/**
+ * One failure of the database, as that of a file that was replaced, reaches all parts that write on their own. While it lasts,
+ * their attempts are counted.
+ */
 function eachFailureOnce(onError: ErrorListener): ErrorListener {
   const reported = new WeakSet<DatabaseError>()
+  const causes = new Map<string, { readonly reportedAt: number; repetitions: number }>()
   return (error) => {
-    const failure = error instanceof Error && error.cause instanceof DatabaseError ? error.cause : error
+    const inBackground = databaseFailure(error)
+    const failure = inBackground ?? error
     if (failure instanceof DatabaseError) {
       if (reported.has(failure)) return
       reported.add(failure)
     }
-    onError(error)
+    if (!inBackground) return onError(error)
+    const now = performance.now()
+    const last = causes.get(inBackground.message)
+    if (last && now - last.reportedAt < sameCauseMs) {
+      last.repetitions++
+      return
+    }
+    if (causes.size >= maxCauses) causes.clear()
+    causes.set(inBackground.message, { reportedAt: now, repetitions: 0 })
+    onError(described(error as Error, inBackground, last?.repetitions ?? 0))
   }
+}
+
+/** The error with what an operator may do, and with the number of those that were not reported. */
+function described(error: Error, { reason }: DatabaseError, repetitions: number): Error {
+  const advice = reason.kind === 'missing' ? '. The next start creates or names what is missing' : ''
+  const times = repetitions === 0 ? '' : ` (${repetitions} more of this cause since the last report)`
+  return advice + times === '' ? error : new Error(`${error.message}${advice}${times}`, { cause: error.cause })
 }
 
 /** Any client can send any origin: further ones are not reported. */
