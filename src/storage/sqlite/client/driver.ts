@@ -113,6 +113,7 @@ export class SqliteDriver implements Driver {
     this.#writing.exec(`pragma cache_size = -${writerCacheKb}`)
     this.#flushed = FlushedCommits.open(walPath(this.#path), this.#writing, () => this.#reading)
     this.#writer.flushed = this.#flushed
+    this.#file?.watchWal()
   }
 
   /** The connection for the schema, before anything is served. */

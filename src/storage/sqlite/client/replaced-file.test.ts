@@ -41,6 +41,23 @@ for (const [what, replace] of [
     ])
   })
 
+for (const suffix of ['-wal', '-shm'])
+  test(`a file whose ${suffix} is deleted while it is open takes no more writes, which would be lost`, async () => {
+    await using sqlite = await SqliteForTest.open({ pet: { attributes: { name: { type: 'string' } } } })
+    const { path, reported } = sqlite
+    const create = async () => (await sqlite.ask('POST', '/pet', { name: 'Rex' })).status
+    assert.equal(await create(), 201)
+    renameSync(`${path}${suffix}`, `${path}.away`)
+    await eventually(() => reported.length > 0)
+    assert.equal(await create(), 503)
+    assert.equal((await sqlite.ask('GET', '/pet')).status, 200)
+    renameSync(`${path}.away`, `${path}${suffix}`)
+    await eventually(async () => (await create()) === 201)
+    assert.deepEqual(reported.map(String), [
+      `DatabaseError: ${path}${suffix} was deleted or replaced while it is open; writes get 503, because they would be lost. Stop the service without killing it, and without opening ${path} by another program before: the stop moves what was written into ${path}. Then start it again`,
+    ])
+  })
+
 test('a file whose folder cannot be read for a moment stays open, and the process goes on', async () => {
   const folder = join(dirname(newFile()), 'data')
   mkdirSync(folder)

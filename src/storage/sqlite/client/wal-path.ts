@@ -8,3 +8,6 @@ export function walPath(path: string): string {
     return `${path}-wal`
   }
 }
+
+/** The index of the write-ahead log, which the processes share. */
+export const shmPath = (path: string): string => walPath(path).replace(/-wal$/, '-shm')
