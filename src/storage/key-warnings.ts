@@ -1,6 +1,7 @@
 import type { Model } from '../model/model.ts'
 import type { Dialect } from '../sql/dialect.ts'
-import { DatabaseError, type Query, type Row } from './driver.ts'
+import type { Query } from './driver.ts'
+import { ifReadable } from './if-readable.ts'
 import type { ExistingTable } from './schema.ts'
 
 /** Warnings of rows whose keys no request can name: other programs may have stored null, or an integer that a number rounds. */
@@ -36,14 +37,4 @@ export async function keyWarnings(
     }
   }
   return warnings
-}
-
-/** No rows of a damaged table: it does not keep the service from starting, and requests that need it are refused. */
-async function ifReadable(read: () => ReturnType<Query>): Promise<readonly Row[]> {
-  try {
-    return await read()
-  } catch (error) {
-    if (error instanceof DatabaseError && error.reason.kind === 'damaged') return []
-    throw error
-  }
 }

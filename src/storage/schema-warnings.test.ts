@@ -155,6 +155,43 @@ for (const { name, missing, open } of schemaDatabases) {
       assert.deepEqual(after.warnings, [])
     })
 
+    test('rows without a value of a required attribute', async () => {
+      await using database = await open()
+      const key = name === 'sqlite' ? 'integer primary key autoincrement' : 'serial primary key'
+      await database.execute(`create table owner (id ${key}, name text);
+        create table pet (id ${key}, name text, "pet kind" text, code text not null, owner integer references owner);
+        insert into owner (name) values ('Ann');
+        insert into pet (name, "pet kind", code) values ('Rex', null, 'a'), ('Tom', 'cat', 'b')`)
+      const required = { ...text, required: true } as const
+      const start = () =>
+        createService({
+          database: database.url,
+          attributes: { createdAt: false, updatedAt: false },
+          models: {
+            owner: { attributes: { name: required } },
+            pet: {
+              attributes: {
+                name: required,
+                kind: { ...required, columnName: 'pet kind' },
+                code: required,
+                owner: { model: 'owner', required: true },
+              },
+            },
+          },
+        })
+      const rows =
+        'the table "pet" contains rows without a value of this required attribute, which are answered with null'
+      await using before = await start()
+      assert.deepEqual(before.warnings, [
+        `pet.kind: ${rows}. Give each a value: update "pet" set "pet kind" = … where "pet kind" is null`,
+        `pet.owner: ${rows}. Give each a value: update "pet" set "owner" = … where "owner" is null`,
+      ])
+      await before.close()
+      await database.execute(`update pet set "pet kind" = 'dog', owner = 1`)
+      await using after = await start()
+      assert.deepEqual(after.warnings, [])
+    })
+
     test('keys that a number does not hold', async () => {
       await using database = await open()
       await database.execute(`create table post (id bigint primary key, label text); create table kind (id bigint primary key, label text);

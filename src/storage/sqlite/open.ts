@@ -17,6 +17,7 @@ import type { OpenedStore } from '../opened-store.ts'
 import { RecordTexts } from '../record-texts.ts'
 import { reportRefusals } from '../report-refusals.ts'
 import { reportScans } from '../report-scans.ts'
+import { requiredWarnings } from '../required-warnings.ts'
 import { type ExistingTable, type MigrateMode, noteColumns } from '../schema.ts'
 import { schemaWarnings } from '../schema-warnings.ts'
 import { SqlStore } from '../sql-store.ts'
@@ -141,6 +142,7 @@ export async function openSqlite({
         ...referenceWarnings(connection, references),
         ...statisticsWarnings(connection, served),
         ...(await keyWarnings(served, tables, sqliteDialect, driver.query)),
+        ...(await requiredWarnings(served, tables, sqliteDialect, driver.query)),
       ],
       jobs: sqliteJobStore({
         driver,

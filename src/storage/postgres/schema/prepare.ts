@@ -3,6 +3,7 @@ import { ConfigError } from '../../../model/config-error.ts'
 import type { Model } from '../../../model/model.ts'
 import { DatabaseError } from '../../driver.ts'
 import { keyWarnings } from '../../key-warnings.ts'
+import { requiredWarnings } from '../../required-warnings.ts'
 import type { MigrateMode } from '../../schema.ts'
 import type { Connect } from '../client/connect.ts'
 import { quoteName } from '../client/text-form.ts'
@@ -47,6 +48,7 @@ export async function prepare(
     const warnings = [
       ...unreadable(models, installed, role as string),
       ...(await keyWarnings(models, installed.tables, postgresDialect(), query)),
+      ...(await requiredWarnings(models, installed.tables, postgresDialect(), query)),
       ...(await statisticsWarnings(models, query)),
     ]
     return { installed, version: version as string, database: database as string, warnings }
