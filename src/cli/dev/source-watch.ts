@@ -12,7 +12,7 @@ const isIgnored = (folder: string): boolean => folder.startsWith('.') || ignored
 /**
  * Watches the folder of the configuration, and imported files outside of it. A source that is not imported counts as a
  * change when it is new, because a configuration may read its folders, and while the configuration is invalid, because
- * the change may repair it. So may a new folder, such as that of `public`. Static files are read for each request, so that
+ * the change may repair it. So may a new folder, such as that of `public`; and saving a file of it again without a change loads it again. Static files are read for each request, so that
  * sources in their folder count only when they are imported.
  */
 export class SourceWatch {
@@ -22,6 +22,8 @@ export class SourceWatch {
   readonly #hashes = new Map<string, string>()
   #imported: ReadonlySet<string> = new Set()
   #isBroken = false
+  /** The configuration has failed and is not being loaded. */
+  #hasFailed = false
   #publicFolder: string | undefined
   /** The changed files, with their hashes before the first change. */
   #changed = new Map<string, string | undefined>()
@@ -44,6 +46,7 @@ export class SourceWatch {
   /** Adds the files that an invalid configuration consists of. */
   followBroken(files: readonly string[]): void {
     this.#isBroken = true
+    this.#hasFailed = true
     this.#imported = new Set([...this.#imported, ...files])
     this.#watchAll(files)
   }
@@ -64,6 +67,8 @@ export class SourceWatch {
   take(): readonly string[] {
     const changed = [...this.#changed.keys()]
     this.#changed = new Map()
+    // What a configuration writes while it is loaded must not load it again without end.
+    this.#hasFailed = false
     this.#next = Promise.withResolvers<void>()
     return changed
   }
@@ -115,6 +120,8 @@ export class SourceWatch {
     const before = this.#hashes.get(path)
     this.#remember(path)
     if (this.#hashes.get(path) !== before) this.#report(path, before)
+    // What it failed for may have been repaired elsewhere, as in the database.
+    else if (this.#hasFailed && this.#imported.has(path)) this.#report(path)
   }
 
   #report(path: string, before?: string): void {
