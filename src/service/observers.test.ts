@@ -32,10 +32,12 @@ describe('failures of the database in the background', () => {
     const printed = t.mock.method(console, 'error', () => {})
     const { onError } = observersOf({ models: {} })
     const unknown = backgroundError('The change log could not be read', failure('unknown', 'cache lookup failed'))
-    for (const error of [backgroundError('The change log could not be read', dropped()), unknown]) onError(error)
+    const replaced = new DatabaseError({ kind: 'replaced' }, 'app.db was deleted')
+    for (const error of [backgroundError('The change log could not be read', dropped()), replaced, unknown])
+      onError(error)
     assert.deepEqual(
       printed.mock.calls.map(({ arguments: [line] }) => line),
-      ['Error: The change log could not be read: database "shop" does not exist', unknown],
+      ['Error: The change log could not be read: database "shop" does not exist', 'Error: app.db was deleted', unknown],
     )
   })
 })

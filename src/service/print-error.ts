@@ -9,7 +9,8 @@ export const databaseFailure = (error: unknown): DatabaseError | undefined =>
  * and what is not expected with all of its causes.
  */
 export function printError(error: unknown): void {
-  const failure = databaseFailure(error)
-  const isOutage = failure !== undefined && failure.reason.kind !== 'unknown'
+  const kind = databaseFailure(error)?.reason.kind
+  const isReplaced = error instanceof DatabaseError && error.reason.kind === 'replaced'
+  const isOutage = isReplaced || (kind !== undefined && kind !== 'unknown')
   console.error(isOutage ? `Error: ${(error as Error).message}` : error)
 }
