@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { WaitingBytes } from '../support/waiting-bytes.ts'
-import { BodyWeight } from './body-weight.ts'
+import { BodyWeight, takeWeight } from './body-weight.ts'
 
 /** What it takes of the budget. */
 function weightOf(body: string): number {
@@ -15,14 +15,26 @@ function weightOf(body: string): number {
   return taken
 }
 
-for (const [name, text, values] of [
-  ['a list', '[1,2,3]', 4],
-  ['names and values', '{"a":1,"b":{"c":[]}}', 8],
-  ['what is in a text', '{"a":"[,:{"}', 3],
-  ['a quotation mark in a text', String.raw`{"a":"x\",[:","b":1}`, 5],
-  ['a backslash before the end of a text', String.raw`{"a":"x\\","b":1}`, 5],
-  ['a text without an end', String.raw`["x\",[[[[`, 2],
-  ['a backslash at the end', String.raw`["x\ `.trimEnd(), 2],
+for (const [name, text, values, objects] of [
+  ['a list', '[1,2,3]', 4, 0],
+  ['empty records', '[{},{},{}]', 4, 3],
+  ['names and values', '{"a":1,"b":{"c":[]}}', 6, 2],
+  ['what is in a text', '{"a":"[,:{"}', 2, 1],
+  ['a quotation mark in a text', String.raw`{"a":"x\",[:","b":1}`, 4, 1],
+  ['a backslash before the end of a text', String.raw`{"a":"x\\","b":1}`, 4, 1],
+  ['a text without an end', String.raw`["x\",[[[[`, 2, 0],
+  ['a backslash at the end', String.raw`["x\ `.trimEnd(), 2, 0],
 ] as const)
-  test(`the weight of a body counts names and values: ${name}`, () =>
-    assert.equal(weightOf(text), 2 * text.length + 128 * values))
+  test(`the weight of a body counts objects, names and values: ${name}`, () =>
+    assert.equal(weightOf(text), 2 * text.length + 128 * values + 1024 * objects))
+
+for (const [name, text, weighed] of [
+  ['a short record', `{"name":"${'x'.repeat(1000)}"}`, false],
+  ['a request of a socket', '["post",{"url":"/pet","headers":{},"data":{}}]', false],
+  ['a long record', `{"name":"${'x'.repeat(1024)}"}`, true],
+  ['a short list of records', '[{},{},{},{},{}]', true],
+] as const)
+  test(`the weight of ${name} is ${weighed ? '' : 'not '}counted`, () => {
+    for (const body of [text, Buffer.from(text)])
+      assert.equal(takeWeight(body, new WaitingBytes(1_000_000)) !== undefined, weighed)
+  })

@@ -17,6 +17,7 @@ const written = (text: string, then?: string): HostileRequest => ({
 const list = JSON.stringify(several(50, (i) => ({ status: `s${i}` })))
 const created = (text: string): string =>
   `POST /visit?count=true HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text}`
+const emptyRecords = JSON.stringify(several(330, () => ({})))
 const createdThenStreamed = `${created(list)}GET /visit HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n`
 
 const shape = 'table=visit'
@@ -72,6 +73,12 @@ export const hostileCrowds: readonly Hostile[] = [
     over: 'bytes',
     connections,
     request: () => written(createdThenStreamed),
+  },
+  {
+    name: 'lists of 330 empty records from 500 connections',
+    over: 'bytes',
+    connections,
+    request: () => written(created(emptyRecords)),
   },
   {
     name: '300 streams of 100 live queries, whose clients leave',

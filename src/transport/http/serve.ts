@@ -10,7 +10,7 @@ import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import { isBytes } from '../../support/is-bytes.ts'
 import { currentPoll } from '../../support/last-check.ts'
 import type { Limits } from '../../support/limits.ts'
-import { BodyWeight, weighedLength } from '../body-weight.ts'
+import { BodyWeight, isWeighed } from '../body-weight.ts'
 import { isRepeated } from '../origin-policy.ts'
 import { longLength, readBody } from '../read-body.ts'
 import type { WorkerChannel } from '../worker-channel.ts'
@@ -199,8 +199,7 @@ function handleRequest(
 function receive(context: NodeServerContext, req: Received, res: ServerResponse): void {
   const { limits } = context
   const respond = (body: unknown): void => {
-    const isWeighed = isBytes(body) && body.length > weighedLength
-    const weight = isWeighed ? new BodyWeight(body, context.waiting) : undefined
+    const weight = isBytes(body) && isWeighed(body) ? new BodyWeight(body, context.waiting) : undefined
     const parse = (): Json | undefined => {
       weight?.take()
       return parseReceived(req, body, limits)
