@@ -11,7 +11,10 @@ const bytesPerObject = 1024
 const weighedLength = 1024
 const weighedObjects = 5
 
-const [quote, backslash, brace] = [0x22, 0x5c, 0x7b]
+/** A form and an XML body create at most so many records, by the defaults of `maxParameters` and `maxAssociated`. */
+const maxFormRecords = 1000
+
+const [quote, backslash, brace, bracket, equals, lessThan] = [0x22, 0x5c, 0x7b, 0x5b, 0x3d, 0x3c]
 /** Estimated memory per byte that precedes a name or a value. */
 const separators = Uint16Array.from({ length: 256 }, (_, byte) => {
   if (byte === brace) return bytesPerObject
@@ -51,7 +54,7 @@ export class BodyWeight {
 
 /** Whether the body may take more memory than its connection. */
 export function isWeighed(body: Uint8Array | string): boolean {
-  if (body.length > weighedLength) return true
+  if (body.length > weighedLength || (typeof body !== 'string' && !beginsWithBracket(body))) return true
   let at = -1
   for (let objects = 0; objects < weighedObjects; objects++) {
     at = typeof body === 'string' ? body.indexOf('{', at + 1) : body.indexOf(brace, at + 1)
@@ -82,10 +85,14 @@ const tooHeavy = (weight: number, { maxBytes }: WaitingBytes): ServiceError =>
     { limit: 'maxWaitingBytes' },
   )
 
+/** As JSON does, unless it begins with a space. */
+const beginsWithBracket = (body: Uint8Array): boolean => body[0] === brace || body[0] === bracket
+
 /** Estimates the memory that a JSON body takes while its request is executed: for a list of `{}`, 400 times its length. */
 function weigh(body: Uint8Array | string): number {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body
   let weight = 2 * bytes.length + bytesPerValue
+  if (!beginsWithBracket(bytes)) weight += bytesPerObject * recordsOfForm(bytes)
   // Separators within texts are counted as well. To skip texts would take several times as long if they are short or contain
   // quotation marks.
   for (let at = 0; at < bytes.length; at++) {
@@ -94,4 +101,12 @@ function weigh(body: Uint8Array | string): number {
     else while (++at < bytes.length && bytes[at] !== quote) if (bytes[at] === backslash) at++
   }
   return weight
+}
+
+/** How many records a form, parts or XML may create. In these, quotation marks enclose no text. */
+function recordsOfForm(bytes: Uint8Array): number {
+  let records = 0
+  for (let at = 0; at < bytes.length && records < maxFormRecords; at++)
+    if (bytes[at] === equals || bytes[at] === lessThan) records++
+  return records
 }
