@@ -13,7 +13,7 @@ const root = join(__dirname, '..')
 const nodePackage = join(root, 'node_modules', 'node')
 const installedNode = join(nodePackage, 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
 
-/** Beside the package, where it is installed: who can write there can change the package as well. */
+/** Beside the installed package: a program that can write there can change the package as well. */
 const modules = basename(dirname(root)) === 'node_modules' ? dirname(root) : join(root, 'node_modules')
 const compileCache = join(modules, '.cache', 'keelson')
 
