@@ -9,7 +9,7 @@ const failure = (kind: 'refused' | 'missing' | 'unknown', text: string) =>
 const dropped = () => failure('refused', 'database "shop" does not exist')
 
 describe('failures of the database in the background', () => {
-  test('those of one cause are reported once a minute, with the number of the others', (t) => {
+  test('those of one cause are reported three times a minute, with the number of the others', (t) => {
     let now = 0
     t.mock.method(performance, 'now', () => now)
     const reported: string[] = []
@@ -21,7 +21,11 @@ describe('failures of the database in the background', () => {
     for (const error of [other, other]) onError(error)
     assert.deepEqual(reported, [
       'The change log could not be read: database "shop" does not exist',
-      'The change log could not be read: database "shop" does not exist (119 more of this cause since the last report)',
+      'Job mail: database "shop" does not exist',
+      'The change log could not be read: database "shop" does not exist',
+      'The change log could not be read: database "shop" does not exist (117 more of this cause since the last report)',
+      'Job mail: database "shop" does not exist',
+      'The change log could not be read: database "shop" does not exist',
       'Job mail: relation "keelson_jobs" does not exist. The next start creates or names what is missing',
       'of a request',
       'of a request',

@@ -26,8 +26,9 @@ export function observersOf({ logger, onError }: AnyConfig): Observers {
   }
 }
 
-/** Failures of work in the background that have one cause are reported at most once in this time: it is tried again and again. */
+/** Failures of work in the background that have one cause are reported at most three times a minute: it is tried again and again. */
 const sameCauseMs = 60_000
+const sameCauseReports = 3
 /** The texts of failures may differ each time. */
 const maxCauses = 100
 
@@ -37,7 +38,7 @@ const maxCauses = 100
  */
 function eachFailureOnce(onError: ErrorListener): ErrorListener {
   const reported = new WeakSet<DatabaseError>()
-  const causes = new Map<string, { readonly reportedAt: number; repetitions: number }>()
+  const causes = new Map<string, { readonly since: number; reports: number; repetitions: number }>()
   return (error) => {
     const inBackground = databaseFailure(error)
     const failure = inBackground ?? error
@@ -48,13 +49,16 @@ function eachFailureOnce(onError: ErrorListener): ErrorListener {
     if (!inBackground) return onError(error)
     const now = performance.now()
     const last = causes.get(inBackground.message)
-    if (last && now - last.reportedAt < sameCauseMs) {
+    const isOver = last === undefined || now - last.since >= sameCauseMs
+    if (isOver) {
+      if (causes.size >= maxCauses) causes.clear()
+      causes.set(inBackground.message, { since: now, reports: 1, repetitions: 0 })
+    } else if (last.reports < sameCauseReports) last.reports++
+    else {
       last.repetitions++
       return
     }
-    if (causes.size >= maxCauses) causes.clear()
-    causes.set(inBackground.message, { reportedAt: now, repetitions: 0 })
-    onError(described(error as Error, inBackground, last?.repetitions ?? 0))
+    onError(described(error as Error, inBackground, isOver ? (last?.repetitions ?? 0) : 0))
   }
 }
 

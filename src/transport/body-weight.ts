@@ -1,11 +1,14 @@
 import { ServiceError } from '../protocol/errors.ts'
 import type { WaitingBytes } from '../support/waiting-bytes.ts'
 
-/** Estimated memory per comma, colon and opening bracket. */
+/** Estimated memory per comma, colon and opening square bracket. */
 const bytesPerValue = 128
 
 /** Estimated memory per object: a new record without values takes 1 to 1.5 kB until it is stored. */
 const bytesPerObject = 1024
+
+/** A body with more is refused before it is parsed, by the default of `maxJsonValues`. */
+const maxObjects = 150_000
 
 /** A shorter body with few objects is not counted: thousands of them take less memory than their connections. */
 const weighedLength = 1024
@@ -15,11 +18,8 @@ const weighedObjects = 5
 const maxFormRecords = 1000
 
 const [quote, backslash, brace, bracket, equals, lessThan] = [0x22, 0x5c, 0x7b, 0x5b, 0x3d, 0x3c]
-/** Estimated memory per byte that precedes a name or a value. */
-const separators = Uint16Array.from({ length: 256 }, (_, byte) => {
-  if (byte === brace) return bytesPerObject
-  return ',:['.includes(String.fromCharCode(byte)) ? bytesPerValue : 0
-})
+/** 1 for each byte that precedes a name or a value. */
+const separators = Uint8Array.from({ length: 256 }, (_, byte) => (',:['.includes(String.fromCharCode(byte)) ? 1 : 0))
 
 /**
  * The estimated memory of a body from parsing until its request has been executed, counted over all connections: many writes may
@@ -91,16 +91,18 @@ const beginsWithBracket = (body: Uint8Array): boolean => body[0] === brace || bo
 /** Estimates the memory that a JSON body takes while its request is executed: for a list of `{}`, 400 times its length. */
 function weigh(body: Uint8Array | string): number {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body
-  let weight = 2 * bytes.length + bytesPerValue
-  if (!beginsWithBracket(bytes)) weight += bytesPerObject * recordsOfForm(bytes)
+  let values = 1
+  let objects = 0
   // Separators within texts are counted as well. To skip texts would take several times as long if they are short or contain
   // quotation marks.
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at] as number
-    if (byte !== quote) weight += separators[byte] as number
+    if (byte === brace) objects++
+    else if (byte !== quote) values += separators[byte] as number
     else while (++at < bytes.length && bytes[at] !== quote) if (bytes[at] === backslash) at++
   }
-  return weight
+  if (!beginsWithBracket(bytes)) objects += recordsOfForm(bytes)
+  return 2 * bytes.length + values * bytesPerValue + Math.min(objects, maxObjects) * bytesPerObject
 }
 
 /** How many records a form, parts or XML may create. In these, quotation marks enclose no text. */
