@@ -2,6 +2,7 @@ import type { HasMany, ManyToMany, Model } from '../model/model.ts'
 import { ServiceError, type Violation } from '../protocol/errors.ts'
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts'
 import type { ParameterValues } from './operation.ts'
+import { keyOf } from './record-key.ts'
 
 /** Existing records that become the members of an association. */
 export interface Members {
@@ -28,18 +29,18 @@ export function assertMayWriteMembers(
 
 /** Reads keys of records, or the records themselves; one alone is a list of one. Returns what is wrong with them. */
 export function readMembers(raw: Json, association: HasMany | ManyToMany, most: number): Members | Violation {
-  const { primaryKey } = association.target
+  const { target } = association
+  const { primaryKey } = target
   const items = listOf(raw)
-  if (!items) return { rule: 'type', message: `takes a list of ids of ${association.target.name}` }
+  if (!items) return { rule: 'type', message: `takes a list of ids of ${target.name}` }
   if (items.length > most) return { rule: 'maxAssociated', message: `takes at most ${most} ids` }
   const ids = new Set<Json>()
   let wereRecords = false
   for (const item of items) {
     wereRecords ||= isJsonObject(item)
-    const key = isJsonObject(item) ? item[primaryKey.name] : item
-    const id = key === undefined || key === null || typeof key === 'object' ? undefined : primaryKey.type.parse(key)
+    const id = keyOf(isJsonObject(item) ? item[primaryKey.name] : item, target)
     if (id === undefined)
-      return { rule: 'type', message: `takes ids of ${association.target.name}, and each is ${primaryKey.type.noun}` }
+      return { rule: 'type', message: `takes ids of ${target.name}, and each is ${primaryKey.type.noun}` }
     ids.add(id)
   }
   return { association, ids: [...ids], wereRecords }

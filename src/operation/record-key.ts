@@ -6,12 +6,17 @@ import { parameterValue } from './parameters.ts'
 
 /** A key in the form of the model's. Throws E_BAD_REQUEST when it cannot be one. */
 export function parseKey(raw: Json | undefined, model: Model): Json {
-  const { type } = model.primaryKey
-  const key = raw === undefined || raw === null || typeof raw === 'object' ? undefined : type.parse(raw)
+  const key = keyOf(raw, model)
   if (key === undefined)
-    throw new ServiceError('E_BAD_REQUEST', `The id of ${model.name} is ${type.noun}`, { model: model.name })
+    throw new ServiceError('E_BAD_REQUEST', `The id of ${model.name} is ${model.primaryKey.type.noun}`, {
+      model: model.name,
+    })
   return key
 }
+
+/** As `parseKey`, and undefined when it cannot be one: the attribute of the key would take `true` for 1. */
+export const keyOf = (raw: Json | undefined, { primaryKey }: Model): Json | undefined =>
+  typeof raw === 'string' || typeof raw === 'number' ? primaryKey.type.parse(raw) : undefined
 
 /**
  * The key of a record that a request refers to. Throws E_NO_SUCH_RECORD for text or a number that no record of the

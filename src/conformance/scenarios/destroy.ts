@@ -54,7 +54,6 @@ export const destroy: readonly Scenario[] = [
         { id: true },
       ]
       for (const body of bodies) {
-        if (JSON.stringify(body) === '{"id":true}' && id === 1) continue // `true` is read as 1, the key of this record
         const answer = await api.request('DELETE', '/specimen', { body: body as never })
         assert.ok([400, 404].includes(answer.status), `${JSON.stringify(body)}: ${answer.text}`)
       }

@@ -122,6 +122,37 @@ export const keys: readonly Scenario[] = [
     },
   },
   {
+    name: 'keys: a boolean is the id of no record, neither of the one with the key 1 nor of that with the key "true"',
+    async run(api) {
+      const keeper = await create(api, 'keeper', { id: 1, name: 'Ann' })
+      const animal = await create(api, 'animal', { id: 1, name: 'Leo', keeper: 1 })
+      const cage = await create(api, 'enclosure', { code: 'true' })
+      const shift = await create(api, 'shift', { keeper: 1, post: 'true' })
+      for (const [method, path, body] of [
+        ['PUT', '/keeper', { id: true, age: 20 }],
+        ['PUT', '/enclosure', { code: true, title: 'a' }],
+        ['POST', '/keeper/1/animals', { id: true }],
+        ['DELETE', '/keeper/1/animals', { id: true }],
+        ['PUT', '/keeper/1/favourites', [true]],
+        ['PUT', '/keeper/1/favourites', [{ id: true }]],
+        ['DELETE', '/keeper/1/posts', { id: true }],
+        ['POST', '/enclosure/true/animals', { id: true }],
+        ['DELETE', '/animal', { id: true }],
+        ['DELETE', '/enclosure', { id: true }],
+        ['DELETE', '/enclosure', { code: true }],
+      ] as const) {
+        const answer = await api.request(method, path, { body: body as never })
+        refused(answer, 'E_BAD_REQUEST')
+      }
+      invalid(await api.request('PATCH', '/keeper/1', { body: { favourites: [true] } }), { favourites: ['type'] })
+      assert.deepEqual(await stored(api, 'keeper', 1), keeper)
+      assert.deepEqual(await stored(api, 'animal', 1), animal)
+      assert.deepEqual(await stored(api, 'enclosure', 'true'), cage)
+      assert.deepEqual(await stored(api, 'shift', shift.id), shift)
+      assert.deepEqual(list(await api.request('GET', '/keeper/1/favourites')), [])
+    },
+  },
+  {
     name: 'keys: auto-increment keys are not reused',
     async run(api) {
       const used = new Set<unknown>()
