@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { blockEventLoop } from '../../../test/support/block-event-loop.ts'
 import { TurnCounter } from '../../../test/support/turn-counter.ts'
 import { matchAll } from '../../criteria/criteria.ts'
@@ -340,6 +342,31 @@ test('the memory of a subscriber that leaves while it receives a difference is g
   }
   queries.subscribe({ ...plan, key: 'b'.repeat(25 * 60) }, subscriber('b'), () => {})
   assert.throws(() => queries.assertRoom(), /hold 100 rows/)
+})
+
+test('a query whose subscribers have left before its turn is not kept until the runs before it have ended', async () => {
+  using made = await setUp()
+  const { log, queries, subscriber } = made
+  const read = Promise.withResolvers<void>()
+  log.hold = read.promise
+  for (const key of ['a', 'b']) queries.subscribe({ ...log.plan(), key }, subscriber(key), () => {})
+  const leave = (): WeakRef<QueryPlan> => {
+    const plan = { ...log.plan(), key: 'c' }
+    const left = subscriber('c')
+    queries.subscribe(plan, left, (query) => setImmediate(() => queries.unsubscribe(query, left)))
+    return new WeakRef(plan)
+  }
+  const kept = leave()
+  setFlagsFromString('--expose-gc')
+  const gc = runInNewContext('gc') as () => void
+  for (let times = 0; times < 5 && kept.deref(); times++) {
+    await settled()
+    gc()
+  }
+  assert.equal(kept.deref(), undefined)
+  read.resolve()
+  await settled()
+  assert.equal(log.runs, 2)
 })
 
 describe('many subscribers of one query that take long to receive', () => {

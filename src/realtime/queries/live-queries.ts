@@ -241,10 +241,12 @@ export class LiveQueries implements ChangeFeedListener {
     query.isQueued = true
     if (query.isRunning) return
     const [first] = query.everySubscriber()
-    this.#runs.add({ owner: first?.client ?? query, run: () => this.#run(query, tries) })
+    query.queuedRun = { owner: first?.client ?? query, run: () => this.#run(query, tries) }
+    this.#runs.add(query.queuedRun)
   }
 
   #run(query: LiveQuery, tries: number): MaybePromise<void> {
+    query.queuedRun = undefined
     if (!this.#isCurrent(query)) return
     query.begin()
     try {
@@ -336,6 +338,8 @@ export class LiveQueries implements ChangeFeedListener {
     this.#index.remove(query)
     this.#touched.delete(query)
     this.#unsettled.delete(query)
+    // It would keep the condition until the runs before it have ended, and no limit counts it any longer.
+    if (query.queuedRun) this.#runs.remove(query.queuedRun)
     this.#count(query)
   }
 }

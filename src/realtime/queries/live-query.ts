@@ -5,6 +5,7 @@ import type { StartPosition, StartPositions } from '../start-position.ts'
 import { LocalRows, type Matched } from './local-rows.ts'
 import type { QueryPlan, QueryResult } from './query-plan.ts'
 import { differenceOf, encodeDifference, type HeldRow } from './row-difference.ts'
+import type { QueuedRun } from './run-queue.ts'
 
 /** A consumer of one query. Its methods do not throw. */
 export interface QuerySubscriber {
@@ -60,6 +61,8 @@ export class LiveQuery {
   unsettledSince = Number.POSITIVE_INFINITY
   isQueued = false
   isRunning = false
+  /** Its run, while it waits for those of others. */
+  queuedRun: QueuedRun | undefined
   /** What counts of its size among all queries. */
   countedSize = 0
   #starts: StartPositions

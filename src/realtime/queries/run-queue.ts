@@ -1,3 +1,4 @@
+import { getOrInsertComputed } from '../../support/get-or-insert-computed.ts'
 import type { MaybePromise } from '../../support/maybe-promise.ts'
 import { yieldToEventLoop } from '../../support/yield-to-event-loop.ts'
 
@@ -14,7 +15,7 @@ export interface QueuedRun {
 /** Runs queries again, a bounded number at once, and those of each owner in turn with those of others. */
 export class RunQueue {
   readonly #maxRunning: number
-  readonly #byOwner = new Map<object, QueuedRun[]>()
+  readonly #byOwner = new Map<object, Set<QueuedRun>>()
   #running = 0
   #isPumping = false
   #turnBegan: number | undefined
@@ -25,9 +26,13 @@ export class RunQueue {
 
   /** It begins with the next `start`. */
   add(run: QueuedRun): void {
+    getOrInsertComputed(this.#byOwner, run.owner, () => new Set()).add(run)
+  }
+
+  /** Nothing happens to one that has begun. */
+  remove(run: QueuedRun): void {
     const queued = this.#byOwner.get(run.owner)
-    if (queued) queued.push(run)
-    else this.#byOwner.set(run.owner, [run])
+    if (queued?.delete(run) && queued.size === 0) this.#byOwner.delete(run.owner)
   }
 
   /** Begins what was added; the first runs may have ended when this returns. */
@@ -67,9 +72,10 @@ export class RunQueue {
   #next(): QueuedRun | undefined {
     if (this.#running >= this.#maxRunning) return undefined
     for (const [owner, queued] of this.#byOwner) {
-      const run = queued.shift()
+      const [run] = queued
+      if (run) queued.delete(run)
       this.#byOwner.delete(owner)
-      if (queued.length > 0) this.#byOwner.set(owner, queued)
+      if (queued.size > 0) this.#byOwner.set(owner, queued)
       return run
     }
     return undefined
