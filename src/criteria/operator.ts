@@ -1,4 +1,5 @@
 import type { Attribute } from '../model/model.ts'
+import { parseValue } from '../model/parse-value.ts'
 import { isStorableText, unstorable } from '../model/storable.ts'
 import { ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
@@ -38,7 +39,7 @@ export const refuse = (attribute: Attribute, message: string): ServiceError =>
 
 /** Converts the operand to the attribute's type. Throws E_BAD_CRITERIA. */
 export function parseOperand(raw: Json, attribute: Attribute, operator: string): Json {
-  const value = raw === null ? undefined : attribute.type.parse(raw)
+  const value = raw === null ? undefined : parseValue(raw, attribute)
   if (value === undefined) {
     const isText = typeof raw === 'string' && attribute.type.storedAs === 'text'
     const problem = isText && !isStorableText(raw) ? unstorable : `must be ${attribute.type.noun}`

@@ -8,6 +8,7 @@ import type { Assignment } from './assignment.ts'
 import type { AttributeType } from './attribute-type.ts'
 import { leavesNoKeys } from './largest-given-key.ts'
 import { type Attribute, type Model, originalOf } from './model.ts'
+import { parseValue } from './parse-value.ts'
 import type { StandardSchema } from './standard-schema.ts'
 import { maxJsonDepth, unstorable } from './storable.ts'
 import { timestampFor } from './timestamp.ts'
@@ -272,7 +273,7 @@ export function accept(step: ValidationStep, raw: Json, maxBytes: number): Json 
   const { attribute } = step
   if (raw === null) return attribute.nullable ? null : attribute.required ? empty : notNull
   if (raw === '' && step.refusesEmpty) return empty
-  const value = attribute.type.parse(raw)
+  const value = parseValue(raw, attribute)
   if (value === undefined) return step.isText && typeof raw === 'string' ? unstorableText : step.ofWrongType
   if (attribute.autoIncrement && leavesNoKeys(value, attribute.type.storedAs)) return tooLargeKey
   if (step.isSized && isLarger(value, maxBytes)) {

@@ -145,6 +145,13 @@ export const keys: readonly Scenario[] = [
         refused(answer, 'E_BAD_REQUEST')
       }
       invalid(await api.request('PATCH', '/keeper/1', { body: { favourites: [true] } }), { favourites: ['type'] })
+      invalid(await api.request('POST', '/keeper', { body: { id: false, name: 'Eve' } }), { id: ['type'] })
+      invalid(await api.request('PATCH', '/animal/1', { body: { keeper: true } }), { keeper: ['type'] })
+      for (const where of [{ id: true }, { keeper: [true] }, { keeper: { '!=': false } }])
+        refused(
+          await api.request('GET', `/animal?where=${encodeURIComponent(JSON.stringify(where))}`),
+          'E_BAD_CRITERIA',
+        )
       assert.deepEqual(await stored(api, 'keeper', 1), keeper)
       assert.deepEqual(await stored(api, 'animal', 1), animal)
       assert.deepEqual(await stored(api, 'enclosure', 'true'), cage)
