@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { createService } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/json.ts'
 import { assertDefined } from '../../src/support/assert.ts'
+import { EventLoopTurn } from '../../src/support/event-loop-turn.ts'
 import { LiveTestClient } from '../support/live-client.ts'
 
 /* Clients of live queries that try to use up the service: each is refused by a named limit, and others are served. */
@@ -68,6 +69,42 @@ test('requests with many queries that arrive together are read in several turns 
   clearImmediate(immediate)
   assert.deepEqual(new Set(statuses), new Set([400]))
   assert.ok(Math.max(...perTurn.values()) < 50, `${[...perTurn.values()]}`)
+})
+
+test('many queries of one request are read in several turns of the event loop, also those of a stream that is open', async (t) => {
+  await using served = await serve()
+  await using client = await LiveTestClient.open(served.url, windows(1))
+  const many = windows(150)
+  t.mock.getter(EventLoopTurn.prototype, 'isUsed', () => true)
+  const turns = t.mock.method(EventLoopTurn.prototype, 'next', async () => {}).mock
+  for (const body of [{ queries: many }, { stream: client.stream, remove: ['q0'], add: many }]) {
+    turns.resetCalls()
+    const { status, answer } = await served.send('POST', '/live', body)
+    assert.deepEqual([status, answer.limit], [400, 'maxLiveQueries'])
+    // Each is parsed in one, and planned in another.
+    assert.ok(turns.callCount() > 290, `${turns.callCount()} turns`)
+  }
+})
+
+test('a stream that ends while queries to add are read keeps none of them', async (t) => {
+  await using served = await serve({ maxLiveRows: 100 })
+  const { url, send } = served
+  const client = await LiveTestClient.open(url, windows(1))
+  t.mock.getter(EventLoopTurn.prototype, 'isUsed', () => true)
+  let left = 20
+  t.mock.method(EventLoopTurn.prototype, 'next', async () => {
+    if (--left === 0) await client[Symbol.asyncDispose]()
+    if (left === 0) await new Promise((resolve) => setTimeout(resolve, 100))
+  })
+  const { status } = await send('POST', '/live', {
+    stream: client.stream,
+    add: Object.fromEntries(Object.entries(windows(90)).slice(1)),
+  })
+  t.mock.restoreAll()
+  assert.equal(status, 404)
+  await using other = await LiveTestClient.open(url, windows(1))
+  await eventually(async () => other.frames.some(({ data }) => data.query === 'q0'))
+  assert.deepEqual(other.rows('q0'), [])
 })
 
 describe('is refused with the name of the limit', () => {

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createService } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/json.ts'
+import { LiveQueryPlans } from '../../src/service/live/query-plan.ts'
+import { blockEventLoop } from '../support/block-event-loop.ts'
 import { LiveTestClient } from '../support/live-client.ts'
 import { SailsClient } from '../support/sails-client.ts'
 
@@ -31,6 +33,26 @@ async function serve(limits: object = {}) {
 }
 
 describe('over a socket', () => {
+  test('changes of a stream are made in their order, also where reading many queries takes several turns', async (t) => {
+    await using served = await serve()
+    const socket = await SailsClient.connect(served.url)
+    const post = (body: object) => socket.ask('post', '/live', body)
+    const many = Object.fromEntries(['a', 'b', 'c'].map((name) => [name, { model: 'pet' }]))
+    const { stream } = (await post({ queries: {} })).body
+    const { of } = LiveQueryPlans.prototype
+    t.mock.method(LiveQueryPlans.prototype, 'of', function (this: LiveQueryPlans, ...given: Parameters<typeof of>) {
+      blockEventLoop(10)
+      return of.apply(this, given)
+    })
+    const changes = [{ add: many }, { remove: ['a', 'b', 'c'] }, { add: { a: { model: 'pet' } } }]
+    const answers = await Promise.all(changes.map((change) => post({ stream, ...change })))
+    assert.deepEqual(
+      answers.map(({ statusCode }) => statusCode),
+      [200, 200, 200],
+    )
+    socket.close()
+  })
+
   test('frames are messages, and the stream is changed by requests of the same socket', async () => {
     await using served = await serve()
     const { url, send } = served

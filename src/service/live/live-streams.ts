@@ -4,12 +4,13 @@ import type { OperationServices } from '../../operation/operation.ts'
 import type { Position } from '../../protocol/change.ts'
 import { ServiceError } from '../../protocol/errors.ts'
 import type { Peer } from '../../protocol/event.ts'
-import { isJsonObject, type Json } from '../../protocol/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts'
 import type { LiveQueries } from '../../realtime/queries/live-queries.ts'
 import type { ChangeLog } from '../../storage/change-log.ts'
-import { eventLoopTurn } from '../../support/event-loop-turn.ts'
+import { eventLoopTurn, forEachInTurns } from '../../support/event-loop-turn.ts'
 import { getOrInsertComputed } from '../../support/get-or-insert-computed.ts'
 import { Lru } from '../../support/lru.ts'
+import { andThen, type MaybePromise } from '../../support/maybe-promise.ts'
 import type { Semaphore } from '../../support/semaphore.ts'
 import type { WaitingBytes } from '../../support/waiting-bytes.ts'
 import type { Authorization } from '../dispatch/authorize.ts'
@@ -57,6 +58,8 @@ export class LiveStreams {
   worker: string | undefined
   /** A socket has one stream. */
   readonly #ofPeer = new Map<string, LiveStream>()
+  /** By socket: its last message, until it is handled. */
+  readonly #ofSocket = new Map<string, Promise<unknown>>()
   readonly #plans: LiveQueryPlans
   #isStopped = false
 
@@ -71,11 +74,23 @@ export class LiveStreams {
 
   /**
    * A body with `queries` opens a stream; one with `stream` changes the queries of one and gives undefined. Throws a
-   * ServiceError that names the query at fault, and then nothing is changed.
+   * ServiceError that names the query at fault, and then nothing is changed. The messages of a socket are handled in order.
    */
-  async handle(body: Json | undefined, authorization: Authorization, peer?: Peer): Promise<LiveStream | undefined> {
-    // Parsing a hundred queries takes about a millisecond, and many requests may arrive at once. Those of a socket are handled in order.
-    if (!peer && eventLoopTurn.isUsed) await eventLoopTurn.next()
+  handle(body: Json | undefined, authorization: Authorization, peer?: Peer): Promise<LiveStream | undefined> {
+    const handle = () => this.#handle(body, authorization, peer)
+    if (!peer) return handle()
+    const handled = this.#ofSocket.get(peer.id)?.then(handle, handle) ?? handle()
+    this.#ofSocket.set(peer.id, handled)
+    const end = () => {
+      if (this.#ofSocket.get(peer.id) === handled) this.#ofSocket.delete(peer.id)
+    }
+    handled.then(end, end)
+    return handled
+  }
+
+  async #handle(body: Json | undefined, authorization: Authorization, peer?: Peer): Promise<LiveStream | undefined> {
+    // Parsing a hundred queries takes a millisecond or more, and many requests may arrive at once.
+    if (eventLoopTurn.isUsed) await eventLoopTurn.next()
     if (!isJsonObject(body))
       throw new ServiceError('E_BAD_BODY', 'The body must be an object with "queries" or "stream"')
     const unknown = Object.keys(body).find(
@@ -88,15 +103,15 @@ export class LiveStreams {
     if (body.add !== undefined || body.remove !== undefined)
       throw new ServiceError('E_BAD_BODY', '"add" and "remove" are for a stream that is open')
     const operations = readOperations(body.operations)
-    const stream = await this.open(this.#read(body.queries, authorization), authorization, peer)
+    const stream = await this.open(await this.#read(body.queries, authorization), authorization, peer)
     stream.await(operations)
     return stream
   }
 
   async open(queries: readonly NamedQuery[], authorization: Authorization, peer?: Peer): Promise<LiveStream> {
-    if (this.#isStopped) throw new ServiceError('E_UNAVAILABLE', 'The service is stopping')
     const { services, slots, log, reads, ...shared } = this.#options
-    const plans = this.#plansOf(queries, authorization)
+    const plans = await this.#plansOf(queries, authorization)
+    if (this.#isStopped) throw new ServiceError('E_UNAVAILABLE', 'The service is stopping')
     const slot = slots.take()
     const stream = new LiveStream({
       ...shared,
@@ -136,12 +151,14 @@ export class LiveStreams {
     this.#ofPeer.set(peer.id, stream)
   }
 
-  #change(id: Json, body: { readonly [name: string]: Json }, authorization: Authorization, peer?: Peer): undefined {
+  async #change(id: Json, body: JsonObject, authorization: Authorization, peer?: Peer): Promise<undefined> {
     const stream = typeof id === 'string' ? this.#streams.get(id) : undefined
     const key = this.#options.tokens.keyOf(authorization.requester)
     if (!stream || stream.requester !== key || stream.peer !== peer?.id) throw noSuchStream(this.#ownerOf(id))
-    const { add, remove, operations } = this.#readChange(body, authorization)
-    stream.change(this.#plansOf(add, authorization), remove)
+    const { add, remove, operations } = await this.#readChange(body, authorization)
+    const plans = await this.#plansOf(add, authorization)
+    if (this.#streams.get(stream.id) !== stream) throw noSuchStream(undefined) // it has ended meanwhile
+    stream.change(plans, remove)
     stream.await(operations)
   }
 
@@ -151,28 +168,30 @@ export class LiveStreams {
     return this.worker === undefined || worker === this.worker ? undefined : worker
   }
 
-  #readChange(body: { readonly [name: string]: Json }, authorization: Authorization): StreamChange {
+  async #readChange(body: JsonObject, authorization: Authorization): Promise<StreamChange> {
     const { remove = [] } = body
     if (!Array.isArray(remove) || !remove.every((name) => typeof name === 'string'))
       throw new ServiceError('E_BAD_BODY', '"remove" is a list of names')
     return {
-      add: this.#read(body.add, authorization),
+      add: await this.#read(body.add, authorization),
       remove: remove as readonly string[],
       operations: readOperations(body.operations),
     }
   }
 
-  #read(raw: Json | undefined, authorization: Authorization): readonly NamedQuery[] {
+  #read(raw: Json | undefined, authorization: Authorization): MaybePromise<readonly NamedQuery[]> {
     const { models, services } = this.#options
     return readQueries(raw, { authorization, models, services })
   }
 
-  #plansOf(queries: readonly NamedQuery[], authorization: Authorization): readonly PlannedQuery[] {
+  #plansOf(queries: readonly NamedQuery[], authorization: Authorization): MaybePromise<readonly PlannedQuery[]> {
     const { services } = this.#options
-    return queries.map(({ name, view, input, held }) => {
+    const planned: PlannedQuery[] = []
+    const add = ({ name, view, input, held }: NamedQuery): void => {
       const plan = this.#plans.of(input, view, authorization)
-      return { name, plan, digest: queryDigest(name, plan, services.secret), held }
-    })
+      planned.push({ name, plan, digest: queryDigest(name, plan, services.secret), held })
+    }
+    return andThen(forEachInTurns(queries, add), () => planned)
   }
 
   /** Every stream ends with `restart`. */
