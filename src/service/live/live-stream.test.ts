@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CallCounter } from '../../../test/support/call-counter.ts'
+import type { QueryPlan } from '../../realtime/queries/query-plan.ts'
 import { defaultLimits } from '../../support/limits.ts'
 import { WaitingBytes } from '../../support/waiting-bytes.ts'
 import { LiveStream, type LiveStreamOptions } from './live-stream.ts'
@@ -39,6 +40,27 @@ test('an operation that is passed while the stream connects is reported after it
       ['seen', ['written']],
     ],
   )
+})
+
+test('queries that are added to a stream after its end are not counted', () => {
+  let held = 0
+  const hold = () => {
+    held++
+    return { [Symbol.dispose]: () => void held-- }
+  }
+  const queries = { isSettled: true, assertRoom() {}, hold, subscribe() {} }
+  const stream = new LiveStream({
+    id: 'a',
+    queries,
+    limits: defaultLimits,
+    waiting: new WaitingBytes(1_000_000),
+    onError: assert.ifError,
+    onEnd: () => {},
+  } as unknown as LiveStreamOptions)
+  stream.end()
+  const plan = { key: 'pet' } as QueryPlan
+  stream.change([{ name: 'pets', plan, digest: '', held: undefined }], [])
+  assert.equal(held, 0)
 })
 
 /** A stream whose queries are being read, so that nothing is reported. */

@@ -74,8 +74,9 @@ export class LiveStream implements LiveClient, QueryOwner {
     else this.#connection = connection
   }
 
-  /** Throws before anything is changed. */
+  /** Throws before anything is changed. Nothing happens to a stream that has ended, as it may while it connects. */
   change(added: readonly PlannedQuery[], removed: readonly string[]): void {
+    if (this.#isEnded) return
     const { maxLiveQueries } = this.#options.limits
     const remaining = new Set(this.#queries.keys())
     for (const name of removed) remaining.delete(name)
