@@ -3,6 +3,7 @@ import { eventLoopTurn } from '../support/event-loop-turn.ts'
 import type { Observe } from '../support/observation.ts'
 import type { WaitingBytes, WaitingClient } from '../support/waiting-bytes.ts'
 import { BodyBuffer } from './body-buffer.ts'
+import { isWeighed } from './body-weight.ts'
 
 const empty = new Uint8Array(0)
 
@@ -16,14 +17,11 @@ export interface ReadOptions {
 /** In bytes. A body of this length is parsed in less than a millisecond. */
 export const longLength = 16_384
 
-/** In bytes. Bodies that are longer are given one turn after another when many connections send them at once. */
-const sharedLength = 1024
-
 /**
  * Calls `done` with the bytes of the body, or `refuse` as soon as its declared or received size exceeds `maxBodyBytes`.
  * Calls neither when the client disconnects before the end. Most bodies are one chunk, which is not copied. A long one is given in a
- * later turn of the event loop, after what others have sent is read and lookups for it are sent to the database. So is any but a
- * short one when the turn is used.
+ * later turn of the event loop, after what others have sent is read and lookups for it are sent to the database. So is one that may
+ * take long, as several records do, when the turn is used.
  */
 export function readBody(
   req: IncomingMessage,
@@ -63,7 +61,8 @@ export function readBody(
     }
   }
   const finish = (): void => {
-    if (length > longLength || (length > sharedLength && eventLoopTurn.isUsed)) void eventLoopTurn.next().then(give)
+    const isDeferred = length > longLength || (eventLoopTurn.isUsed && (several !== undefined || isWeighed(only)))
+    if (isDeferred) void eventLoopTurn.next().then(give)
     else give()
   }
   const give = (): void => {
