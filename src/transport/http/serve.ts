@@ -154,7 +154,7 @@ interface NodeServerContext extends ServerContext {
 }
 
 /** So many take a millisecond or more. */
-const requestsAtOnce = 16
+const requestsAtOnce = 64
 
 /** A connection that has sent none of so many latest requests is idle. */
 const activeRequests = 1024
