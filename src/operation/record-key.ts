@@ -1,4 +1,5 @@
 import type { Model } from '../model/model.ts'
+import { parseValue } from '../model/parse-value.ts'
 import { noSuchRecord, ServiceError } from '../protocol/errors.ts'
 import type { Json } from '../protocol/json.ts'
 import type { ParameterValues } from './operation.ts'
@@ -14,9 +15,9 @@ export function parseKey(raw: Json | undefined, model: Model): Json {
   return key
 }
 
-/** As `parseKey`, and undefined when it cannot be one: the attribute of the key would take `true` for 1. */
+/** As `parseKey`, and undefined when it cannot be one. */
 export const keyOf = (raw: Json | undefined, { primaryKey }: Model): Json | undefined =>
-  typeof raw === 'string' || typeof raw === 'number' ? primaryKey.type.parse(raw) : undefined
+  raw === undefined || raw === null || typeof raw === 'object' ? undefined : parseValue(raw, primaryKey)
 
 /**
  * The key of a record that a request refers to. Throws E_NO_SUCH_RECORD for text or a number that no record of the

@@ -12,7 +12,7 @@ const isIgnored = (folder: string): boolean => folder.startsWith('.') || ignored
 /**
  * Watches the folder of the configuration, and imported files outside of it. A source that is not imported counts as a
  * change when it is new, because a configuration may read its folders, and while the configuration is invalid, because
- * the change may repair it. So may a new folder, such as that of `public`, and a file of it that is saved without a change. Static
+ * the change may repair it. So may a new folder, such as that of `public`, and an imported file that is saved without a change. Static
  * files are read for each request, so that sources in their folder count only when they are imported.
  */
 export class SourceWatch {
