@@ -33,6 +33,7 @@ import { answerCacheOf } from './dispatch/answer-cache.ts'
 import { authorizationFor } from './dispatch/authorize.ts'
 import type { DispatchContext } from './dispatch/context.ts'
 import { requestHandler } from './dispatch/handle-request.ts'
+import { LargeWrites } from './dispatch/large-writes.ts'
 import { ReadPosition } from './dispatch/read-position.ts'
 import { allLines, type Routes } from './dispatch/routes.ts'
 import { ShapeEndpoint } from './electric/shape-endpoint.ts'
@@ -152,6 +153,7 @@ export async function assembleService(config: AnyConfig, parts: ServiceParts): P
   const context: DispatchContext = {
     routes,
     idempotency: new IdempotentWrites(store.answers, () => clock.now()),
+    largeWrites: new LargeWrites(limits.writeTimeoutMs),
     store,
     systemStore: systemStore(store),
     unrestricted:

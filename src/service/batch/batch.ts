@@ -30,7 +30,8 @@ export async function answerBatch(
   const items = readBatch(request, limits)
   for (const item of items) assertIsOperation(item, context)
   const batch = { items, request, authorization, receipt: receiptFor(authorization.requester, context, request) }
-  const run = (keep?: StoreAnswer) => runAtomic(batch, context, keep)
+  const run = (keep?: StoreAnswer) =>
+    context.largeWrites.run(request.body, request.peer ?? request, () => runAtomic(batch, context, keep))
   if (request.headers['idempotency-key'] === undefined) return isAtomic ? run() : runEach(batch, context, answer)
   if (isAtomic) return context.idempotency.answer(request, authorization.requester, run)
   throw new ServiceError(

@@ -17,6 +17,7 @@ import type { PublicFiles } from '../pages/public-files.ts'
 import type { AnswerCache } from './answer-cache.ts'
 import type { Authorization, AuthorizationContext } from './authorize.ts'
 import type { JsonpMode } from './jsonp.ts'
+import type { LargeWrites } from './large-writes.ts'
 import type { ReadPosition } from './read-position.ts'
 import type { Plan } from './resolve.ts'
 import type { AnswerEncoding } from './respond.ts'
@@ -47,6 +48,7 @@ export interface DispatchContext extends AuthorizationContext {
   /** Undefined: no answer is checked a second time. */
   readonly shadow: ShadowCheck | undefined
   readonly idempotency: IdempotentWrites
+  readonly largeWrites: LargeWrites
   readonly tokens: OperationTokens
   readonly position: ReadPosition
   readonly encoding: AnswerEncoding

@@ -21,6 +21,7 @@ import type { DispatchContext } from './context.ts'
 import { execute, executeForSocket } from './execute.ts'
 import { asScript, assertJsonpAllowed, callbackOf } from './jsonp.ts'
 import type { KeptAnswer } from './kept-answers.ts'
+import { mayBeLarge } from './large-writes.ts'
 import { invocationOf, type Plan, planOf, routeFor } from './resolve.ts'
 import { respond } from './respond.ts'
 import { allowed, endpointAt, isAddress, methodNotAllowed } from './route.ts'
@@ -103,6 +104,26 @@ function answerFor(
     const stream = openStream(authorization, context, request)
     if (stream) return stream
   }
+  if (request.body !== undefined && mayWait(authorization, context, request))
+    return context.largeWrites.run(request.body, request.peer ?? request, async () =>
+      answerOperation(authorization, context, request),
+    )
+  return answerOperation(authorization, context, request)
+}
+
+/** Whether the request is a large write of records. What an action does with its body is not known. */
+function mayWait({ access }: Authorization, { routes }: DispatchContext, request: ServiceRequest): boolean {
+  const { method, path, body } = request
+  if (!mayBeLarge(body)) return false
+  const { operation } = routeFor(access, routes, method, path)
+  return operation.effect === 'writes' && !operation.takesWholeBody
+}
+
+function answerOperation(
+  authorization: Authorization,
+  context: DispatchContext,
+  request: ServiceRequest,
+): MaybePromise<ServiceResponse> {
   const plan = planOf(authorization.access, context, request)
   if (plan.match.operation.effect === 'writes') return answerWrite(plan, authorization, context, request)
   const position = context.position.latest ?? context.position.renew()
