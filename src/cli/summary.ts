@@ -1,6 +1,7 @@
 import { networkInterfaces } from 'node:os'
 import type { JsonObject } from '../protocol/json.ts'
 import { describeStep, renamedTable, type SchemaStep } from '../storage/schema-step.ts'
+import { sentenceList } from '../support/sentence-list.ts'
 import { displayPath } from './import-error.ts'
 import type { Output } from './output.ts'
 
@@ -105,11 +106,11 @@ export function summarize(steps: readonly SchemaStep[]): string {
     .filter((step) => !counted.some(([kind]) => kind === step.kind))
     .filter((step) => step.kind !== 'addColumn' || !columns.has(step.column))
     .map(describeStep)
-  const created = counts.length === 0 ? [] : [`created ${listed(counts)}${renamings(steps)}`]
+  const created = counts.length === 0 ? [] : [`created ${sentenceList(counts)}${renamings(steps)}`]
   const shownOthers = others.length <= 3 ? others : [...others.slice(0, 2), `${others.length - 2} more`]
   const added = [...columns].map(([column, several]) => {
     const isNull = several.some((step) => step.isNull)
-    const tables = listed(several.map(({ table }) => table))
+    const tables = sentenceList(several.map(({ table }) => table))
     return `added column ${column} to ${tables}${isNull ? ', which is null in existing records' : ''}`
   })
   return [...created, ...added, ...shownOthers].join(', ')
@@ -133,6 +134,3 @@ function columnsOfSeveral(steps: readonly SchemaStep[]): ReadonlyMap<string, rea
   )
   return new Map([...added].filter(([, several]) => several.length > 1))
 }
-
-const listed = (words: readonly string[]): string =>
-  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`

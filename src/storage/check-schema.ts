@@ -1,5 +1,6 @@
 import { ConfigError } from '../model/config-error.ts'
 import type { Attribute, Model } from '../model/model.ts'
+import { sentenceList } from '../support/sentence-list.ts'
 import { isUniqueIn } from './indexes.ts'
 import type { ExistingColumn, ExistingTable } from './schema.ts'
 
@@ -86,8 +87,6 @@ export function schemaProblems<Column extends ExistingColumn>(
 
 const nounOf = ({ name, isTable }: ExistingTable): string => `the ${isTable ? 'table' : 'view'} "${name}"`
 const listed = (columns: readonly string[]): string => columns.map((column) => `"${column}"`).join(', ')
-/** `a, b and c` */
-const sentenceList = new Intl.ListFormat('en-GB')
 
 /** How a model gets a key in a table that has another one, or none. */
 function keyAdvice({ attributes }: Model, { key, uniques, isTable }: ExistingTable): string {
@@ -132,7 +131,7 @@ function missingColumnProblems(model: Model, table: ExistingTable): readonly str
   if (!first) return []
   const [place, noun, pronoun] =
     others.length === 0 ? [`${model.name}.${first.name}`, 'column', 'it'] : [model.name, 'columns', 'them']
-  const names = sentenceList.format(missing.map(({ column }) => `"${column}"`))
+  const names = sentenceList(missing.map(({ column }) => `"${column}"`))
   const problem = `${place}: ${nounOf(table)} has no ${noun} ${names}`
   if (!table.isTable) return [problem]
   const times = missing.filter(({ autoCreatedAt, autoUpdatedAt }) => autoCreatedAt || autoUpdatedAt)

@@ -4,11 +4,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { createService, type HttpServer } from '../../src/index.ts'
 import { blocksOf } from '../docs/blocks.ts'
+import { bundled } from '../support/bundled.ts'
 
 /*
  * The page of the guide docs/live-list.md, and a page with React, in a real browser.
@@ -19,7 +18,6 @@ const program = process.env.KEELSON_TEST_CHROMIUM ?? browsers.find((path) => exi
 const missing = program === undefined ? `no Chromium at ${browsers.join(', ')}` : undefined
 if (missing !== undefined) console.error(`NOT TESTED: the client in a browser: ${missing}`)
 
-const src = fileURLToPath(new URL('../../src/', import.meta.url))
 const guide = readFileSync(new URL('../../docs/live-list.md', import.meta.url), 'utf8')
 
 const application = `
@@ -76,14 +74,8 @@ describe('the client in a browser', { skip: missing ?? false, timeout: 120_000 }
   before(async () => {
     const page = blocksOf(guide).find(({ text }) => text.includes('index.html'))
     assert.equal(spawnSync('bash', ['-c', page?.text ?? 'exit 1'], { cwd: folder }).status, 0)
-    const { outputFiles } = await build({
-      stdin: { contents: application, resolveDir: src, loader: 'ts' },
-      bundle: true,
-      format: 'esm',
-      define: { 'process.env.NODE_ENV': '"development"' },
-      write: false,
-    })
-    writeFileSync(join(folder, 'public', 'react.js'), outputFiles[0]?.contents as Uint8Array)
+    const define = { 'process.env.NODE_ENV': '"development"' }
+    writeFileSync(join(folder, 'public', 'react.js'), await bundled(application, { define }))
     writeFileSync(
       join(folder, 'public', 'react.html'),
       '<!doctype html><body><script type="module" src="react.js"></script>',

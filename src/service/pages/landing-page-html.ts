@@ -37,7 +37,7 @@ ${models.map((routes, index) => modelSection(routes, origin, index === 0))}
 <footer>
 <p>The models and routes as JSON: <code>curl ${origin}</code>. All routes: <code>keelson routes</code>. All changes: <code>keelson log</code>.</p>
 </footer>
-<script>${{ markup: landingPageScript }}</script>
+${{ markup: `<script>${landingPageScript}</script>` }}
 </body>
 </html>
 `
