@@ -68,8 +68,9 @@ const cases: Readonly<Record<string, Case>> = {
         card: '4111111111111111',
         link: 'example.com',
         code: 'AB',
+        provider: 'my-site_1',
       },
-      { id: 1, letters: 'abc', digits: '12', ratio: '1.5', v6: '::1', code: 'AB', kind: null },
+      { id: 1, letters: 'abc', digits: '12', ratio: '1.5', v6: '::1', code: 'AB', provider: 'my-site_1', kind: null },
     ],
     refused: {
       letters: '1',
@@ -89,9 +90,11 @@ const cases: Readonly<Record<string, Case>> = {
       guid: 'x',
       web: 'x',
       mail: 'x',
+      protocol: 'o-auth',
+      provider: 'my site',
       kind: 'c',
     },
-    empty: 'letters mixed digits ratio v6 card link uid part fixed code web mail kind',
+    empty: 'letters mixed digits ratio v6 card link uid part fixed code web mail protocol provider kind',
   },
   library: {
     models: 'book shelf',

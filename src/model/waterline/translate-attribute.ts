@@ -22,7 +22,7 @@ export function translateAttribute(
 ): Options {
   const given = flatten(typeof definition === 'string' ? { type: definition } : definition)
   const options: Options = typeOf(given)
-  const rules: Rule[] = []
+  const rules: Rule[] = typeRules(given.type)
   for (const [name, value] of Object.entries(given)) {
     const isSet = value !== undefined && value !== null && value !== false
     if (name === 'type' || name === 'size' || name === 'notNull' || ignoredOptions.has(name)) continue
@@ -58,7 +58,15 @@ function typeOf({ type, enum: values, columnType, autoIncrement }: Options): Opt
   if (folded === 'string' && timeColumn.test(String(columnType))) return { type: 'datetime' }
   // Such a key is a number of the database, which adapters of Sails read as a text.
   if (folded === 'string' && autoIncrement === true) return { type: 'bigint' }
-  return Object.hasOwn(typeWords, folded) ? { ...typeWords[folded] } : { type }
+  if (Object.hasOwn(typeWords, folded)) return { ...typeWords[folded] }
+  return { type: typeRules(type).length > 0 ? 'string' : type }
+}
+
+/** In 0.x a rule without a parameter may be the type of an attribute: a text that fulfils the rule. */
+function typeRules(type: unknown): Rule[] {
+  const name = String(type).toLowerCase()
+  const isRule = !Object.hasOwn(typeWords, name) && Object.hasOwn(checkedRules, name)
+  return isRule && checkedRules[name]?.test.length === 1 ? [{ name, parameter: true }] : []
 }
 
 const timeColumn = /^(datetime|timestamp|timestamptz)\b/i

@@ -20,6 +20,8 @@ module.exports = {
     guid: { type: 'string', uuid: true },
     web: { type: 'string', url: true },
     mail: { type: 'string', email: true },
+    protocol: { type: 'alphanumeric' },
+    provider: 'alphanumericdashed',
     kind: { enum: ['a', 'b'] },
   },
 }
