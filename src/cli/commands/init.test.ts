@@ -164,8 +164,32 @@ describe('keelson init', () => {
       /is new: the records .* configuration \(sails-mysql\)/,
     )
     assert.match(await configOf('adapter: require("sails-mongo")'), /\(sails-mongo\)/)
+    assert.match(await configOf("adapter: process.env.ADAPTER || 'sails-mysql'"), /\(sails-mysql\)/)
     assert.match(await configOf("adapter: 'sails-postgresql'"), /records of the application are in PostgreSQL: the URL/)
     assert.doesNotMatch(await configOf("// adapter: 'sails-mysql',"), /The records of the application/)
+    // Sessions and sockets have adapters, too: config/env/production.js sets them beside those of the databases.
+    assert.match(
+      await configOf(
+        "adapter: 'sails-postgresql'\n}, session: { adapter: 'connect-redis' }, sockets: { adapter: 'socket.io-redis'",
+      ),
+      /records of the application are in PostgreSQL: the URL/,
+    )
+  })
+
+  test('states that routes are served which a Sails application without routes of its models has turned off', async () => {
+    const configOf = async (blueprints: string) => {
+      const cwd = folder({
+        'package.json': '{ "name": "app", "dependencies": { "sails": "^1.5.0" } }',
+        'api/models/Room.js': 'module.exports = { attributes: {} }',
+        'config/blueprints.js': `module.exports.blueprints = { ${blueprints} }`,
+      })
+      assert.equal((await Command.run(['init'], { cwd })).code, 0)
+      return readFileSync(join(cwd, 'keelson.config.ts'), 'utf8')
+    }
+    const stated = /`rest: false` of config\/blueprints\.js .*\n.* may read and write everything/
+    assert.match(await configOf('rest: false, shortcuts: false'), stated)
+    assert.doesNotMatch(await configOf('rest: false'), stated)
+    assert.doesNotMatch(await configOf('shortcuts: false'), stated)
   })
 
   for (const [what, files, message] of [

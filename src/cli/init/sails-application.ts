@@ -11,6 +11,8 @@ export interface SailsApplication {
   readonly sharedCallbacks: readonly string[]
   /** Whether `config/policies.js` declares policies. */
   readonly hasPolicies: boolean
+  /** Whether `config/blueprints.js` turns the routes of both styles off, so that all routes are those of the application. */
+  readonly isWithoutModelRoutes: boolean
   /** The adapters of its databases, such as `sails-mysql`. */
   readonly adapters: readonly string[]
   /** Route settings of `config/blueprints.js`, as source text by option. */
@@ -21,8 +23,11 @@ export interface SailsApplication {
 const routeSetting =
   /(?:^|[{,])\s*(prefix|restPrefix|pluralize|rest|shortcuts|populate|jsonp)\s*:\s*('[^'\n]+'|"[^"\n]+"|true|false)/gm
 
-/** In comments are those of other databases, which new applications begin with. */
-const adapter = /\badapter\s*:\s*(?:'([^'\n]+)'|"([^"\n]+)"|require\(['"]([^'"\n]+)['"]\))/g
+/**
+ * The name of an adapter of a database: those of sessions and sockets, which are set in the same files, have other names. In
+ * comments are those of other databases, which new applications begin with.
+ */
+const adapter = /['"]((?:@[\w.-]+\/)?(?:sails|waterline)-(?!hook-)[\w.-]+)['"]/g
 
 /** Where an application of either generation names its databases. */
 const databaseFiles = [
@@ -48,8 +53,9 @@ export function detectSailsApplication(folder: string): SailsApplication | undef
   const routeSettings = new Map(
     [...blueprints.matchAll(routeSetting)].map(([, option, value]) => [option as string, value as string]),
   )
-  // An application with neither has routes of its own only; a service needs one of the two.
-  if (routeSettings.get('shortcuts') === 'false') routeSettings.delete('rest')
+  const isWithoutModelRoutes = routeSettings.get('rest') === 'false' && routeSettings.get('shortcuts') === 'false'
+  // A service needs one of the two.
+  if (isWithoutModelRoutes) routeSettings.delete('rest')
   const models = withoutComments(read(join(folder, 'config/models.js')))
   const isTurnedOff = (setting: string): boolean => new RegExp(`\\b${setting}\\s*:\\s*false\\b`).test(models)
   return {
@@ -59,11 +65,12 @@ export function detectSailsApplication(folder: string): SailsApplication | undef
       .map(([, attribute]) => attribute),
     sharedCallbacks: [...new Set([...models.matchAll(callback)].map(([, name]) => name as string))],
     hasPolicies: /\bpolicies\s*=\s*\{\s*[^\s}]/.test(withoutComments(read(join(folder, 'config/policies.js')))),
+    isWithoutModelRoutes,
     adapters: [
       ...new Set(
         databaseFiles
           .flatMap((file) => [...withoutComments(read(join(folder, file))).matchAll(adapter)])
-          .map(([, ...names]) => names.find((name) => name !== undefined) as string),
+          .map(([, name]) => name as string),
       ),
     ],
     routeSettings,
@@ -72,7 +79,7 @@ export function detectSailsApplication(folder: string): SailsApplication | undef
 
 /** The configuration file of a Sails application. */
 export function sailsConfigText(application: SailsApplication): string {
-  const { hasSharedAttributes, withoutAttributes, sharedCallbacks, hasPolicies, adapters, routeSettings } = application
+  const { hasSharedAttributes, withoutAttributes, sharedCallbacks, adapters, routeSettings } = application
   const turnedOff = withoutAttributes.map((name) => `${name}: false`)
   const shared = [...turnedOff, ...(hasSharedAttributes ? ['...sails.models.attributes'] : [])].join(', ')
   const lines = [
@@ -103,16 +110,23 @@ export function sailsConfigText(application: SailsApplication): string {
     '  // Names in a body that are not attributes are dropped, as Sails does.',
     "  unknownAttributes: 'ignore',",
     ...[...routeSettings].map(([option, value]) => `  ${option}: ${value},`),
-    ...(hasPolicies
-      ? [
-          '  // The policies of config/policies.js do not apply: until `access` declares rules, every client that can connect',
-          '  // may read and write everything.',
-        ]
-      : []),
+    ...accessNote(application),
     '})',
     '',
   ]
   return lines.join('\n')
+}
+
+/** What keeps clients from the records in the application, and has no effect on the service. */
+function accessNote({ hasPolicies, isWithoutModelRoutes }: SailsApplication): readonly string[] {
+  const open = 'until `access` declares rules, every client that can connect'
+  const notes = [
+    ...(hasPolicies ? [`  // The policies of config/policies.js do not apply: ${open}`] : []),
+    ...(isWithoutModelRoutes
+      ? [`  // \`rest: false\` of config/blueprints.js is left out, as a service has routes: ${open}`]
+      : []),
+  ]
+  return notes.flatMap((note) => [note, '  // may read and write everything.'])
 }
 
 /** The database that the file names is a new one. Applications of Sails 0.x name several, of which they may use one. */
