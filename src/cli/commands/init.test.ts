@@ -176,6 +176,17 @@ describe('keelson init', () => {
     )
   })
 
+  test('states that the records of a Sails application are in the folder of its default adapter', async () => {
+    const cwd = folder({
+      'package.json': '{ "name": "app", "dependencies": { "sails": "^1.5.0" } }',
+      'api/models/Room.js': 'module.exports = { attributes: {} }',
+      'config/datastores.js': 'module.exports.datastores = { default: {} }',
+      '.tmp/localDiskDb/room.db': '{"name":"lobby","id":1,"_id":1}\n',
+    })
+    assert.equal((await Command.run(['init'], { cwd })).code, 0)
+    assert.match(readFileSync(join(cwd, 'keelson.config.ts'), 'utf8'), /is new: the records .* \(sails-disk\)/)
+  })
+
   test('states that routes are served which a Sails application without routes of its models has turned off', async () => {
     const configOf = async (blueprints: string) => {
       const cwd = folder({

@@ -56,6 +56,8 @@ export function detectSailsApplication(folder: string): SailsApplication | undef
   const isWithoutModelRoutes = routeSettings.get('rest') === 'false' && routeSettings.get('shortcuts') === 'false'
   // A service needs one of the two.
   if (isWithoutModelRoutes) routeSettings.delete('rest')
+  const databases = databaseFiles.map((file) => withoutComments(read(join(folder, file)))).join('\n')
+  const adapters = [...new Set([...databases.matchAll(adapter)].map(([, name]) => name as string))]
   const models = withoutComments(read(join(folder, 'config/models.js')))
   const isTurnedOff = (setting: string): boolean => new RegExp(`\\b${setting}\\s*:\\s*false\\b`).test(models)
   return {
@@ -66,13 +68,8 @@ export function detectSailsApplication(folder: string): SailsApplication | undef
     sharedCallbacks: [...new Set([...models.matchAll(callback)].map(([, name]) => name as string))],
     hasPolicies: /\bpolicies\s*=\s*\{\s*[^\s}]/.test(withoutComments(read(join(folder, 'config/policies.js')))),
     isWithoutModelRoutes,
-    adapters: [
-      ...new Set(
-        databaseFiles
-          .flatMap((file) => [...withoutComments(read(join(folder, file))).matchAll(adapter)])
-          .map(([, name]) => name as string),
-      ),
-    ],
+    // An application of 1.x that names none has its records in this folder.
+    adapters: adapters.length === 0 && has('.tmp/localDiskDb') ? ['sails-disk'] : adapters,
     routeSettings,
   }
 }
