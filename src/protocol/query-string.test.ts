@@ -36,6 +36,11 @@ const understood: readonly [text: string, expected: JsonObject][] = [
   ['a[x=y][z]=1', { a: { 'x=y': { z: '1' } } }],
   ['a=[1]', { a: '[1]' }],
   ['where%5Bage%5D%5B%3E%3D%5D=25', { where: { age: { '>=': '25' } } }],
+  // encodeURI escapes brackets and leaves the equals sign.
+  ['age%5B%3E=%5D=25', { age: { '>=': '25' } }],
+  ['age%5b!=]=%5B1%5D=2', { age: { '!=': '[1]=2' } }],
+  ['a=%5Bb=1%5D', { a: '[b=1]' }],
+  ['a%255B=1', { 'a%5B': '1' }],
   ['name=a+b%20c%2B', { name: 'a b c+' }],
   ['a+b=1', { 'a b': '1' }],
   ['where={"a":"100%25"}', { where: '{"a":"100%"}' }],

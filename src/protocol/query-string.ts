@@ -21,7 +21,7 @@ export function parseQueryString(text: string, limits: QueryStringLimits): JsonO
     if (end === -1) end = text.length
     if (++count > limits.maxParameters) throw tooManyParameters(limits)
 
-    const pair = text.slice(start, end)
+    const pair = escaped ? withBrackets(text.slice(start, end)) : text.slice(start, end)
     const equals = endOfName(pair)
     const name = decode(pair.slice(0, equals), escaped)
     if (name !== '') parameters.push([name, decode(pair.slice(equals + 1), escaped)])
@@ -51,6 +51,9 @@ export function nestParameters(parameters: readonly Parameter[], limits: QuerySt
   }
   return values
 }
+
+/** `encodeURI` escapes brackets, and leaves the '=' inside: `age%5B%3E=%5D=3`. */
+const withBrackets = (pair: string): string => pair.replaceAll(/%5b/gi, '[').replaceAll(/%5d/gi, ']')
 
 /** The first '=' outside of brackets: `age[>=]=3` has one inside. */
 function endOfName(pair: string): number {
