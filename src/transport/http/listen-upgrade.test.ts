@@ -34,17 +34,21 @@ describe('upgrades', () => {
     assert.match(answer, /X-Url: \/socket\.io\/\?EIO=3/)
   })
 
-  test('behind a request that is pending are not served: its response is the last one', async () => {
-    const { service, asked, answer } = waiting()
-    await using server = await start(service, { upgrade: () => assert.fail() })
-    const client = new HttpConnection(server.port)
-    client.write('GET /1 HTTP/1.1', 'Host: localhost', '', webSocket.join('\r\n'))
-    while (asked.length === 0) await turn()
-    for (let turns = 0; turns < 10; turns++) await turn()
-    answer(0)
-    const text = await client.all()
-    assert.deepEqual([statusOf(text), text.match(/HTTP\/1\.1/g)?.length], [200, 1])
-  })
+  for (const [name, handshake] of [
+    ['', webSocket],
+    [', also with a body that has not arrived', [...webSocket.slice(0, -2), 'Content-Length: 9', '', 'part']],
+  ] as const)
+    test(`behind a request that is pending are not served${name}: its response is the last one`, async () => {
+      const { service, asked, answer } = waiting()
+      await using server = await start(service, { upgrade: () => assert.fail() })
+      const client = new HttpConnection(server.port)
+      client.write('GET /1 HTTP/1.1', 'Host: localhost', '', handshake.join('\r\n'))
+      while (asked.length === 0) await turn()
+      for (let turns = 0; turns < 10; turns++) await turn()
+      answer(0)
+      const text = await client.all()
+      assert.deepEqual([statusOf(text), text.match(/HTTP\/1\.1/g)?.length], [200, 1])
+    })
 
   test('are refused when the handler returns false', async () => {
     await using server = await start(echo, { upgrade: () => false })

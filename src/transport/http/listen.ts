@@ -75,12 +75,13 @@ export async function listen(service: Service, options: ListenOptions): Promise<
   server.on('checkExpectation', handle)
   if (upgrade) {
     server.on('upgrade', (req, socket, head) => {
-      const pending = connections.pendingOn(socket)
+      // While the body of the request has not arrived, `socket` is a stream around its connection.
+      const pending = connections.pendingOn(req.socket)
       // Node no longer handles errors of this socket: without a listener a reset would end the process.
       socket.on('error', destroy)
       // What is sent before it would be read as that response.
       if (pending) return void pending.once('close', () => lingeringClose(socket))
-      connections.markUpgraded(socket)
+      connections.markUpgraded(req.socket)
       offerUpgrade(upgrade, req, socket, head, onError)
     })
   }
