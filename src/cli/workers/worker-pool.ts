@@ -33,6 +33,8 @@ export class WorkerPool {
   readonly #listener: PoolListener
   /** By the id of `node:cluster`. */
   readonly #workers = new Map<string, Worker>()
+  /** One that starts waits for the message to do so, and reads no connections. */
+  readonly #listening = new WeakSet<Worker>()
   #failures = 0
   readonly #restarts = new Set<NodeJS.Timeout>()
   #isStopping = false
@@ -69,6 +71,7 @@ export class WorkerPool {
     forked.on('error', () => {})
     closeUndeliveredConnections(process)
     const worker = new Worker(process, (message, connection) => this.#route(message, connection))
+    forked.once('listening', () => this.#listening.add(worker))
     this.#workers.set(String(id), worker)
     try {
       const ready = await this.#becomeReady(worker)
@@ -81,10 +84,13 @@ export class WorkerPool {
     }
   }
 
-  /** Passes a connection to its worker. If that has ended, the connection is closed, and its client connects again. */
+  /**
+   * Passes a connection to its worker. If that has ended, the connection is closed, and its client connects again. So it is if that starts:
+   * clients name the sessions of workers before a restart, whose ids were the same.
+   */
   #route(message: ConnectionMessage, connection: Socket): void {
     const worker = this.#workers.get(message.to)
-    if (worker) worker.sendConnection(message, connection)
+    if (worker && this.#listening.has(worker)) worker.sendConnection(message, connection)
     else connection.destroy()
   }
 
