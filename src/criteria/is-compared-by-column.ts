@@ -4,6 +4,7 @@ import type { Comparison } from './criteria.ts'
 export function isComparedByColumn({ attribute, operator, operand }: Comparison): boolean {
   const { foldsText, ownComparison } = attribute.stored
   if (foldsText) return true
+  if (ownComparison === 'fraction') return !operator.ignoresFractions && operand !== null
   if (operator.isOrdering) return ownComparison !== 'none'
   return ownComparison === 'equality' && !operator.isText && operand !== null
 }

@@ -19,6 +19,8 @@ export interface Operator<Operand extends Json = Json> {
   readonly isText?: boolean
   /** It compares by order. */
   readonly isOrdering?: boolean
+  /** The result for a time is that for its whole milliseconds, as an operand has no fraction of them. */
+  readonly ignoresFractions?: boolean
   /** It reads the whole value of a row, such as to search in a text: no index serves it, and its cost grows with the value. */
   readonly readsWholeValue?: boolean
   /** Throws E_BAD_CRITERIA if the operator does not support the attribute or the operand. */

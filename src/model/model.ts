@@ -24,9 +24,10 @@ export interface StoredColumn {
   foldsText: boolean
   /**
    * What the database compares in another way than memory, which compares texts by code points: their *order*, as in a locale or
-   * an enumeration, or their *equality* as well, as in a type that has several spellings of one value.
+   * an enumeration, or their *equality* as well, as in a type that has several spellings of one value. *fraction*: its times have
+   * fractions of milliseconds, which memory does not have.
    */
-  ownComparison: 'none' | 'order' | 'equality'
+  ownComparison: 'none' | 'order' | 'equality' | 'fraction'
   /** The database computes it from others (`generated always as`): no statement may contain a value. */
   isComputed: boolean
   /** The database has no comparisons by order for its type. */

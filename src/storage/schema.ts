@@ -1,3 +1,4 @@
+import type { AttributeType } from '../model/attribute-type.ts'
 import type { Model, StoredColumn } from '../model/model.ts'
 
 /** A table that exists in the database. */
@@ -53,6 +54,8 @@ export interface ExistingColumn {
   readonly foldsText: boolean
   /** Of its values as texts; none: they are compared by code points. */
   readonly ownComparison?: StoredColumn['ownComparison']
+  /** Its times have fractions of milliseconds. */
+  readonly hasFractions?: boolean
   /** The database itself rejects invalid JSON. */
   readonly holdsJson: boolean
   /** The database has no comparisons by order for its type. */
@@ -66,11 +69,19 @@ export function noteColumns(models: readonly Model[], tables: ReadonlyMap<string
       const column = tables.get(table)?.columns.get(name)
       if (!column) continue
       stored.foldsText = column.foldsText
-      stored.ownComparison = type.storedAs === 'text' ? (column.ownComparison ?? 'none') : 'none'
+      stored.ownComparison = ownComparisonOf(column, type)
       stored.isComputed = column.isComputed
       stored.isUnordered = column.isUnordered ?? false
     }
   }
+}
+
+function ownComparisonOf(
+  { ownComparison, hasFractions }: ExistingColumn,
+  { storedAs }: AttributeType,
+): StoredColumn['ownComparison'] {
+  if (storedAs === 'timestamp' && hasFractions) return 'fraction'
+  return storedAs === 'text' ? (ownComparison ?? 'none') : 'none'
 }
 
 /** The schema at start: `add` creates what is missing, `safe` changes nothing, `drop` creates all tables again. */

@@ -23,6 +23,9 @@ const open = (database: string) =>
           tags: text,
           owner: text,
           due: text,
+          at: { type: 'datetime' },
+          local: { type: 'datetime', columnType: 'timestamp' },
+          cut: { type: 'datetime' },
         },
         access: { read: ({ user: asked }) => (asked ? { mood: { '>': `${asked.id}` } } : true) },
       },
@@ -37,8 +40,9 @@ describe('a column whose order is not that of code points on postgres', { skip: 
     database = await (postgres as NonNullable<typeof postgres>).open()
     await database.execute(
       `create type mood as enum ('sad', 'ok', 'Happy');
+       create domain instant as timestamp;
        create table task (id integer primary key, name text collate "de-x-icu", plain text collate "C", mood mood, price money,
-         stay interval, tags text[], owner uuid, due date)`,
+         stay interval, tags text[], owner uuid, due date, at timestamptz, local instant, cut timestamptz(3))`,
     )
     service = await open(database.url)
   })
@@ -76,7 +80,38 @@ describe('a column whose order is not that of code points on postgres', { skip: 
     })
   }
 
+  const at = '2026-11-28T09:00:00.000Z'
+  for (const { what, query, ids } of [
+    { what: 'after a time', query: { where: { at: { '>': at } } }, ids: [2, 3] },
+    { what: 'until a time', query: { where: { local: { '<=': at } } }, ids: [1] },
+    { what: 'at a time', query: { where: { local: at } }, ids: [1] },
+    { what: 'not at a time', query: { where: { at: { nin: [at] } } }, ids: [2, 3] },
+    { what: 'since a time', query: { where: { at: { '>=': at } } }, ids: [1, 2, 3] },
+    { what: 'in the order of times', query: { sort: 'at DESC' }, ids: [2, 3, 1] },
+    { what: 'in the order of cut times', query: { sort: 'cut DESC' }, ids: [1, 2, 3] },
+  ]) {
+    test(`a live query of records ${what} compares the microseconds`, { timeout: 10_000 }, async () => {
+      await database.execute('delete from task')
+      let last: readonly number[] = []
+      for await (const { rows } of service.system.records.task.liveQuery(query as never)) {
+        last = rows.map(({ id }) => id)
+        if (rows.length > 0) break
+        const time = (fraction: string) => `'2026-11-28 09:00:00.${fraction}+00'`
+        const row = (id: number, fraction: string) => `(${id}, ${time(fraction)}, ${time(fraction)}, ${time(fraction)})`
+        await database.execute(
+          `insert into task (id, at, local, cut) values ${row(1, '0')}, ${row(2, '0003')}, ${row(3, '0002')}`,
+        )
+      }
+      assert.deepEqual(last, ids)
+    })
+  }
+
   for (const { query, status } of [
+    { query: `at[>]=${at}`, status: 400 },
+    { query: `local=${at}`, status: 400 },
+    { query: `at[>=]=${at}&at[<]=${at}`, status: 200 },
+    { query: `cut[>]=${at}`, status: 200 },
+    { query: 'where={"at":null}', status: 200 },
     { query: 'name[>]=b', status: 400 },
     { query: 'mood[<=]=ok', status: 400 },
     { query: 'price=5', status: 400 },

@@ -55,6 +55,7 @@ select c.relname, n.nspname, c.relkind in ('r', 'p'), c.relkind = 'r', pg_has_ro
           where l.oid = a.attcollation and d.datname = current_database() and used.provider <> 'b'
             and (used.provider <> 'c' or lower(used.locale) not in ('c', 'posix', 'c.utf8', 'c.utf-8'))) then 'order'
         else 'none' end,
+      base.typname in ('timestamp', 'timestamptz') and greatest(a.atttypmod, declared.typtypmod) not between 0 and 3,
       given.has_default, base.typtype = 'c', base.typtype = 'e' and declared.typtype = 'd', given.expression, a.attidentity = 'a', a.attgenerated = 'v',
       -- Of enums, ranges, rows and arrays the operators are those of their pseudo-types. \`hstore\` has a default order by other operators.
       base.typtype = 'b' and base.typelem = 0 and not exists (select 1 from pg_operator o where o.oprname = '<' and o.oprleft = o.oprright
@@ -115,6 +116,7 @@ type ColumnRow = [
   sequence: string | null,
   foldsText: boolean,
   ownComparison: StoredColumn['ownComparison'],
+  hasFractions: boolean,
   declaresDefault: boolean,
   isComposite: boolean,
   isEnumDomain: boolean,
@@ -225,6 +227,7 @@ function columnOf([
   sequence,
   foldsText,
   ownComparison,
+  hasFractions,
   declaresDefault,
   isComposite,
   isEnumDomain,
@@ -245,6 +248,7 @@ function columnOf([
     isComputed,
     foldsText,
     ownComparison,
+    hasFractions,
     isUnordered,
     holdsJson: isJson(kind),
     kind,
