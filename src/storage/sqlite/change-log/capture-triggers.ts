@@ -6,7 +6,7 @@ import type { ExistingTable } from '../../schema.ts'
 import { sqliteDialect } from '../dialect.ts'
 
 /** Changes with the text of the triggers, with the format of images and with that of the log. */
-const format = '4'
+const format = '5'
 
 /** The change capture of one table. */
 export interface Capture {
@@ -84,9 +84,11 @@ function imageOf(row: 'old' | 'new', { columns }: Capture): string {
 
 /**
  * Blobs are arrays, as no other value is. Text is concatenated with an empty string, which removes the JSON subtype that
- * a JSON function may have set.
+ * a JSON function may have set. Older libraries write a number in JSON with 15 digits and an infinity as a word, which is no
+ * JSON: `quote` writes all digits.
  */
 function imageValue(row: 'old' | 'new', column: string): string {
   const value = `${row}.${identifier(column)}`
-  return `case typeof(${value}) when 'text' then ${value} || '' when 'blob' then json_array(hex(${value})) else ${value} end`
+  const real = `case when abs(${value}) < 9e999 then json(quote(${value})) end`
+  return `case typeof(${value}) when 'text' then ${value} || '' when 'blob' then json_array(hex(${value})) when 'real' then ${real} else ${value} end`
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { describe, test } from 'node:test'
 import { asOtherProgram, changesAfter, newFile, SqliteForTest } from '../../../../test/support/sqlite.ts'
 import type { ModelDefinition } from '../../../model/definition.ts'
@@ -77,6 +78,30 @@ describe('values written by other programs are stored, and logged as they are re
       assert.deepEqual(sqlite.reported, [])
     })
   }
+})
+
+/** Libraries before 3.43 write the numbers of JSON with 15 digits, and infinities as words. */
+describe('numbers written by the library of the system', {
+  skip: spawnSync('sqlite3', ['--version']).status !== 0,
+}, () => {
+  for (const value of [
+    '0.1 + 0.2',
+    '1 / 3.0',
+    '1.5',
+    '1e300',
+    '1.7976931348623157e308',
+    '9e999',
+    '-9e999',
+    '-0.5e-300',
+  ])
+    test(value, async () => {
+      await using sqlite = await SqliteForTest.open({ thing }, { before: table })
+      const head = await sqlite.changes.head()
+      execFileSync('sqlite3', [sqlite.path, `insert into thing (id, real, whole) values (1, ${value}, ${value})`])
+      const [change] = await changesAfter(sqlite.changes, head)
+      const [record] = (await sqlite.all('thing')) as JsonObject[]
+      assert.deepEqual([change?.after?.real, change?.after?.whole], [record?.real, record?.whole])
+    })
 })
 
 test('JSON columns that Keelson creates reject invalid JSON', async () => {
