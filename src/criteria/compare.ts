@@ -11,9 +11,19 @@ export function compareValues(a: Json, b: Json, attribute: Attribute): number {
 function compareStored(a: Json, b: Json, storedAs: StorageClass): number {
   if (a === b) return 0
   if (storedAs === 'text') return compareCodePoints(a as string, b as string)
-  if (storedAs === 'bigint') return BigInt(a as string) < BigInt(b as string) ? -1 : 1
-  return (a as string | number | boolean) < (b as string | number | boolean) ? -1 : 1
+  const [left, right] = storedAs === 'bigint' ? [numberIn(a as string), numberIn(b as string)] : [a, b]
+  // A column of SQLite contains whatever other programs store: numbers come before texts.
+  if ((typeof left === 'string') !== (typeof right === 'string')) return typeof left === 'string' ? 1 : -1
+  return (left as string | number | boolean) < (right as string | number | boolean) ? -1 : 1
 }
+
+/** The text itself where it is no number. */
+function numberIn(text: string): bigint | number | string {
+  if (integer.test(text)) return BigInt(text)
+  return text === '' || Number.isNaN(Number(text)) ? text : Number(text)
+}
+
+const integer = /^-?\d+$/
 
 /** Databases compare code points. JavaScript compares UTF-16 units, which differ for characters above U+FFFF. */
 function compareCodePoints(a: string, b: string): number {
