@@ -28,6 +28,10 @@ const isForeignTime = (attribute: Attribute): boolean =>
 
 const timeForm = '%Y-%m-%dT%H:%M:%fZ'
 
+/** A text without the digits beyond milliseconds, by which SQLite would round: a time is answered without them. */
+const withMilliseconds = (column: string): string =>
+  `case when substr(${column}, 20, 4) glob '.[0-9][0-9][0-9]' then substr(${column}, 1, 23) || ltrim(substr(${column}, 24), '0123456789') else ${column} end`
+
 const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
 /** SQLite prepares a statement again whenever a limit is bound, a third of the cost of a page: limits up to this are literals. */
@@ -150,7 +154,7 @@ export const sqliteDialect = {
   compared: (attribute, column) =>
     isForeignTime(attribute)
       ? // SQLite would take a number for days.
-        `case when typeof(${column}) in ('integer', 'real') then strftime('${timeForm}', ${column} / 1000.0, 'unixepoch') else strftime('${timeForm}', ${column}) end`
+        `case when typeof(${column}) in ('integer', 'real') then strftime('${timeForm}', ${column} / 1000.0, 'unixepoch') else strftime('${timeForm}', ${withMilliseconds(column)}) end`
       : attribute.type.storedAs === 'binary'
         ? `cast(${column} as blob)` // a text equals no bytes
         : column,
