@@ -92,6 +92,35 @@ for (const { name, missing, open } of schemaDatabases) {
       await service.close()
     })
 
+    test('a JSON null is found as the null that it is answered as, also by live queries', {
+      timeout: 10_000,
+    }, async () => {
+      await using database = await open()
+      const type = name === 'sqlite' ? 'text' : 'jsonb'
+      await database.execute(`create table pet (id integer primary key, info ${type}, note text)`)
+      await database.execute(
+        `insert into pet values (1, 'null', 'null'), (2, null, null), (3, '"null"', '[]'), (4, '0', '"x"')`,
+      )
+      await using service = await createService({
+        database: database.url,
+        attributes,
+        models: { pet: { attributes: { info: { type: 'json' }, note: { type: 'json' } } } },
+      })
+      const { pet } = service.system.records
+      const idsOf = (records: readonly { id: number }[]) => records.map(({ id }) => id)
+      for (const attribute of ['info', 'note']) {
+        assert.deepEqual(idsOf((await pet.find({ where: { [attribute]: null } })).data), [1, 2])
+        assert.deepEqual(idsOf((await pet.find({ where: { [attribute]: { '!=': null } } })).data), [3, 4])
+        assert.deepEqual(idsOf((await pet.find({ where: { not: { [attribute]: null } } })).data), [3, 4])
+      }
+      let runs = 0
+      for await (const { rows } of pet.liveQuery({ where: { info: null } })) {
+        if (++runs === 1) await database.execute(`update pet set info = 'null' where id = 4`)
+        else assert.deepEqual(idsOf(rows), idsOf((await pet.find({ where: { info: null } })).data))
+        if (runs === 2) break
+      }
+    })
+
     test('a column of dates is written as one', async () => {
       await using database = await open()
       await database.execute('create table pet (id integer primary key, born date unique)')

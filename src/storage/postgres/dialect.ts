@@ -94,10 +94,19 @@ export function postgresDialect(types: ColumnTypes = () => undefined): SchemaDia
       throw new ServiceError('E_BAD_CRITERIA', message, { attribute: attribute.name })
     },
     // For a composite value, `is null` is true if all of its fields are null, and `is not null` is false if one of them is.
+    // Other programs store the null of JSON.
     isNull: (attribute, column) =>
-      typeOf(attribute, types).isComposite ? `${column} is not distinct from null` : `${column} is null`,
+      typeOf(attribute, types).isComposite
+        ? `${column} is not distinct from null`
+        : attribute.type.storedAs === 'json'
+          ? `(${column} is null or ${column}::text = 'null')`
+          : `${column} is null`,
     isNotNull: (attribute, column) =>
-      typeOf(attribute, types).isComposite ? `${column} is distinct from null` : `${column} is not null`,
+      typeOf(attribute, types).isComposite
+        ? `${column} is distinct from null`
+        : attribute.type.storedAs === 'json'
+          ? `${column}::text <> 'null'`
+          : `${column} is not null`,
     operand: (attribute, value) => bind(attribute, encode(attribute, value), [value]),
     bound: (attribute, value) => bind(attribute, value, [numberOf(String(value))]),
 

@@ -163,8 +163,10 @@ export const sqliteDialect = {
     return sql`keelson_same_json(${raw(this.selected(attribute, column, false))}, ${text})`
   },
 
-  isNull: (_, column) => `${column} is null`,
-  isNotNull: (_, column) => `${column} is not null`,
+  // Other programs store the null of JSON.
+  isNull: ({ type }, column) =>
+    type.storedAs === 'json' ? `(${column} is null or ${column} = 'null')` : `${column} is null`,
+  isNotNull: ({ type }, column) => (type.storedAs === 'json' ? `${column} <> 'null'` : `${column} is not null`),
 
   operand(attribute, value) {
     return sql`${this.encode(attribute, value)}`
