@@ -82,6 +82,9 @@ function faultOf(complaint: Complaint, uniques: UniqueColumns): DatabaseErrorKin
       return { kind: 'notNull', table, column: column ?? '', isOfTrigger }
     case '23514':
       return { kind: 'value', column }
+    case '22021':
+      // What a service sends is valid Unicode: a database without an encoding contains a text that is not.
+      return { kind: isOfTrigger ? 'value' : 'refused' }
     case '428C9':
       return { kind: 'generated', column: quotedIn(complaint.message) }
     case '55000':

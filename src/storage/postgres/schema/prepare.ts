@@ -36,8 +36,8 @@ export async function prepare(
 ): Promise<Prepared> {
   const connection = await connect({ statementTimeoutMs: 0, lockTimeoutMs: oneLockMs })
   try {
-    const text = `select current_setting('server_version_num'), split_part(current_setting('server_version'), ' ', 1), current_database(), current_user`
-    const [[number, version, database, role] = []] = await connection.run({ text, values: [], how: 'anew' })
+    const text = `select current_setting('server_version_num'), split_part(current_setting('server_version'), ' ', 1), current_database(), current_user, current_setting('server_encoding')`
+    const [[number, version, database, role, encoding] = []] = await connection.run({ text, values: [], how: 'anew' })
     if (Number(number) < oldestVersion)
       throw new ConfigError([`database: PostgreSQL ${version} is too old; 13 or newer is required`])
     const installed = await whileLocked(() =>
@@ -46,6 +46,7 @@ export async function prepare(
     const query = (text: string, values: readonly unknown[]) =>
       connection.run({ text, values, how: 'anew' }).catch(noneIfUnreadable)
     const warnings = [
+      ...(encoding === 'SQL_ASCII' ? [withoutEncoding] : []),
       ...unreadable(models, installed, role as string),
       ...(await keyWarnings(models, installed.tables, postgresDialect(), query)),
       ...(await requiredWarnings(models, installed.tables, postgresDialect(), query)),
@@ -58,6 +59,9 @@ export async function prepare(
     await connection.close()
   }
 }
+
+const withoutEncoding =
+  'The database has the encoding SQL_ASCII, which accepts any bytes: requests that read a text that is no UTF-8 get 503, and a change of one ends all events'
 
 const unreadable = (models: readonly Model[], { tables }: Installed, role: string): readonly string[] =>
   models
