@@ -104,6 +104,22 @@ describe('keelson init', () => {
     assert.match(command.stdout, /Functions that are not run: room\.customToJSON\./)
   })
 
+  test('states which options of config/blueprints.js are expressions, which are not copied', async () => {
+    const cwd = folder({
+      'package.json': '{ "name": "app", "dependencies": { "sails": "^1.5.0" } }',
+      'api/models/Room.js': 'module.exports = { attributes: {} }',
+      'config/blueprints.js':
+        "module.exports.blueprints = {\n  prefix: process.env.BASE_PATH || '',\n  restPrefix: '',\n  pluralize: true // as before\n" +
+        '  , // shortcuts: isOpen(),\n  actions: x(),\n}',
+    })
+    assert.equal((await Command.run(['init'], { cwd })).code, 0)
+    const config = readFileSync(join(cwd, 'keelson.config.ts'), 'utf8')
+    assert.match(
+      config,
+      /\n {2}\/\/ Set as in config\/blueprints\.js, where they are expressions: prefix\n {2}pluralize: true,\n\}\)/,
+    )
+  })
+
   test('leaves out the columns that config/models.js of Sails 0.x turns off for all models', async () => {
     const cwd = folder({
       'package.json': '{ "name": "app", "dependencies": { "sails": "~0.12.14" } }',

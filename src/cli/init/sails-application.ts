@@ -17,11 +17,16 @@ export interface SailsApplication {
   readonly adapters: readonly string[]
   /** Route settings of `config/blueprints.js`, as source text by option. */
   readonly routeSettings: ReadonlyMap<string, string>
+  /** Route settings whose values are expressions, such as `process.env.BASE_PATH`. */
+  readonly computedSettings: readonly string[]
 }
 
 /** An option of `config/blueprints.js` that a configuration has as well, and its value. */
 const routeSetting =
-  /(?:^|[{,])\s*(prefix|restPrefix|pluralize|rest|shortcuts|populate|jsonp)\s*:\s*('[^'\n]+'|"[^"\n]+"|true|false)/gm
+  /(?:^|[{,])\s*(prefix|restPrefix|pluralize|rest|shortcuts|populate|jsonp)\s*:\s*([^\s,}][^\n,}]*?)(?=\s*(?:[,}]|\s\/\/|$))/gm
+
+const plainValue = /^(?:'[^']+'|"[^"]+"|true|false)$/
+const emptyText = /^(?:''|"")$/
 
 /**
  * The name of an adapter of a database: those of sessions and sockets, which are set in the same files, have other names. In
@@ -50,9 +55,8 @@ export function detectSailsApplication(folder: string): SailsApplication | undef
     has('.sailsrc') || has('config/bootstrap.js') || /"sails"\s*:/.test(read(join(folder, 'package.json')))
   if (!has('api/models') || !isSails) return undefined
   const blueprints = withoutComments(read(join(folder, 'config/blueprints.js')))
-  const routeSettings = new Map(
-    [...blueprints.matchAll(routeSetting)].map(([, option, value]) => [option as string, value as string]),
-  )
+  const given = [...blueprints.matchAll(routeSetting)].map(([, option = '', value = '']) => [option, value] as const)
+  const routeSettings = new Map(given.filter(([, value]) => plainValue.test(value)))
   const isWithoutModelRoutes = routeSettings.get('rest') === 'false' && routeSettings.get('shortcuts') === 'false'
   // A service needs one of the two.
   if (isWithoutModelRoutes) routeSettings.delete('rest')
@@ -71,12 +75,16 @@ export function detectSailsApplication(folder: string): SailsApplication | undef
     // An application of 1.x that names none has its records in this folder.
     adapters: adapters.length === 0 && has('.tmp/localDiskDb') ? ['sails-disk'] : adapters,
     routeSettings,
+    computedSettings: given
+      .filter(([, value]) => !plainValue.test(value) && !emptyText.test(value))
+      .map(([option]) => option),
   }
 }
 
 /** The configuration file of a Sails application. */
 export function sailsConfigText(application: SailsApplication): string {
-  const { hasSharedAttributes, withoutAttributes, sharedCallbacks, adapters, routeSettings } = application
+  const { hasSharedAttributes, withoutAttributes, sharedCallbacks, adapters, routeSettings, computedSettings } =
+    application
   const turnedOff = withoutAttributes.map((name) => `${name}: false`)
   const shared = [...turnedOff, ...(hasSharedAttributes ? ['...sails.models.attributes'] : [])].join(', ')
   const lines = [
@@ -106,6 +114,9 @@ export function sailsConfigText(application: SailsApplication): string {
         : []),
     '  // Names in a body that are not attributes are dropped, as Sails does.',
     "  unknownAttributes: 'ignore',",
+    ...(computedSettings.length > 0
+      ? [`  // Set as in config/blueprints.js, where they are expressions: ${computedSettings.join(', ')}`]
+      : []),
     ...[...routeSettings].map(([option, value]) => `  ${option}: ${value},`),
     ...accessNote(application),
     '})',
@@ -116,14 +127,14 @@ export function sailsConfigText(application: SailsApplication): string {
 
 /** What keeps clients from the records in the application, and has no effect on the service. */
 function accessNote({ hasPolicies, isWithoutModelRoutes }: SailsApplication): readonly string[] {
-  const open = 'until `access` declares rules, every client that can connect'
   const notes = [
-    ...(hasPolicies ? [`  // The policies of config/policies.js do not apply: ${open}`] : []),
+    ...(hasPolicies ? ['  // The policies of config/policies.js do not apply.'] : []),
     ...(isWithoutModelRoutes
-      ? [`  // \`rest: false\` of config/blueprints.js is left out, as a service has routes: ${open}`]
+      ? ['  // `rest: false` of config/blueprints.js is left out, as a service has routes of its models.']
       : []),
   ]
-  return notes.flatMap((note) => [note, '  // may read and write everything.'])
+  const consequence = '  // Until `access` declares rules, every client that can connect may read and write everything.'
+  return notes.length === 0 ? [] : [...notes, consequence]
 }
 
 /** The database that the file names is a new one. Applications of Sails 0.x name several, of which they may use one. */
