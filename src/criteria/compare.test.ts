@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { plainAttribute } from '../model/model.ts'
 import { bigint } from '../model/types/bigint.ts'
 import { boolean } from '../model/types/boolean.ts'
+import { datetime } from '../model/types/datetime.ts'
 import { number } from '../model/types/number.ts'
 import { compareValues } from './compare.ts'
 
@@ -21,3 +22,24 @@ for (const { type, ascending } of [
           `${value} ${other}`,
         )
   })
+
+test('times of other programs beyond the years 1 to 9999 come before and after all others', () => {
+  const attribute = plainAttribute('value', datetime)
+  const [bc, ad] = ['-000043-03-15T00:00:00.000Z', '-000042-01-01T00:00:00.000Z']
+  const ascending = [
+    '-infinity',
+    bc,
+    ad,
+    '0000-01-01T00:00:00.000Z',
+    '2026-11-28T00:00:00.000Z',
+    '+020226-11-28T00:00:00.000Z',
+    'infinity',
+  ]
+  for (const [index, value] of ascending.entries())
+    for (const [otherIndex, other] of ascending.entries())
+      assert.equal(
+        Math.sign(compareValues(value, other, attribute)),
+        Math.sign(index - otherIndex),
+        `${value} ${other}`,
+      )
+})

@@ -11,11 +11,18 @@ export function compareValues(a: Json, b: Json, attribute: Attribute): number {
 function compareStored(a: Json, b: Json, storedAs: StorageClass): number {
   if (a === b) return 0
   if (storedAs === 'text') return compareCodePoints(a as string, b as string)
+  if (storedAs === 'timestamp' && (isSigned(a) || isSigned(b))) return timeIn(a) < timeIn(b) ? -1 : 1
   const [left, right] = storedAs === 'bigint' ? [numberIn(a as string), numberIn(b as string)] : [a, b]
   // A column of SQLite contains whatever other programs store: numbers come before texts.
   if ((typeof left === 'string') !== (typeof right === 'string')) return typeof left === 'string' ? 1 : -1
   return (left as string | number | boolean) < (right as string | number | boolean) ? -1 : 1
 }
+
+/** Years beyond 9999 and before 0 have a sign, so that their texts do not sort like times. So does the least time of PostgreSQL. */
+const isSigned = (time: Json): boolean => typeof time === 'string' && (time.startsWith('+') || time.startsWith('-'))
+
+const timeIn = (time: Json): number =>
+  /^-?infinity$/.test(String(time)) ? Number(String(time).replace('i', 'I')) : Date.parse(String(time))
 
 /** The text itself where it is no number. */
 function numberIn(text: string): bigint | number | string {
