@@ -27,7 +27,8 @@ export type SchemaStep =
       /** The condition of a partial index, as SQL. */
       readonly where?: string
     }
-  | { readonly kind: 'createLog'; readonly schema: string }
+  /** `schema`: where the database has several. */
+  | { readonly kind: 'createLog'; readonly schema?: string }
   /** The database is a copy of another, whose log does not apply. */
   | { readonly kind: 'restartLog' }
 
@@ -49,7 +50,7 @@ export function describeStep(step: SchemaStep): string {
     case 'captureChanges':
       return `captured changes of ${step.table}`
     case 'createLog':
-      return `created the change log (${step.schema})`
+      return `created the change log${step.schema === undefined ? '' : ` (${step.schema})`}`
     case 'restartLog':
       return 'began a new change log: the database is a copy of another'
   }

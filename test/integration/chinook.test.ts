@@ -52,7 +52,11 @@ const sqlite = {
   edition: sqliteEdition,
   models,
   catalog: `select sql from sqlite_schema where sql is not null and type in ('table', 'index') and name not like 'keelson%' and name not like '%\\_idx' escape '\\' and name <> 'sqlite_sequence' order by name`,
-  steps: [],
+  steps: [
+    'created the change log',
+    ...Object.values(models).map(({ tableName }) => `captured changes of ${tableName}`),
+    'captured changes of PlaylistTrack',
+  ],
   hasKeyInIndexes: true,
 }
 const postgresCatalog = `

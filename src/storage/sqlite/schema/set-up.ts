@@ -45,18 +45,39 @@ export async function setUp(
       unservedTables(connection, models, existing),
     )
     for (const planned of plan) perform(connection, planned)
+    const captures = migrate === 'drop' ? [] : newCaptures(connection, models, existing)
     for (const statement of logSchema) connection.exec(statement)
     const tables = inspect(connection)
     checkSchema(models, tables, sqliteColumns, migrate === 'drop' ? undefined : existing)
     for (const model of models) capture(connection, model, tables.get(model.table) as ExistingTable)
     connection.exec('commit')
-    return [...rebuilt.map((table) => ({ kind: 'rebuildTable', table }) as const), ...plan.map(({ step }) => step)]
+    return [
+      ...rebuilt.map((table) => ({ kind: 'rebuildTable', table }) as const),
+      ...plan.map(({ step }) => step),
+      ...captures,
+    ]
   } catch (error) {
     if (connection.inTransaction) connection.exec('rollback')
     throw error
   } finally {
     connection.exec('pragma foreign_keys = on')
   }
+}
+
+/** What is added to tables that another program has made. That a new table is captured goes without saying. */
+function newCaptures(
+  connection: Connection,
+  models: readonly Model[],
+  existing: ReadonlyMap<string, ExistingTable>,
+): readonly SchemaStep[] {
+  const tables = models
+    .map(({ table }) => table)
+    .filter((table) => existing.has(table) && !isServed(connection, table, existing))
+  if (tables.length === 0) return []
+  return [
+    ...(existing.has(logTable) ? [] : [{ kind: 'createLog' } as const]),
+    ...tables.map((table) => ({ kind: 'captureChanges', table }) as const),
+  ]
 }
 
 /** Tables that were captured for models, and belong to none now. */
