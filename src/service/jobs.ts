@@ -2,9 +2,11 @@ import type { DeclaredJobs } from '../jobs/declared-jobs.ts'
 import type { JobServiceParts } from '../jobs/job-service.ts'
 import { isObject } from '../model/definition-kinds.ts'
 import type { ErrorListener } from '../protocol/error-response.ts'
+import { ServiceError } from '../protocol/errors.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import type { DeadLetterSelection, JobStore } from '../storage/job-store.ts'
 import type { Clock } from '../support/clock.ts'
+import { hasProperties } from '../support/has-properties.ts'
 import { jobError, jobMessage } from '../support/logger.ts'
 import type { JobObservation, Observe } from '../support/observation.ts'
 import type { AnyConfig } from './config/config.ts'
@@ -126,6 +128,7 @@ const controlOf = (store: JobStore, clock: Clock, names: ReadonlySet<string>): J
     }))
   },
   async deadLetters(selection = {}) {
+    assertSelection(selection)
     if (!(await store.states())) return []
     return (await store.letters(selection)).map(({ id, name, text, attempt, error = '', at }) => {
       const payload = JSON.parse(text) as JsonObject
@@ -133,6 +136,28 @@ const controlOf = (store: JobStore, clock: Clock, names: ReadonlySet<string>): J
       return { id, job: name, attempts: attempt, error, at: new Date(at).toISOString(), event }
     })
   },
-  retry: async (selection = {}) => ((await store.states()) ? store.retry(selection, clock.now()) : 0),
-  drop: async (selection = {}) => ((await store.states()) ? store.drop(selection) : 0),
+  async retry(selection = {}) {
+    assertSelection(selection)
+    return (await store.states()) ? store.retry(selection, clock.now()) : 0
+  },
+  async drop(selection = {}) {
+    assertSelection(selection)
+    return (await store.states()) ? store.drop(selection) : 0
+  },
 })
+
+const selectionTypes: Readonly<Record<string, string>> = { id: 'number', name: 'string' } satisfies Record<
+  keyof DeadLetterSelection,
+  string
+>
+
+/** Without this, a misspelt member, or one that is undefined by mistake, would select all dead letters. */
+function assertSelection(selection: unknown): void {
+  if (!hasProperties(selection)) throw new ServiceError('E_BAD_REQUEST', 'The selection of dead letters is an object')
+  for (const [name, value] of Object.entries(selection)) {
+    const type = Object.hasOwn(selectionTypes, name) ? selectionTypes[name] : undefined
+    if (type === undefined)
+      throw new ServiceError('E_BAD_REQUEST', `Dead letters are selected by "id" and "name", not by "${name}"`)
+    if (typeof value !== type) throw new ServiceError('E_BAD_REQUEST', `The "${name}" of dead letters is a ${type}`)
+  }
+}

@@ -80,9 +80,9 @@ export interface DeadLetter {
 
 /** Which dead letters: the one with an id, or all, or those of one job. */
 export interface DeadLetterSelection {
-  readonly id?: number | undefined
+  readonly id?: number
   /** The name of the job. */
-  readonly name?: string | undefined
+  readonly name?: string
 }
 
 /** The progress of jobs, stored beside the change log. */

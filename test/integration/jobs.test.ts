@@ -162,6 +162,9 @@ for (const { name, missing, open: openDatabase } of databases) {
       })
       assert.deepEqual(runs.at(-1), { verb: 'created', record: { id: 1, name: 'Rex', age: null }, attempt: 1 })
       assert.equal(await service.jobs.drop({ id: 999 }), 0)
+      // Ignored, each of these would drop all.
+      for (const wrong of [{ job: 'mail' }, { id: undefined }, { name: undefined }, { id: '1' }, 1, 'mail', [], null])
+        await assert.rejects(service.jobs.drop(wrong as never), { code: 'E_BAD_REQUEST' })
       assert.equal(await service.jobs.drop(), 1)
       assert.deepEqual(await service.jobs.deadLetters(), [])
     })

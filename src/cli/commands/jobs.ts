@@ -25,7 +25,7 @@ export const jobs: Command = {
       const listed = await jobs.list()
       const selected = options.job === undefined ? listed : [jobNamed(options.job, listed)]
       if (change === undefined) {
-        print(selected, await jobs.deadLetters({ name: options.job }), output)
+        print(selected, await jobs.deadLetters(ofJob(options)), output)
         return exitCode.ok
       }
       const { action, selection } = change
@@ -68,8 +68,10 @@ function changeOf({ action, id, all, job }: OptionValues): Change | undefined {
     throw new UsageError(`"${action}" needs the id of a dead letter, or --all`, `keelson jobs ${action} --all`)
   if (id !== undefined && !/^\d{1,15}$/.test(id))
     throw new UsageError(`The id of a dead letter is a number, not "${id}"`)
-  return { action, selection: { name: job, ...(id !== undefined && { id: Number(id) }) } }
+  return { action, selection: { ...ofJob({ job }), ...(id !== undefined && { id: Number(id) }) } }
 }
+
+const ofJob = ({ job }: Pick<OptionValues, 'job'>) => (job === undefined ? {} : { name: job })
 
 function print(jobs: readonly JobSummary[], letters: readonly DeadLetterSummary[], output: Output): void {
   const { line, paint } = output
