@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { created, pets, type Row, setUp, updated } from '../../../test/support/socket-broker.ts'
+import type { PendingRequest } from './socket-broker.ts'
 
 describe('a socket that causes a change', () => {
   test('does not receive it, but is subscribed to a record that it created', async () => {
@@ -109,4 +110,73 @@ describe('a socket that receives changes by others during its write', () => {
     }
     assert.ok(log.reads > reads && log.reads < reads + 20, `${log.reads - reads} reads`)
   })
+})
+
+describe('a socket that reads while it writes', () => {
+  const own = [created(1, 'a'), updated(2, 'a')]
+  const both = ['created pet 1', 'updated pet 2']
+  for (const isFollowed of [true, false])
+    for (const [what, steps, received] of [
+      [
+        'receives what an answer may lack',
+        ['read', 'write', 'answer to the write', 'feed', 'answer to the read'],
+        both,
+      ],
+      ['also if it is delivered later', ['read', 'write', 'answer to the write', 'answer to the read', 'feed'], both],
+      [
+        'also if the read began second',
+        ['begin', 'read', 'write', 'answer to the write', 'answer to the read', 'feed'],
+        both,
+      ],
+      [
+        'not if the read began after the answer',
+        ['write', 'answer to the write', 'read', 'feed', 'answer to the read'],
+        [],
+      ],
+      [
+        'not if the read was answered before',
+        ['read', 'answer to the read', 'write', 'answer to the write', 'feed'],
+        [],
+      ],
+      ['not if the read has failed', ['read', 'write', 'answer to the write', 'failure of the read', 'feed'], []],
+    ] as const)
+      test(`${what}${isFollowed ? '' : ', without an earlier subscription'}`, async () => {
+        const { log, broker, ask, connect } = setUp()
+        const { peer } = connect('a')
+        if (isFollowed) await ask(peer, { records: pets(2), models: ['pet'] })
+        let read: PendingRequest | undefined
+        let position: string | undefined
+        let write: PendingRequest | undefined
+        const all = { records: pets(2), models: ['pet'] }
+        for (const step of steps)
+          switch (step) {
+            case 'read':
+              position = log.head()
+              read = await broker.beginRequest(peer, 'reads')
+              break
+            case 'begin':
+              write = await broker.beginRequest(peer, 'writes')
+              break
+            case 'write':
+              write ??= await broker.beginRequest(peer, 'writes')
+              log.write(...own)
+              break
+            case 'answer to the write':
+              broker.commitSubscriptions(write as PendingRequest, { records: [], models: [] }, undefined)
+              break
+            case 'feed':
+              await log.wake()
+              break
+            case 'answer to the read':
+              broker.commitSubscriptions(read as PendingRequest, all, position)
+              break
+            case 'failure of the read':
+              broker.abortRequest(read as PendingRequest, false)
+          }
+        await log.wake()
+        assert.deepEqual(peer.take(), received)
+        log.write(...own)
+        await log.wake()
+        assert.deepEqual(peer.take(), [], 'and nothing of it is kept')
+      })
 })

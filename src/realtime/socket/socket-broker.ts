@@ -57,12 +57,23 @@ export class SocketBroker {
     const subscriber = this.#subscribers.get(peer) ?? this.#disconnected(peer)
     if (subscriber.isConnected) await this.#listen()
     const write = effect === 'writes' ? subscriber.echoes.begin() : undefined
-    return { subscriber, reading: this.#broadcaster.recent.begin(subscriber), write }
+    const reading = this.#broadcaster.recent.begin(subscriber)
+    if (!write) subscriber.echoes.beginRead(reading)
+    return { subscriber, reading, write }
   }
 
   /** `position` is the position of the read. A write has none: its events begin where the request began. */
   commitSubscriptions(request: PendingRequest, requested: SubscriptionRequest, position: Position | undefined): void {
+    this.#commit(request, requested, position)
     const { subscriber, reading, write } = request
+    if (!write) subscriber.echoes.endRead(reading, keysOf(requested))
+  }
+
+  #commit(
+    { subscriber, reading, write }: PendingRequest,
+    requested: SubscriptionRequest,
+    position: Position | undefined,
+  ): void {
     const { starts } = this.#broadcaster
     const meanwhile = this.#broadcaster.recent.end(reading)
     if (write) this.#endWrite(subscriber, write)
@@ -92,7 +103,7 @@ export class SocketBroker {
     const replay: Replay = {
       subscriber,
       start,
-      concerned: new Set([...requested.models, ...records.map(({ model, id }) => recordKey(model, id))]),
+      concerned: new Set(keysOf(requested)),
       added: new Set(added.map(({ model, id }) => recordKey(model, id))),
     }
     for (const event of events) this.#replay(event, replay)
@@ -119,8 +130,8 @@ export class SocketBroker {
   /** `isRefused`: nothing was written. Otherwise the write may have been committed although the response is an error. */
   abortRequest({ subscriber, reading, write }: PendingRequest, isRefused: boolean): void {
     this.#broadcaster.recent.end(reading)
-    if (!write) return
-    if (isRefused) {
+    if (!write) subscriber.echoes.endRead(reading, [])
+    else if (isRefused) {
       subscriber.echoes.end(write)
     } else {
       write.hasFailed = true
@@ -156,7 +167,8 @@ export class SocketBroker {
   }
 
   #endWrite({ echoes }: SocketSubscriber, write: PendingWrite): void {
-    this.#broadcaster.whenCaughtUp(() => echoes.end(write))
+    echoes.answer(write)
+    this.#broadcaster.whenCaughtUp(() => echoes.pass(write))
   }
 
   /** A placeholder for a socket that disconnected before its request began. */
@@ -186,3 +198,9 @@ export class SocketBroker {
     )
   }
 }
+
+/** The models and records of the subscriptions. */
+const keysOf = ({ models, records }: SubscriptionRequest): readonly string[] => [
+  ...models,
+  ...records.flatMap(({ model, ids }) => ids.map((id) => recordKey(model, id))),
+]

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import type { Json } from '../../protocol/json.ts'
+import { eventLoopTurn } from '../../support/event-loop-turn.ts'
 import { LargeWrites, mayBeLarge } from './large-writes.ts'
 
 const list = (length: number): Json => Array.from({ length }, () => ({}))
@@ -22,7 +23,15 @@ class Writes {
 
   async end(name: string): Promise<void> {
     this.#ends.get(name)?.()
-    await delay(10)
+    await settled()
+  }
+}
+
+/** One that has waited begins in a later turn, when none is used. */
+async function settled(): Promise<void> {
+  for (let turns = 0; turns < 5; turns++) {
+    await eventLoopTurn.next()
+    await turn()
   }
 }
 
@@ -30,7 +39,7 @@ test('eight writes of any size run at once, and the others in their order as the
   const writes = new Writes()
   const names = Array.from({ length: 11 }, (_, index) => String(index))
   const all = names.map((name) => writes.run(name, list(4000)))
-  await delay(10)
+  await settled()
   assert.deepEqual(writes.begun, names.slice(0, 8))
   await writes.end('3')
   assert.deepEqual(writes.begun, names.slice(0, 9))
@@ -43,7 +52,7 @@ test('more than eight run at once while they have fewer than 4,000 items, and sm
   const writes = new Writes()
   const names = Array.from({ length: 12 }, (_, index) => String(index))
   const all = [...names.map((name) => writes.run(name, list(400))), writes.run('small', list(19))]
-  await delay(10)
+  await settled()
   assert.deepEqual(writes.begun, [...names.slice(0, 10), 'small'])
   await writes.end('small')
   for (const name of names) await writes.end(name)
