@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { SignJWT } from 'jose'
 import { action, createService } from '../../src/index.ts'
 import { StreamClient } from '../support/event-stream.ts'
+import { RawSocket } from '../support/raw-socket.ts'
 import { SailsClient } from '../support/sails-client.ts'
 
 /* Which user a request, a socket or a stream belongs to. */
@@ -140,7 +141,7 @@ test('what a framework has left on a request reaches identify', async () => {
   }
 })
 
-test('a stream ends when its user expires, and a socket is closed', async () => {
+test('a stream ends when its user expires', async () => {
   let nowMs = Date.parse('2026-01-01T00:00:00Z')
   const beats: (() => void)[] = []
   const service = await createService({
@@ -167,6 +168,23 @@ test('a stream ends when its user expires, and a socket is closed', async () => 
   } finally {
     await service.close()
   }
+})
+
+test('a socket is closed when its user expires, and a request that it sends then is not executed', async () => {
+  const expiresAt = Date.now() + 2000
+  await using service = await createService({
+    database: 'sqlite::memory:',
+    auth: { identify: () => ({ id: 'ann', expiresAt: new Date(expiresAt).toISOString() }) },
+    models,
+  })
+  const { url } = await service.listen(0)
+  await using socket = await RawSocket.connect(url)
+  assert.equal((await socket.ask('get', { url: '/note' })).statusCode, 200)
+  while (Date.now() <= expiresAt) await new Promise((resolve) => setTimeout(resolve, 1))
+  socket.send(`429${JSON.stringify(['post', { url: '/note', data: { text: 'late', owner: 'ann' } }])}`)
+  assert.equal(await socket.closed, 1008)
+  assert.deepEqual(socket.received, [])
+  assert.equal(await service.system.records.note.count(), 0)
 })
 
 test('a stream of shapes ends when its user expires', async () => {

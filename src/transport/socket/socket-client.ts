@@ -215,7 +215,11 @@ export class SocketClient implements Peer, SessionListener {
   }
 
   async #execute(event: packets.Event): Promise<void> {
-    const { service, limits, onError } = this.#context
+    const { service, limits, clock, onError } = this.#context
+    if (clock.now() >= this.#expiresAtMs) {
+      this.#close(closeCodes.policyViolation)
+      return
+    }
     let request: ServiceRequest | undefined
     try {
       request = readRequest(event.list, { peer: this, headers: this.#options.handshake.headers }, limits)
