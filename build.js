@@ -48,8 +48,9 @@ const inService = reachableFrom('index.ts')
 const inReader = reachableFrom(reader)
 const inSqlite = reachableFrom('storage/sqlite/open.ts')
 /**
- * A service on SQLite loads four files when it starts, a reader process two of them. A module is in the first group that has it.
- * Those of the entry points do not import `node:sqlite`: an older version of Node would fail before it is said which one is needed.
+ * One file each: a service on SQLite loads all four when it starts, and a reader process `common` and `reader`. A module is in the
+ * first group that has it. What `index.ts` loads does not import `node:sqlite`, or an older version of Node would fail before it
+ * says which one is needed.
  */
 const groups = [
   ['common', (id, modules) => inService(id, modules) && inReader(id, modules)],
